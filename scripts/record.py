@@ -23,7 +23,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
-from ui.recordings import GALLERY_INDEX, LEARN_INDEX, TRACES, Recording
+from ui.recordings import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording
 
 NANO = DEFAULT_CHECKPOINT.name
 SBD = DecodeConfig(max_new_tokens=128)
@@ -279,6 +279,13 @@ RUNS: dict[str, dict[str, Run]] = {
         **lanes("race", PARROT, RACE),
         "learn/text-sbd": (DONKEY, replace(SBD, max_new_tokens=SHORT)),
         "learn/text-ntp": (DONKEY, replace(NTP, max_new_tokens=SHORT)),
+        **{
+            f"learn/block-{size}": (
+                DONKEY,
+                replace(SBD, block_size=size, max_new_tokens=SHORT, top_k_recorded=0),
+            )
+            for size in BLOCKS
+        },
         "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", SBD),
         "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", SBD),
         "learn/verify": (CROW, VERIFY),

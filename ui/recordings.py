@@ -115,6 +115,8 @@ def gallery_file(name: str, lane: str) -> Path:
 
 LEARN = TRACES / "learn"
 LEARN_INDEX = LEARN / "index.json"
+BLOCKS = (2, 4, 8)
+"""Block sizes of the runs block-2, block-4, ...: the run `text` in smaller blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,7 @@ def learn_runs() -> LearnRuns:
         choices = Choices.from_json(LEARN_INDEX.read_text(encoding="utf-8"))
         runs: dict[str, dict[str, Trace]] = {
             "text": {lane: _trace(f"text-{lane}") for lane in ("sbd", "ntp")},
+            **{f"block-{size}": {"sbd": _trace(f"block-{size}")} for size in BLOCKS},
             "guess": {"sbd": _trace("guess")},
             "verify": {"verify": _trace("verify")},
             "verify-ntp": {"ntp": _trace("verify-ntp")},

@@ -28,7 +28,7 @@ from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
 from ui.form.measured import EVALUATION
 from ui.models import REAL_PRESETS
-from ui.recordings import Choices, Edge, LearnRuns, Place, learn_runs
+from ui.recordings import BLOCKS, Choices, Edge, LearnRuns, Place, learn_runs
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,8 @@ CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
 """All of 2 bytes a weight, so that a name says enough."""
 NUM_LAYERS = 32
 """Of Llama-3.1-8B, whose layer is roofline.LLAMA_8B."""
+BATCHES = (1, 8, 32, 128)
+"""Texts decoded at the same time."""
 
 
 def facts(recorded: LearnRuns) -> dict[str, str]:
@@ -56,6 +58,8 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
         "coin_nats": f"{log(2):.2f}",
         "big_chip": chip_name(chip),
         "big_ratio": times(run_seconds(ntp, chip) / run_seconds(main, chip)),
+        "most_texts": str(most := max(BATCHES)),
+        "batch_ratio": times(run_seconds(ntp, chip, most) / run_seconds(main, chip, most)),
         "here": recorded.choices.processor,
         "here_ratio": times(ntp.seconds / main.seconds),
         **order_facts(recorded),
@@ -129,13 +133,15 @@ def chip_name(device: Device) -> str:
     return device.name.split(",")[0].removesuffix(" SXM")
 
 
-def run_seconds(trace: Trace, device: Device) -> float:
-    """What a run's forward passes would take on a device with Llama-3.1-8B, by the roofline."""
+def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
+    """What the forward passes of so many such runs, decoded together, would take on a device with
+    Llama-3.1-8B, by the roofline.
+    """
     return NUM_LAYERS * sum(
         pass_seconds(
             max(1, event.num_causal + event.block.size),
             event.num_cached,
-            1,
+            num_texts,
             "corrected",
             device=device,
         )
@@ -144,29 +150,29 @@ def run_seconds(trace: Trace, device: Device) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """Seconds of both lanes of the run `text`: as recorded, then by the roofline of each device."""
-    lanes = recorded.runs["text"]
-    rows: list[dict[str, Any]] = [
+    """Of each device, by the roofline: seconds of the run `text` by its block, 1 one at a time, for
+    each size of the batch.
+    """
+    runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}
+    return [
         {
-            "name": recorded.choices.processor,
-            "rates": "",
-            "is_measured": True,
-            "is_big": False,
-            **{lane: trace.seconds for lane, trace in lanes.items()},
+            "name": chip_name(device),
+            "rates": device.source,
+            "is_big": key == BIG_CHIP,
+            "seconds": {
+                size: [float(f"{run_seconds(trace, device, count):.4g}") for count in BATCHES]
+                for size, trace in runs.items()
+            },
         }
+        for key, device in CHIPS.items()
     ]
-    for key, device in CHIPS.items():
-        seconds = {lane: run_seconds(trace, device) for lane, trace in lanes.items()}
-        rows.append(
-            {
-                "name": chip_name(device),
-                "rates": device.source,
-                "is_measured": False,
-                "is_big": key == BIG_CHIP,
-                **seconds,
-            }
-        )
-    return rows
+
+
+def by_block(recorded: LearnRuns) -> dict[int, Trace]:
+    """The run `text` in blocks of each size, ascending."""
+    main = recorded.runs["text"]["sbd"]
+    smaller = {size: recorded.runs[f"block-{size}"]["sbd"] for size in BLOCKS}
+    return {**smaller, main.config.block_size: main}
 
 
 def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
@@ -244,6 +250,8 @@ def lesson(*, has_model: bool = True) -> str:
         "tokens_per_pass": {name: known[f"{name}_tokens"] for name in ("sbd", "verify")},
         "big_chip": known["big_chip"],
         "machines": machines(kept),
+        "batches": BATCHES,
+        "blocks": [[size, run.num_forwards] for size, run in by_block(kept).items()],
         "pass_times": pass_times(kept),
         "prompts": [preset.prompts[0] for preset in presets()],
         "chat_prompts": [preset.prompts[0] for preset in presets(REAL_PRESETS)],

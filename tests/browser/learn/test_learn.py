@@ -98,18 +98,11 @@ def test_a_word_explains_itself(lesson):
     expect(page.locator(".sbd-term-note")).to_contain_text("not known yet")
 
 
-def test_the_way_to_the_player_takes_the_chosen_prompt_along(open_page, story_url):
-    page = open_page(f"{story_url}#learn/your-turn")
-    page.locator(".sbd-learn-choice").nth(1).click()
-    chosen = page.get_by_label("Your prompt").input_value()
-    page.get_by_role("button", name="Open the player", exact=True).click()
-    expect(page.get_by_label("Prompt", exact=True)).to_have_value(chosen)
-    expect(page.locator("#sbd-player .sbd-stale")).to_contain_text("another prompt")
-
-
 def test_the_last_scene_decodes_in_the_player_by_what_the_lesson_told_of(open_page, story_url):
     page = open_page(f"{story_url}#learn/your-turn")
     page.get_by_label("Your prompt").fill("my own prompt")
+    expect(page.locator(".sbd-learn-step.is-main:visible")).to_have_count(1)
+    expect(page.locator(".sbd-learn-skip")).to_be_hidden()
     page.get_by_role("button", name="Decode it").click()
     page.wait_for_function(
         "document.querySelector('.sbd-host').sbdPlayer.run.prompt === 'my own prompt'"

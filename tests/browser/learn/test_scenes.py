@@ -110,6 +110,84 @@ def test_gamma_is_raised_until_the_story_breaks(lesson):
     expect(answer(page)).not_to_be_empty()
 
 
+def test_a_given_cell_answers_and_does_not_look_like_one_that_was_filled(lesson):
+    page = lesson("out-of-order")
+    given, empty = (
+        page.locator(".sbd-sudoku-cell.is-given").first,
+        page.locator(".sbd-sudoku-cell:not(.is-given)"),
+    )
+    given.click()
+    said = page.locator(".sbd-learn-order-side .sbd-learn-yours")
+    expect(said).to_contain_text("is given: choose an empty cell.")
+    expect(answer(page)).to_be_empty()
+    empty.first.click()
+    expect(answer(page)).not_to_be_empty()
+    look = "node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).fontWeight]"
+    filled = empty.first.evaluate(look)
+    assert all(a != b for a, b in zip(given.evaluate(look), filled, strict=True))
+
+
+def test_the_bound_opens_with_a_short_sentence_and_every_segment_has_its_token(lesson):
+    page = lesson("the-bound")
+    expect(page.locator(".sbd-learn-sum")).to_have_text("The surest guess is always kept.")
+    for segment in page.locator(".sbd-segment").all():
+        assert segment.text_content().strip()
+        assert float(segment.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")) > 0
+
+
+def test_a_bar_of_the_bound_says_the_same_entropy_once_its_token_is_kept(lesson):
+    page = lesson("the-bound")
+    levels = "all => all.map(node => node.style.getPropertyValue('--level'))"
+    before = page.locator(".sbd-tile-bar").evaluate_all(levels)
+    page.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".sbd-learn-count")).to_contain_text(EVERY_GUESS)
+    assert page.locator(".sbd-tile-bar").evaluate_all(levels) == before
+    assert max(map(float, before)) > 0.1
+
+
+def test_the_handle_of_gamma_is_whole_in_a_lecture(lesson):
+    page = lesson("the-bound", 1920, 1080)
+    page.keyboard.press("l")
+    grip = page.locator(".sbd-gamma-grip").bounding_box()
+    stage = page.locator(".sbd-learn-stage").bounding_box()
+    assert grip["x"] >= stage["x"]
+
+
+def test_on_a_phone_tiles_say_pass_before_its_number(lesson):
+    page = lesson("the-bound", 390, 844)
+    page.keyboard.press("ArrowRight")
+    kept = page.locator(".sbd-tile.is-new .sbd-tile-pass")
+    expect(kept.first).to_be_visible()
+    number = learn_runs().choices.bound_pass + 1
+    assert set(kept.all_inner_texts()) == {f"pass {number}"}
+    over = "all => all.some(node => node.scrollWidth > node.parentElement.clientWidth)"
+    assert not kept.evaluate_all(over)
+
+
+def test_the_cache_is_explained_before_the_reader_steps(lesson):
+    page = lesson("the-cache")
+    expect(page.locator(".sbd-learn-stage")).to_contain_text("keeps a key and a value of every")
+    expect(answer(page)).to_be_empty()
+
+
+def test_a_token_outside_the_draft_answers_that_it_is(lesson):
+    page = lesson("checking")
+    page.locator(".sbd-tile.is-masked").first.click()
+    expect(page.locator(".sbd-learn-yours")).to_contain_text("That is not in the draft")
+    expect(answer(page)).to_be_empty()
+
+
+def test_a_doubted_word_shows_its_guesses_hindsight_pin_and_branch(lesson):
+    page = lesson("your-turn")
+    card = page.locator(".sbd-learn-inspected")
+    before = card.text_content()
+    page.locator(".sbd-learn-doubt").last.click()
+    expect(card).not_to_have_text(before)
+    for word in ("Guesses in forward pass", "Hindsight:", "Pin (P):", "Branch (B):"):
+        expect(card).to_contain_text(word)
+
+
 def checked_draft() -> tuple[tuple[int, ...], int]:
     """The draft of the scene, and how many of its tokens the next forward pass accepts."""
     events, at = learn_runs().runs["verify"]["verify"].events, learn_runs().choices.check_pass
@@ -141,10 +219,21 @@ def test_a_drafted_token_is_thrown_away(lesson):
     expect(answer(page)).not_to_be_empty()
 
 
-def test_a_machine_is_chosen(lesson):
+def test_chip_block_and_batch_are_chosen_and_each_changes_what_it_says(lesson):
     page = lesson("what-it-buys")
+    said = page.locator(".sbd-learn-cost [role=status]")
     page.get_by_role("button", name="RTX 4090").click()
-    expect(page.locator(".sbd-learn-cost")).to_contain_text(re.compile(r"\d\.\d\d times as fast"))
+    expect(said).to_have_text(re.compile(r"^\d\.\d\d times as fast"))
+    expect(page.locator(".sbd-learn-time")).to_contain_text("one text by Llama-3.1-8B on RTX 4090")
+    passes = page.locator(".sbd-learn-bar-row:has-text('in blocks of') .sbd-learn-bar-number").first
+    expect(passes).to_have_text("20")
+    page.get_by_role("group", name="Block size").get_by_role("button", name="4").click()
+    smaller = learn_runs().runs["block-4"]["sbd"].num_forwards
+    expect(passes).to_have_text(str(smaller))
+    page.get_by_role("group", name="Block size").get_by_role("button", name="16").click()
+    page.get_by_role("group", name="Batch size").get_by_role("button", name="128").click()
+    expect(said).to_have_text(re.compile(r"^Slower, 0\.\d\d times as fast"))
+    expect(page.locator(".sbd-learn-time")).to_contain_text("128 such texts at once")
 
 
 def test_a_file_without_a_model_says_so_at_once_and_offers_no_decoding(lesson):
@@ -152,7 +241,7 @@ def test_a_file_without_a_model_says_so_at_once_and_offers_no_decoding(lesson):
     said = page.locator(".sbd-learn-yours-card")
     expect(said).to_contain_text("This file has no model inside")
     expect(said).to_contain_text("python app.py")
-    expect(said.get_by_role("button")).to_have_count(0)
+    expect(page.get_by_role("button", name="Decode it")).to_have_count(0)
     expect(said.get_by_role("textbox")).to_have_count(0)
 
 

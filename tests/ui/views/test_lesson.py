@@ -60,11 +60,13 @@ def test_an_order_that_settles_nothing_is_not_said_to(monkeypatch, kept):
 
 
 def test_machines_count_rows_of_the_same_forward_passes(kept):
-    measured, *computed = machines(kept)
-    assert measured["is_measured"]
-    assert measured["ntp"] == sum(event.seconds for event in kept.runs["text"]["ntp"].events)
-    assert all(row["sbd"] < row["ntp"] for row in computed)
-    assert [row["is_big"] for row in computed].count(True) == 1
+    rows = machines(kept)
+    assert [row["is_big"] for row in rows].count(True) == 1
+    for row in rows:
+        alone, block = row["seconds"][1], row["seconds"][16]
+        assert block[0] < alone[0]
+        # Many texts keep a chip busy: nothing is left idle for a block.
+        assert block[-1] > alone[-1]
 
 
 def test_blocks_gain_less_the_less_memory_is_the_limit(kept):
@@ -92,7 +94,6 @@ def test_what_the_check_of_a_story_quotes_is_found_in_it(kept):
 def test_machines_of_one_name_are_one(kept):
     names = [row["name"] for row in machines(kept)]
     assert len(names) == len(set(names))
-    assert names[0] == kept.choices.processor
     assert not re.search("SXM|bf16|fp16|FP8", " ".join(names))
 
 

@@ -24,7 +24,7 @@ export const GLOSSARY = {
   block: {
     name: "block",
     words:
-      "The next few places of the answer, which are decoded together: 16 unless you set another number.",
+      "The next few places of the answer, which are decoded together: as many as the block size says.",
   },
   cache: {
     name: "cache",
@@ -46,8 +46,8 @@ export const GLOSSARY = {
   pass: {
     name: "forward pass",
     words:
-      "One run through the whole model. Next-token prediction gains one token from each. Set Block Decoding " +
-      "gains none from the prompt’s forward pass, and at least one, often several, from every other.",
+      "One run through the whole model, in short a pass. Next-token prediction gains one token from each, " +
+      "verify one or more. Set Block Decoding gains none from the prompt’s, and one or more from every other.",
   },
   causal: {
     name: "causal",
@@ -68,9 +68,14 @@ export const GLOSSARY = {
   gamma: {
     name: "γ",
     words:
-      "How much entropy a forward pass may take on, in nats. The largest revealed entropy is left " +
-      "out of the sum, so at least one token always comes. Larger is bolder: as a rule fewer forward " +
-      "passes. The solver entropy threshold has a γ of its own: the most that one position may have.",
+      "How much entropy a forward pass may take on, in nats. The largest entropy that it keeps is not " +
+      "counted, so at least one token always comes. Larger is bolder: as a rule fewer forward passes.",
+  },
+  sbd: {
+    name: "Set Block Decoding",
+    words:
+      "The paper’s method: each forward pass guesses a block of masks and keeps the surest guesses, as many " +
+      "as Eq. 8 allows, in any order. What is kept is not checked; with verify it is.",
   },
   verify: {
     name: "verify",
@@ -130,7 +135,7 @@ export const GLOSSARY = {
 /** @type {Readonly<Record<string, string>>} what each solver reveals, in a line */
 export const SOLVER_LINES = {
   "entropy-bound":
-    "It reveals the surest positions first, while all entropies but the largest sum to at most γ (Eq. 8).",
+    "It reveals the surest positions first, while their entropies, the largest not counted, sum to at most γ (Eq. 8).",
   "entropy-bound-by-confidence":
     "The same bound, but in the order of the best token’s probability.",
   "entropy-bound-by-margin":

@@ -48,7 +48,7 @@ export function hashOf(address) {
 /** @typedef {{ words: string, start: number, end: number, forward_pass: number }} Clash */
 /** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], fault_tokens: number[], passes: number, tokens: [text: string, pass: number][] }} Edge */
 /** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
-/** @typedef {{ name: string, rates: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes; rates: where its peak rates are from, "" if measured */
+/** @typedef {{ name: string, rates: string, is_big: boolean, seconds: Record<number, number[]> }} Machine seconds by block, 1 one at a time, for every batch; rates: where its peak rates are from */
 /** @typedef {{ rows: number, loading: number, computing: number }} PassTime seconds */
 /**
  * @typedef {object} LessonData
@@ -67,6 +67,8 @@ export function hashOf(address) {
  * @property {Edge[]} edges
  * @property {string} story
  * @property {Machine[]} machines
+ * @property {number[]} batches texts decoded at the same time
+ * @property {[size: number, passes: number][]} blocks forward passes of the run `text` by its block
  * @property {PassTime[]} pass_times
  * @property {string[]} prompts for nano
  * @property {string[]} chat_prompts for a model that takes any

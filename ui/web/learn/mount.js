@@ -42,10 +42,7 @@ export function mountLearn({ element, value, signal }) {
     return () => {};
   }
   const view = new LearnView(host, setting.lesson, signal, {
-    leave: (prompt) => {
-      turnTo("watch");
-      if (prompt) typeInto(promptBox(setting.prompt_id), prompt);
-    },
+    leave: () => turnTo("watch"),
     decode: (prompt) => decodeByBlocks(setting.prompt_id, setting.gamma, prompt),
   });
   onTurn((name) => (name === "learn" ? view.open() : view.close()), signal);

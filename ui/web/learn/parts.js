@@ -46,9 +46,8 @@ export function makePassWords(root) {
     update() {
       for (const node of root.querySelectorAll(".sbd-tile-pass")) {
         const words = node.textContent ?? "";
-        // The style sheet leaves the word out where tiles are narrow.
         if (words.startsWith("#")) {
-          node.replaceChildren(make("span", "sbd-learn-pass-word", {}, "pass "), words.slice(1));
+          setText(node, `pass ${words.slice(1)}`);
         }
       }
     },

@@ -57,7 +57,7 @@ export function sumWords({ segments, spent, free }, gamma) {
   const sum = spent + free.entropy;
   const fine = digitsAbove(sum, gamma, digits);
   const added = addedTo(spent, free.entropy, fine);
-  const more = `With one guess more, ${added} counts too: ${sum.toFixed(fine)}, more than ${gamma.toFixed(fine)}.`;
+  const more = `One guess more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${gamma.toFixed(fine)}.`;
   return { total, free: own, more };
 }
 
@@ -148,22 +148,25 @@ export function blockState(run, pass, start) {
 
 /**
  * What the check of a story found; where it failed, what the underline means.
- * @param {Pick<Edge, "is_right" | "fault" | "has_facts">} edge
+ * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "fault_tokens">} edge
  */
-export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts }) {
-  if (!isRight)
-    return `Broken: ${fault}. Underlined: that, and neighbours from one forward pass (small number) that clash.`;
+export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fault_tokens: at }) {
+  if (!isRight) {
+    const that = at.length ? "that, and " : "";
+    return `Broken: ${fault}. Underlined: ${that}neighbours from one forward pass (small number) that clash.`;
+  }
   const facts = hasFacts ? "it keeps to the prompt, and " : "";
   return `Holds by our check: ${facts}no word is doubled or unknown. Grammar and sense are not checked.`;
 }
 
 /**
- * Where the seconds of a machine are from; by whose peak rates, which sources may differ in.
- * @param {Pick<Machine, "name" | "rates" | "is_measured">} machine
+ * What the seconds are of, and by whose peak rates, which sources may differ in.
+ * @param {Pick<Machine, "name" | "rates">} machine
+ * @param {number} numTexts decoded at the same time
  */
-export function timeTitle({ name, rates, is_measured: isMeasured }) {
-  const kind = `worked out for Llama-3.1-8B from the peak rates of ${rates}`;
-  return `Time on ${name}, ${isMeasured ? "measured with nano" : kind}`;
+export function timeTitle({ name, rates }, numTexts) {
+  const who = numTexts === 1 ? "one text" : `${numTexts} such texts at once`;
+  return `Time for ${who} by Llama-3.1-8B on ${name}, worked out from ${rates}`;
 }
 
 /**
@@ -187,7 +190,7 @@ export function timesWords(slow, fast) {
 
 /**
  * How much longer a forward pass takes that reads a block.
- * @param {Pick<Machine, "ntp" | "sbd">} machine
+ * @param {{ ntp: number, sbd: number }} seconds
  * @param {{ ntp: number, sbd: number }} numPasses
  */
 export function passCostWords({ ntp, sbd }, numPasses) {

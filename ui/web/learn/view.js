@@ -17,7 +17,7 @@ import { SCENES } from "./scenes/index.js";
 /**
  * What the page round the view does for it; on a page of its own it does nothing.
  * @typedef {object} LearnHost
- * @property {(prompt: string) => void} leave turn to the player, with a prompt that was chosen, "" for none
+ * @property {() => void} leave turn to the player
  * @property {(prompt: string) => void} decode
  */
 
@@ -31,7 +31,7 @@ import { SCENES } from "./scenes/index.js";
  * @property {LearnHost | null} host
  */
 
-/** @typedef {{ root: HTMLElement, answer: () => void, isQuiz?: boolean, prompt?: () => string }} Scene answer: show it in the picture; isQuiz: what it asks for can be done once; prompt: to take along to the player */
+/** @typedef {{ root: HTMLElement, answer: () => void, isQuiz?: boolean, prompt?: () => string }} Scene answer: show it in the picture; isQuiz: what it asks for can be done once; prompt: that the last scene decodes */
 /** @typedef {(place: ScenePlace) => Scene} MakeScene */
 
 export class LearnView {
@@ -118,7 +118,7 @@ export class LearnView {
   }
 
   makeSkip() {
-    const skip = makeStep("Skip to the player", () => this.host?.leave(""));
+    const skip = makeStep("Skip to the player", () => this.host?.leave());
     skip.classList.add("sbd-learn-skip");
     return skip;
   }
@@ -217,7 +217,7 @@ export class LearnView {
   forward() {
     if (!this.isAnswered) this.showAnswer();
     else if (this.index + 1 < SCENES.length) this.go(this.index + 1);
-    else this.host?.leave(this.scene?.prompt?.() ?? "");
+    else this.host?.decode(this.scene?.prompt?.() ?? "");
   }
 
   /** The reader asked to be shown; on a phone the answer may lie below the window. */
@@ -295,7 +295,8 @@ export class LearnView {
     this.root.classList.toggle("is-over", isAnswered && Boolean(this.scene?.isQuiz));
     parts.back.disabled = index === 0;
     const isLast = index + 1 === scenes.length;
-    const over = isLast ? "Open the player" : "Next";
+    const over = isLast ? "Decode it" : "Next";
+    this.root.classList.toggle("is-last", isLast);
     setText(parts.next, isAnswered ? over : "Show me");
     parts.next.hidden = isLast && this.host === null && isAnswered;
   }

@@ -78,6 +78,16 @@ class Tile {
   }
 
   /**
+   * @param {number | null} entropy
+   * @param {boolean} isDark
+   */
+  showEntropy(entropy, isDark) {
+    // On the bar, not on the tile: what a tile hands down, all of its parts work out anew.
+    setStyle(this.bar, "--level", entropy === null ? "0" : unsureness(entropy).toFixed(3));
+    setStyle(this.bar, "background-color", entropy === null ? "" : entropyColour(entropy, isDark));
+  }
+
+  /**
    * @param {View} view
    * @param {number} position
    * @param {TileState} state
@@ -93,11 +103,7 @@ class Tile {
     const item = state.kind === "new" && view.isStep ? state.item : undefined;
     const count = item ? (view.run.main.steps[view.pass]?.reveals.length ?? 0) : 0;
     const delay = item ? view.reveals.delay(item.rank, count) : 0;
-    const { entropy } = state;
-    // On the bar, not on the tile: what a tile hands down, all of its parts work out anew.
-    setStyle(this.bar, "--level", entropy === null ? "0" : unsureness(entropy).toFixed(3));
-    const colour = entropy === null ? "" : entropyColour(entropy, view.isDark);
-    setStyle(this.bar, "background-color", colour);
+    this.showEntropy(state.entropy, view.isDark);
     setStyle(this.bar, "transition-delay", `${delay.toFixed(0)}ms`);
     if (!item) return;
     view.reveals.play(node, "tile", item.rank, count);

@@ -39,7 +39,8 @@ function titleWords(run, pass) {
  */
 function keptWords(layout, gamma) {
   const { total, free, more } = sumWords(layout, gamma);
-  return `Sum: ${total}, at most ${formatGamma(gamma)}. The last one kept, ${free}, is free. ${more}`;
+  if (layout.count < 2) return "The surest guess is always kept.";
+  return `Counted: ${total}, at most ${formatGamma(gamma)}. Not counted: the largest kept, ${free}. ${more}`;
 }
 
 /**
@@ -81,7 +82,7 @@ function makeSum(run, pass, budget) {
 }
 
 /**
- * The tiles show what this γ keeps, not what the recorded run kept.
+ * The tiles show what this γ keeps, not what the recorded run kept; a kept token’s bar stays.
  * @param {Tiles} tiles
  */
 function makeKeptTiles(tiles) {
@@ -91,6 +92,10 @@ function makeKeptTiles(tiles) {
       const { run, pass, wouldReveal } = view;
       const kept = withKept(run, pass, wouldReveal ?? new Set());
       tiles.update({ ...view, run: kept, wouldReveal: null });
+      for (const tile of tiles.tiles) {
+        const masked = run.main.steps[pass]?.masked.get(tile.at);
+        if (masked) tile.showEntropy(masked.entropy, view.isDark);
+      }
     },
   };
 }

@@ -3,6 +3,7 @@
 import { countOf } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setStyle, setText } from "../../dom/elements.js";
+import { withTerms } from "../../dom/terms.js";
 import { showToken } from "../../dom/tokens.js";
 import { makePlayedSlider, makeRoom } from "../parts.js";
 import { blockState } from "../states.js";
@@ -17,6 +18,9 @@ const WORDS = {
   riding: "reread one way, stored",
   cached: "stored, read one way",
 };
+const CACHE =
+  "The [KV cache|cache] keeps a key and a value of every token read, by which later tokens look at it, so " +
+  "that no later forward pass computes them again.";
 const SOURCE =
   "Rereading takes no extra forward pass; the cache is exact, as if read one token at a time. Nothing " +
   "rereads the last block.";
@@ -49,7 +53,7 @@ function doubtWords(run, pass) {
     );
   const rest = doubts.length - shown.length;
   if (rest) shown.push(`${rest} more`);
-  return ` It would write ${shown.join("; ")}. Plain decoding keeps its words.`;
+  return ` It would write ${shown.join("; ")}. Set Block Decoding keeps its words.`;
 }
 
 /**
@@ -160,6 +164,7 @@ export function makeCacheScene({ lesson, signal, did, say }) {
     "div",
     "sbd-learn-cache",
     {},
+    make("p", "", {}, ...withTerms(CACHE)),
     makePrompt(main.steps[0]?.causal ?? 0),
     ...blocks.map((block) => block.root),
     slider.root,

@@ -33,7 +33,7 @@ function checkWords({
   const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
   const onWords = main.steps[pass]?.draft.length
     ? "It drafts on at once."
-    : "The next pass drafts anew.";
+    : "After a token thrown away, the next pass drafts anew.";
   const same = isSame ? "the same words as" : "another answer than";
   return (
     `Forward pass ${pass + 1} accepts ${countInWords(numAccepted, "token")}, throws away ${thrown} and ` +
@@ -42,13 +42,14 @@ function checkWords({
   );
 }
 
+const NOT_DRAFTED = "That is not in the draft: choose a dashed token.";
+
 /**
- * Which forward pass drafted, and how far a draft goes.
+ * Which forward pass drafted, and which one checks.
  * @param {Lesson} lesson
  */
-function titleWords({ runs: { verify: run }, check_pass: pass }) {
-  const least = `${Math.round(100 * run.config.draft_threshold)} %`;
-  return `Forward pass ${pass} drafted these: the chance that all are right is at least ${least}`;
+function titleWords({ check_pass: pass }) {
+  return `Dashed: the draft, tokens that forward pass ${pass} guessed and forward pass ${pass + 1} checks`;
 }
 
 /**
@@ -108,7 +109,11 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   /** @param {number} position */
   function choose(position) {
     const [index, chosen] = [position - start, names[position - start]];
-    if (chosen === undefined || isAnswered) return;
+    if (isAnswered) return;
+    if (chosen === undefined) {
+      setText(news, NOT_DRAFTED);
+      return;
+    }
     own = position;
     answer(choiceWords(chosen, index, numAccepted));
   }
@@ -128,7 +133,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     make("h3", "", {}, titleWords(lesson)),
     tiles.root,
     legend.root,
-    makeRoom(news, replies),
+    makeRoom(news, [NOT_DRAFTED, ...replies]),
   ];
   const root = make("div", "sbd-learn-check", {}, ...nodes);
   return { root, answer: () => answer(), isQuiz: true };

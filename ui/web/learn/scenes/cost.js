@@ -1,4 +1,5 @@
-// What it buys: the forward passes of one answer, and the seconds they take on a machine of choice.
+// What it buys: the forward passes of one answer, and the seconds they take on a chip, with a block
+// and a batch of choice.
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
@@ -9,7 +10,9 @@ import { passCostWords, secondsWords, timesWords, timeTitle } from "../states.js
 /** @import { MakeScene } from "../view.js" */
 /** @import { Bar } from "../parts.js" */
 
-const RACE_MS = 4000;
+/** @typedef {{ machine: Machine, block: number, batch: number }} Choice batch: the index of its size */
+
+const RACE_MS = 1200;
 
 /** The two ways of writing, a bar each. */
 function makeLanes() {
@@ -19,40 +22,60 @@ function makeLanes() {
   };
 }
 
+/**
+ * Seconds of both ways.
+ * @param {Choice} choice
+ */
+function secondsOf({ machine: { seconds }, block, batch }) {
+  const at = (/** @type {number} */ size) => seconds[size]?.[batch] ?? 0;
+  return { ntp: at(1), sbd: at(block) };
+}
+
 /** @param {Lesson} lesson */
-function makePasses({ runs: { text: run } }) {
+function makePasses({ runs: { text: run }, blocks }) {
   const bars = makeLanes();
   const alone = (run.ntp ?? run.main).steps.length;
-  const blocks = run.main.steps.length;
   bars.ntp.set(1, String(alone));
-  bars.sbd.set(blocks / alone, String(blocks));
-  return [make("h3", "", {}, "Forward passes"), bars.ntp.root, bars.sbd.root];
+  /** @param {number} block */
+  function show(block) {
+    const passes = blocks.find(([size]) => size === block)?.[1] ?? 0;
+    bars.sbd.rename(`in blocks of ${block}`);
+    bars.sbd.set(passes / alone, String(passes));
+  }
+  const nodes = [make("h3", "", {}, "Forward passes for one text"), bars.ntp.root, bars.sbd.root];
+  return { nodes, show };
 }
 
 /**
- * The seconds of both lanes on a machine, as a race; `show` begins it and says its outcome at its end.
+ * The seconds of both ways, as a race; `show` begins it and says its outcome at its end.
  * @param {Lesson} lesson
  * @param {AbortSignal} signal ends it
  */
-function makeTimes({ machines, runs: { text: run } }, signal) {
-  const numPasses = { ntp: (run.ntp ?? run.main).steps.length, sbd: run.main.steps.length };
-  /** @param {Machine} machine */
-  const outcome = (machine) =>
-    `${timesWords(machine.ntp, machine.sbd)}: ${passCostWords(machine, numPasses)}`;
+function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
+  /** @param {Choice} choice */
+  const outcome = (choice) => {
+    const { ntp, sbd } = secondsOf(choice);
+    const passes = blocks.find(([size]) => size === choice.block)?.[1] ?? 1;
+    const numPasses = { ntp: (run.ntp ?? run.main).steps.length, sbd: passes };
+    return `${ntp < sbd ? "Slower, " : ""}${timesWords(ntp, sbd)}: ${passCostWords({ ntp, sbd }, numPasses)}`;
+  };
   const bars = makeLanes();
-  const title = make("h3", "sbd-learn-time", {}, "Time");
+  const title = make("h3", "sbd-learn-time");
   const ratio = make("p", "sbd-learn-count", { role: "status" });
   let race = new AbortController();
   signal.addEventListener("abort", () => race.abort());
+  /** @param {Choice} choice */
+  const titleOf = ({ machine, batch }) => timeTitle(machine, batches[batch] ?? 1);
 
-  /** @param {Machine} machine @param {(words: string) => void} say */
-  function show(machine, say) {
+  /** @param {Choice} choice @param {(words: string) => void} say */
+  function show(choice, say) {
     race.abort();
     race = new AbortController();
-    const { name, ntp, sbd } = machine;
-    setText(title, timeTitle(machine));
+    const { ntp, sbd } = secondsOf(choice);
+    setText(title, titleOf(choice));
+    bars.sbd.rename(`in blocks of ${choice.block}`);
     const longest = Math.max(ntp, sbd);
-    const words = outcome(machine);
+    const words = outcome(choice);
     setText(ratio, "");
     /**
      * The time is said once its bar has grown: a number on its way would read as a result.
@@ -68,56 +91,82 @@ function makeTimes({ machines, runs: { text: run } }, signal) {
       grow(bars.sbd, sbd, part * longest);
       if (part < 1) return;
       setText(ratio, words);
-      say(`${name}: ${words}`);
+      say(`${choice.machine.name}: ${words}`);
     };
     sweep(RACE_MS, draw, race.signal);
   }
-  const titleRoom = makeRoom(title, machines.map(timeTitle));
-  const ratioRoom = makeRoom(ratio, machines.map(outcome));
+  const last = batches.length - 1;
+  const every = machines.map((machine) => ({ machine, block: run.blockSize, batch: last }));
+  const titleRoom = makeRoom(title, every.map(titleOf));
+  const ratioRoom = makeRoom(ratio, every.map(outcome));
   return { nodes: [titleRoom, bars.ntp.root, bars.sbd.root, ratioRoom], show };
 }
 
 /**
- * @param {Machine[]} machines
- * @param {(machine: Machine) => void} choose
+ * A choice among few, with its name before it.
+ * @template Value
+ * @param {string} label
+ * @param {readonly { name: string, value: Value }[]} options
+ * @param {(value: Value) => void} choose
  */
-function makeMachines(machines, choose) {
-  const buttons = machines.map((machine) => {
+function makeKnob(label, options, choose) {
+  const buttons = options.map(({ name, value }) => {
     const attributes = { type: "button", "aria-pressed": "false" };
-    const button = make("button", "sbd-learn-choice", attributes, machine.name);
-    button.addEventListener("click", () => choose(machine));
-    return button;
+    const button = make("button", "sbd-learn-choice", attributes, name);
+    button.addEventListener("click", () => choose(value));
+    return { button, value };
   });
-  const attributes = { role: "group", "aria-label": "Machine" };
   return {
-    root: make("div", "sbd-learn-choices", attributes, ...buttons),
-    /** @param {Machine} chosen */
+    root: make(
+      "div",
+      "sbd-learn-choices sbd-learn-knob",
+      { role: "group", "aria-label": label },
+      make("span", "sbd-learn-knob-name", { "aria-hidden": "true" }, label),
+      ...buttons.map(({ button }) => button),
+    ),
+    /** @param {Value} chosen */
     mark(chosen) {
-      buttons.forEach((button, index) => {
-        button.setAttribute("aria-pressed", String(machines[index] === chosen));
-      });
+      for (const { button, value } of buttons)
+        button.setAttribute("aria-pressed", String(value === chosen));
     },
   };
 }
 
 /** @type {MakeScene} */
 export function makeCostScene({ lesson, signal, did, say }) {
+  const { machines, blocks, batches } = lesson;
+  const [first] = machines;
+  const machine = machines.find(({ is_big: isBig }) => isBig) ?? first;
+  if (!machine) throw new Error("the lesson has no machine");
+  /** @type {Choice} */
+  const choice = { machine, block: lesson.runs.text.blockSize, batch: 0 };
+  const passes = makePasses(lesson);
   const times = makeTimes(lesson, signal);
-  const machines = makeMachines(lesson.machines, choose);
+  const byName = machines.map((value) => ({ name: value.name, value }));
+  const bySize = blocks.map(([size]) => ({ name: String(size), value: size }));
+  const byCount = batches.map((count, value) => ({ name: String(count), value }));
+  const chips = makeKnob("Chip", byName, (value) => choose({ machine: value }));
+  const sizes = makeKnob("Block size", bySize, (block) => choose({ block }));
+  const counts = makeKnob("Batch size", byCount, (batch) => choose({ batch }));
 
-  /** @param {Machine} machine */
-  function choose(machine) {
-    machines.mark(machine);
-    times.show(machine, say);
+  /** @param {Partial<Choice>} change */
+  function choose(change) {
+    Object.assign(choice, change);
+    mark();
+    times.show(choice, say);
     did();
   }
-  function answer() {
-    const big = lesson.machines.find(({ is_big: isBig }) => isBig) ?? lesson.machines[0];
-    if (big) choose(big);
+  function mark() {
+    chips.mark(choice.machine);
+    sizes.mark(choice.block);
+    counts.mark(choice.batch);
+    passes.show(choice.block);
   }
+  mark();
   const source = make("p", "sbd-learn-source", {}, sourceOf(lesson));
-  const nodes = [...makePasses(lesson), source, machines.root, ...times.nodes];
-  return { root: make("div", "sbd-learn-cost", {}, ...nodes), answer };
+  const knobs = [sizes.root, counts.root, chips.root];
+  const nodes = [...passes.nodes, source, ...knobs, ...times.nodes];
+  return { root: make("div", "sbd-learn-cost", {}, ...nodes), answer: () => choose({}) };
 }
 
 /**
@@ -127,10 +176,10 @@ export function makeCostScene({ lesson, signal, did, say }) {
 function sourceOf({ runs: { text: run }, num_different: numDifferent, tokens_per_pass: mean }) {
   const gamma = run.solver.gamma ?? 0;
   const same = numDifferent
-    ? `so ${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ`
-    : "yet the same, token for token";
+    ? `${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ in blocks of ${run.blockSize}`
+    : "the same, token for token";
   return (
-    `In blocks: γ = ${gamma}, unchecked, ${same}. Over all held-out prompts it writes ${mean.sbd} tokens ` +
+    `Nano’s story, γ = ${gamma}, unchecked: ${same}. Over all held-out prompts it writes ${mean.sbd} tokens ` +
     `per forward pass; verify, drafting more boldly, ${mean.verify}.`
   );
 }

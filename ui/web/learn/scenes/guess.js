@@ -19,9 +19,9 @@ function endOf(text) {
 
 /**
  * What the model says: its best guesses with their probabilities.
- * @param {Gap} gap
+ * @param {Gap["guesses"]} guesses
  */
-function makeGuesses({ guesses }) {
+export function makeGuesses(guesses) {
   const rows = guesses.map(([text, probability]) => {
     const token = make("span", "sbd-learn-guess-token");
     showToken(token, text);
@@ -78,7 +78,13 @@ function makeGap(gap, name, done) {
     news,
     options.map((option) => replyWords(gap, option)),
   );
-  const result = make("div", "sbd-learn-result", {}, makeGuesses(gap), makeMeter(gap.entropy));
+  const result = make(
+    "div",
+    "sbd-learn-result",
+    {},
+    makeGuesses(gap.guesses),
+    makeMeter(gap.entropy),
+  );
   const nodes = [sentence, choices.root, room, result];
   const root = make("section", "sbd-learn-gap-card", { "aria-label": name }, ...nodes);
   let isOpen = false;

@@ -14,7 +14,7 @@ import { fillWords } from "../states.js";
 /** @import { MakeScene } from "../view.js" */
 
 const SOURCE =
-  "Each row, column and box of 2 by 2 holds 1 to 4. Small number: the forward pass that filled the cell.";
+  "Each row, column and box of 2 by 2 holds 1 to 4. Grey: given. Small number: the forward pass that filled the cell.";
 
 /**
  * The pass that filled a cell.
@@ -83,14 +83,14 @@ function firstWords({ order, runs: { sudoku: run } }, first) {
   const open = order.candidates.split("").join(" or ");
   const others = order.settled_by.map((cell) => {
     const digit = run.tokenText(main.fixed.get(cell)?.token).trim();
-    return `${digit} in ${cellName(cell)} (forward pass ${passOf(main, cell) + 1})`;
+    return `the ${digit} in ${cellName(cell)} (forward pass ${passOf(main, cell) + 1})`;
   });
   const settled = Math.max(...order.settled_by.map((cell) => passOf(main, cell)));
   const waited =
     passOf(main, first) > settled + 1
       ? " Logic would fill it next; the model was surer of others."
       : "";
-  return `${capital(name)}, which the givens leave ${open}, ${came}: settled by ${others.join(" and ")}.${waited}`;
+  return `${capital(name)} could be ${open} until ${others.join(" and ")} settled it: it ${came}.${waited}`;
 }
 
 /** @type {MakeScene} */
@@ -107,6 +107,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
   const empty = [...puzzle].flatMap((digit, cell) => (digit === "0" ? [cell] : []));
   /** @type {number | null} */
   let chosen = null;
+  let isAnswered = false;
   view.cells.forEach(({ node }, cell) => {
     node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
   });
@@ -116,7 +117,11 @@ export function makeOrderScene({ lesson, signal, did, say }) {
 
   /** @param {number} cell */
   function choose(cell) {
-    if (chosen !== null || puzzle[cell] !== "0") return;
+    if (chosen !== null) return;
+    if (puzzle[cell] !== "0") {
+      if (!isAnswered) setText(news, `${capital(cellName(cell))} is given: choose an empty cell.`);
+      return;
+    }
     chosen = cell;
     view.cells[cell]?.node.setAttribute("data-chosen", "");
     answer();
@@ -130,6 +135,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
   }
 
   function answer() {
+    isAnswered = true;
     if (chosen !== null) setText(news, `${ownWords(chosen)}and the model …`);
     figure.play(solvedPass(main), () => {
       setText(news, wordsFor(chosen));

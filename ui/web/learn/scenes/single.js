@@ -60,7 +60,7 @@ function makePassBars(time, longest) {
     "div",
     "sbd-learn-pass",
     {},
-    make("h3", "", {}, `A forward pass with ${countOf(time.rows, "token")}`),
+    make("h3", "", {}, `A pass of Llama-3.1-8B that reads ${countOf(time.rows, "token")}`),
     bar("loading", time.loading),
     bar("computing", time.computing),
   );
@@ -94,7 +94,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       "p",
       "sbd-learn-source",
       {},
-      `Worked out for the layers of Llama-3.1-8B, 2 bytes a weight, on one ${lesson.big_chip}. Loading and computing overlap, so the longer counts. · is a space, ⏎ a line break.`,
+      `The text is by nano, the very small model of all scenes. Times: worked out for the layers of Llama-3.1-8B, 2 bytes a weight, on one ${lesson.big_chip}; loading and computing overlap, so the longer counts. · is a space, ⏎ a line break.`,
     ),
   );
   const question = [choices.root, makeRoom(news, options.map(reply))];

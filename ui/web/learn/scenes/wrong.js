@@ -45,7 +45,8 @@ function makeStory(edges) {
 }
 
 /** @param {Edge} edge */
-const shareWords = ({ passes, tokens }) => `${passes} for ${countOf(tokens.length, "token")}`;
+const shareWords = ({ passes, tokens }) =>
+  `${(passes / tokens.length).toFixed(2)} (${passes} for ${tokens.length} tokens)`;
 
 /** @param {Edge} edge */
 const passesOfToken = ({ passes, tokens }) => passes / tokens.length;
@@ -68,7 +69,7 @@ function makePassBars({ edges }, held) {
     makeBar("", "sbd"),
     makeBar("", "sbd"),
   ];
-  plain.set(1 / most, "1 for 1 token");
+  plain.set(1 / most, "1");
   if (held) {
     before.rename(`γ = ${held.gamma}`);
     fill(before, held);

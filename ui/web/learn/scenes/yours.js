@@ -1,26 +1,107 @@
-// Your turn: a prompt of the reader's own, straight into the player; in a file without a model, what
-// to run for that.
+// Your turn: what to do about a word that one doubts, and a prompt of the reader's own, straight into the
+// player; in a file without a model, what to run for that.
 
 import constants from "../../constants.json" with { type: "json" };
 import { isChatChosen } from "../../core/models.js";
+import { formatPercent } from "../../core/numbers.js";
+import { tokenName } from "../../core/text/letters.js";
 import { make } from "../../dom/elements.js";
+import { makeGuesses } from "./guess.js";
 
-/** @import { LearnHost, MakeScene } from "../view.js" */
+/** @import { Run } from "../../core/run/run.js" */
+/** @import { MakeScene } from "../view.js" */
 
 /** @type {MakeScene} */
-export function makeYoursScene({ lesson, did, host }) {
+export function makeYoursScene({ lesson, did, host, say }) {
   const prompts = host && isChatChosen() ? lesson.chat_prompts : lesson.prompts;
   const box = makePromptBox(prompts);
-  const nodes = host ? makeForm(prompts, box, host) : makeNotes(prompts);
-  const root = make("div", "sbd-learn-yours-card", {}, ...nodes);
+  const doubt = makeDoubt(lesson.runs.text, say);
+  const nodes = host ? makeForm(prompts, box) : makeNotes(prompts);
+  const root = make("div", "sbd-learn-yours-card", {}, doubt, ...nodes);
   did();
-  return { root, answer: did, prompt: () => box.value.trim() };
+  return { root, answer: did, prompt: () => box.value.trim() || (prompts[0] ?? "") };
+}
+
+/**
+ * What the player tells of a doubted word: its guesses, what the rereading would have written, and two
+ * ways to decode again.
+ * @param {Run} run
+ * @param {number} position
+ */
+function inspect(run, position) {
+  const { main } = run;
+  const { token = 0, pass = 0 } = main.fixed.get(position) ?? {};
+  const { argmax = 0, probability = 0, argmaxProbability = 0 } = main.hindsight.get(position) ?? {};
+  const top = main.steps[pass]?.masked.get(position)?.top ?? [];
+  /** @type {[string, number][]} */
+  const guesses = top.map((entry) => [run.tokenText(entry.token), entry.probability]);
+  const [own, other] = [token, argmax].map((id) => tokenName(run.tokenText(id).trim()));
+  const line = (/** @type {string} */ name, /** @type {string} */ words) =>
+    make("p", "", {}, make("b", "", {}, name), ` ${words}`);
+  return [
+    make("h3", "", {}, `Guesses in forward pass ${pass + 1}`),
+    makeGuesses(guesses),
+    line(
+      "Hindsight:",
+      `reread, ${own} gets ${formatPercent(probability)}, ${other} ${formatPercent(argmaxProbability)}.`,
+    ),
+    line("Pin (P):", `decode again with ${other} fixed here.`),
+    line("Branch (B):", `keep what stood by then, put ${other} here, decode the rest.`),
+  ];
+}
+
+/**
+ * The first block of the story that has a word which its rereading would not have written; such words
+ * can be clicked, as in the player.
+ * @param {Run} run
+ * @param {(words: string) => void} say
+ */
+function makeDoubt(run, say) {
+  const { main, blockSize } = run;
+  const doubted = [...main.hindsight.keys()].filter((at) => main.disagrees(at, main.lastPass));
+  const first = Math.min(...doubted);
+  if (!doubted.length) return "";
+  const start = first - (first % blockSize);
+  const card = make("div", "sbd-learn-inspected");
+  const words = Array.from({ length: blockSize }, (_, offset) => {
+    const at = start + offset;
+    const text = run.tokenText(main.fixed.get(at)?.token);
+    if (!doubted.includes(at)) return make("span", "", {}, text);
+    const word = make("button", "sbd-learn-doubt", { type: "button", "aria-pressed": "false" });
+    word.textContent = text;
+    word.addEventListener("click", () => show(at));
+    return word;
+  });
+  /** @param {number} at */
+  function show(at) {
+    words.forEach((word, offset) => {
+      if (word instanceof HTMLButtonElement)
+        word.setAttribute("aria-pressed", String(start + offset === at));
+    });
+    card.replaceChildren(...inspect(run, at));
+    say(card.textContent ?? "");
+  }
+  show(first);
+  return make(
+    "section",
+    "sbd-learn-doubts",
+    { "aria-label": "A doubted word" },
+    make(
+      "div",
+      "",
+      {},
+      make("h3", "", {}, "Do you doubt a word? Click it, here as in the player"),
+      make("p", "sbd-learn-story", {}, ...words),
+      make("p", "sbd-learn-source", {}, "Underlined: the rereading would write another token."),
+    ),
+    card,
+  );
 }
 
 /** @param {string[]} prompts */
 function makePromptBox(prompts) {
   return make("textarea", "sbd-learn-prompt", {
-    rows: 3,
+    rows: 2,
     maxlength: constants.limits.typedCharacters,
     "aria-label": "Your prompt",
     placeholder: prompts[0] ?? "",
@@ -28,12 +109,11 @@ function makePromptBox(prompts) {
 }
 
 /**
- * The prompt, examples to put there, and the button that decodes it.
+ * The prompt, and examples to put there.
  * @param {string[]} prompts
  * @param {HTMLTextAreaElement} box
- * @param {LearnHost} host
  */
-function makeForm(prompts, box, host) {
+function makeForm(prompts, box) {
   const chips = prompts.map((prompt) => {
     const look = { type: "button", title: prompt };
     const chip = make("button", "sbd-learn-choice is-prompt", look, prompt);
@@ -42,13 +122,8 @@ function makeForm(prompts, box, host) {
     });
     return chip;
   });
-  const go = make("button", "sbd-learn-step is-main", { type: "button" }, "Decode it");
-  go.addEventListener("click", () => host.decode(box.value.trim() || (prompts[0] ?? "")));
-  return [
-    box,
-    make("div", "sbd-learn-choices", { role: "group", "aria-label": "Examples" }, ...chips),
-    make("div", "sbd-learn-go", {}, go),
-  ];
+  const examples = { role: "group", "aria-label": "Examples" };
+  return [box, make("div", "sbd-learn-choices", examples, ...chips)];
 }
 
 /** @param {string[]} prompts */

@@ -32,7 +32,7 @@ test("what was spent ends at the sum of Eq. 8, the largest revealed stands behin
   assert.equal(counted.width, axisPlace(0.05));
   assert.equal(free.left, axisPlace(0.05));
   assert.ok(Math.abs(axisNats(free.left + free.width) - 2.05) < 1e-9);
-  assert.equal(freeWords(runOf().solver, layout), "the largest is free: 2.00");
+  assert.equal(freeWords(runOf().solver, layout), "the largest is not counted: 2.00");
 });
 
 test("one revealed alone spends nothing", () => {
@@ -42,7 +42,7 @@ test("one revealed alone spends nothing", () => {
     [1, true, true],
     [0, false, false],
   ]);
-  assert.equal(freeWords(runOf().solver, layout), "the largest is free: 0.05");
+  assert.equal(freeWords(runOf().solver, layout), "the largest is not counted: 0.05");
 });
 
 test("in another order the largest of those revealed is free, wherever the solver took it", () => {
@@ -60,7 +60,7 @@ test("from the left the leftmost is outside the sum, whatever its entropy", () =
   const run = runOf(wire(start({ solver }), PREFILL, FIRST));
   const layout = layOut(run, 1, BOTH);
   assert.equal(layout.spent, 0.05);
-  assert.equal(freeWords(solver, layout), "the leftmost is free: 2.00");
+  assert.equal(freeWords(solver, layout), "the leftmost is not counted: 2.00");
   assert.equal(layOut(run, 1, new Set([0])).free?.position, 0);
 });
 
@@ -87,7 +87,7 @@ test("where none is below a threshold, the surest comes all the same and is not 
 test("the largest, left out of the sum, is said to be after the end if it is", () => {
   const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, FIRST));
   const layout = { ...layOut(run, 1, BOTH), isFreeAfterEnd: true };
-  assert.equal(freeWords(run.solver, layout), "the largest, after the end, is free: 2.00");
+  assert.equal(freeWords(run.solver, layout), "the largest, after the end, is not counted: 2.00");
 });
 
 test("only rules with a budget are headed as such, and Eq. 8 only where it is that", () => {
@@ -164,7 +164,7 @@ test("as many digits as it takes to see why no more was revealed, and no more th
   const three = [0.0645, 0.0382, 0.12].map((nats, at) => [at, nats, 0, 0.9]);
   const [note, free] = seen(three, 0.1);
   assert.equal(note, "0.038 of γ 0.10 spent · 2 revealed", "0.04 + 0.06 would be within 0.10");
-  assert.equal(free, "the largest is free: 0.065");
+  assert.equal(free, "the largest is not counted: 0.065");
   assert.match(seen(three, 0.09)[0] ?? "", /^0\.04 of γ 0\.09 /);
   assert.match(seen(three.slice(0, 2), 0.1)[0] ?? "", /^0\.04 of γ 0\.10 /, "no more to reveal");
 });
@@ -174,7 +174,7 @@ test("what goes beyond the axis is said to", () => {
   const masked = masks(...[0, 1, 2].map((position) => [position, 9 + position / 1e4, 0, 0.9]));
   const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked }));
   const layout = layOut(run, 1, new Set([0, 1, 2]));
-  assert.equal(freeWords(solver, layout), "the largest, off the axis, is free: 9.00");
+  assert.equal(freeWords(solver, layout), "the largest, off the axis, is not counted: 9.00");
   assert.equal(layout.isCut, true);
   assert.equal(layOut(runOf(), 1, BOTH).isCut, false);
 });

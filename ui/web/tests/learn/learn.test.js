@@ -113,7 +113,7 @@ test("the words that clash are marked with the forward pass that filled them tog
 });
 
 test("a story is said to hold in what was checked alone, and to break by what the check found", () => {
-  const right = { is_right: true, fault: "", has_facts: true };
+  const right = { is_right: true, fault: "", has_facts: true, fault_tokens: [4] };
   assert.equal(
     verdictWords(right),
     "Holds by our check: it keeps to the prompt, and no word is doubled or unknown. Grammar and sense are not checked.",
@@ -123,7 +123,12 @@ test("a story is said to hold in what was checked alone, and to break by what th
     /^Holds by our check: no word is doubled/,
   );
   const wrong = { ...right, is_right: false, fault: "“hill” is not in the prompt" };
-  assert.match(verdictWords(wrong), /^Broken: “hill” is not in the prompt\. Underlined: /);
+  assert.match(
+    verdictWords(wrong),
+    /^Broken: “hill” is not in the prompt\. Underlined: that, and neighbours/,
+  );
+  // A word that is missing has no place to be underlined at.
+  assert.match(verdictWords({ ...wrong, fault_tokens: [] }), /\. Underlined: neighbours/);
 });
 
 test("the terms of the sum add up as they are printed", () => {
@@ -238,11 +243,11 @@ test("a run with other guesses kept shows those, and nothing that it kept itself
   assert.equal(run.main.fixedAt(0, 1), null, "the run itself stays as it is");
 });
 
-test("two times of one chip say whose peak rates each is worked out from", () => {
-  const chip = { name: "H100", is_measured: false, rates: "arXiv 2509.04185" };
-  assert.match(
-    timeTitle(chip),
-    /^Time on H100, worked out .* the peak rates of arXiv 2509\.04185$/,
+test("two times of one chip say whose peak rates each is worked out from, and for how many texts", () => {
+  const chip = { name: "H100", rates: "arXiv 2509.04185" };
+  assert.equal(
+    timeTitle(chip, 1),
+    "Time for one text by Llama-3.1-8B on H100, worked out from arXiv 2509.04185",
   );
-  assert.equal(timeTitle({ ...chip, is_measured: true }), "Time on H100, measured with nano");
+  assert.match(timeTitle(chip, 8), /^Time for 8 such texts at once by /);
 });
