@@ -1,4 +1,4 @@
-"""The browser's engine under Node decodes what sbd_core does, token for token.
+"""The browser's engine under Node decodes an exported folder as sbd_core does, token for token.
 
 Tokens, reveals and every other whole number of a trace are equal, entropies and probabilities to
 1e-4, and so is the line that opens a run. Where a solver prefers one of two positions
@@ -6,6 +6,7 @@ whose scores are equal up to rounding, the two may part; such decodes are counte
 """
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -15,29 +16,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from sbd_core.config import DecodeConfig, RowCosts
 from sbd_core.decoding.api import generate
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.hf.web import export_web
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.loading import load
 from sbd_core.replay import RunLines
 from sbd_core.rules import SOLVERS, EntropyBound, TopK
 from sbd_core.tasks import TASKS, held_out
 from sbd_core.trace import Trace
-from scripts.build_wasm import FILES
 
-ROOT = Path(__file__).parents[2]
-COMPARE = ROOT / "ui" / "web" / "tests" / "engine" / "compare.js"
+ENGINE_TESTS = Path(__file__).parents[2] / "ui" / "web" / "tests" / "engine"
 LONGEST = 128
 SEED = 0
 WAYS = 4
 """Of one prompt; the next ones take the next ways."""
-RELAXED_SIMD = "--experimental-wasm-relaxed-simd"
-"""What older Nodes must be told to run sbd-fma.wasm; newer ones do not know it."""
 COSTS = RowCosts(((1, 1.0), (25, 3.5), (48, 6.0)))
-CHECKPOINT = "checkpoint"
-"""The model's name in wire lines, as compare.js has it."""
 
 
 def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
@@ -95,18 +90,16 @@ def first_line(model: HuggingFaceModel, trace: Trace) -> str:
     return RunLines("golden", model.token_text).start(
         trace.prompt,
         [trace.config],
-        model=CHECKPOINT,
+        model=model.name,
         end_token_ids=model.end_token_ids,
         prompt_token_ids=trace.prompt_token_ids,
         shape=model.shape,
     )
 
 
-def compare(lines: Iterable[str], wasm: str = "sbd-fma.wasm") -> dict[str, Any]:
+def compare(lines: Iterable[str], folder: Path, num_threads: int = 1) -> dict[str, Any]:
     """What Node says: {"cases", "tokens", "ties", "differences": [sentence], "largest"}."""
-    options = subprocess.run(["node", "--v8-options"], capture_output=True, text=True, check=True)
-    flags = [RELAXED_SIMD] if RELAXED_SIMD in options.stdout else []
-    words = ["node", *flags, str(COMPARE), str(DEFAULT_CHECKPOINT), wasm]
+    words = ["node", str(ENGINE_TESTS / "compare.js"), str(folder), str(num_threads)]
     said = subprocess.run(words, input="".join(f"{line}\n" for line in lines), text=True,
                           stdout=subprocess.PIPE, encoding="utf-8", check=False)  # fmt: skip
     result: dict[str, Any] = json.loads(said.stdout)
@@ -117,20 +110,34 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node
 
 
 @pytest.fixture(scope="module")
-def num_prompts(nano) -> int:
-    """Enough for every way to be gone once."""
-    return -(-len(ways(nano)) // WAYS)
+def folder(tmp_path_factory) -> Path:
+    """Nano as browsers have it."""
+    out = tmp_path_factory.mktemp("exported") / "nano"
+    export_web(None, out)
+    return out
 
 
 @pytest.fixture(scope="module")
-def lines(nano, num_prompts) -> list[str]:
-    return list(traces(nano, num_prompts, WAYS))
+def exported(folder) -> HuggingFaceModel:
+    """The same numbers in Python."""
+    return load(folder)
+
+
+@pytest.fixture(scope="module")
+def num_prompts(exported) -> int:
+    """Enough for every way to be gone once."""
+    return -(-len(ways(exported)) // WAYS)
+
+
+@pytest.fixture(scope="module")
+def lines(exported, num_prompts) -> list[str]:
+    return list(traces(exported, num_prompts, WAYS))
 
 
 @needs_node
-@pytest.mark.parametrize("wasm", FILES)
-def test_tokens_and_reveals_are_those_of_sbd_core(lines, num_prompts, wasm) -> None:
-    said = compare(lines, wasm)
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_tokens_and_reveals_are_those_of_sbd_core(lines, num_prompts, folder, num_threads) -> None:
+    said = compare(lines, folder, num_threads)
     assert said["differences"] == []
     assert said["cases"] == num_prompts * WAYS
     # Positions that are equally good up to rounding are rare.
@@ -139,12 +146,22 @@ def test_tokens_and_reveals_are_those_of_sbd_core(lines, num_prompts, wasm) -> N
 
 
 @needs_node
-def test_another_model_is_told_apart(nano) -> None:
-    norm = nano.backend.weights.norm.scale
-    kept = norm.clone()
-    try:
-        norm.mul_(torch.linspace(0.5, 1.5, len(norm)))
-        said = compare(traces(nano, 2, 3))
-    finally:
-        norm.copy_(kept)
+def test_another_model_is_told_apart(exported, folder, tmp_path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(folder, other)
+    manifest = json.loads((other / "manifest.json").read_text(encoding="utf-8"))
+    tensors = manifest["tensors"]
+    [one, two] = (tensors[f"model.layers.{layer}.input_layernorm.weight"] for layer in (0, 5))
+    one["offset"], two["offset"] = two["offset"], one["offset"]
+    (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    said = compare(traces(exported, 2, 3), other)
     assert len(said["differences"]) == said["cases"] == 6
+
+
+@needs_node
+@pytest.mark.parametrize("name", ["alternatives", "session", "worker"])
+def test_the_engine_decodes_a_model_under_node(folder, name) -> None:
+    words = ["node", "--test", "--disable-warning=ExperimentalWarning", f"{name}.model.js"]
+    env = {**os.environ, "SBD_WEB_MODEL": str(folder)}
+    said = subprocess.run(words, cwd=ENGINE_TESTS, env=env, capture_output=True, encoding="utf-8")
+    assert said.returncode == 0, said.stdout

@@ -2,11 +2,15 @@
 // a committed bundle is not what the sources give.
 
 import { readFile, writeFile } from "node:fs/promises";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const DIST = new URL("../../assets/dist/", import.meta.url);
 /** Licences of the libraries inside a bundle, which it shows. */
 const LICENCES = ["gifenc/LICENSE.md", "idb-keyval/LICENCE"];
+const ENGINE_LICENCES = ["@huggingface/jinja/LICENSE", "@huggingface/tokenizers/LICENSE"];
+/** ONNX Runtime as it is built for browsers: its script is shipped as it is, its code compressed. */
+const RUNTIME = new URL("node_modules/onnxruntime-web/", import.meta.url);
 
 /** @type {import("esbuild").BuildOptions} */
 const SHARED = {
@@ -20,11 +24,17 @@ const SHARED = {
   write: false,
 };
 
-/** @type {string[]} */
-const texts = await Promise.all(
-  LICENCES.map((path) => readFile(new URL(`node_modules/${path}`, import.meta.url), "utf8")),
-);
-const banner = { js: `/*\n${LICENCES.map((path, i) => `${path}\n\n${texts[i]}`).join("\n")}*/` };
+/** A comment with licences. @param {string[]} paths */
+async function bannerOf(paths) {
+  const texts = paths.map(async (path) => {
+    const text = await readFile(new URL(`node_modules/${path}`, import.meta.url), "utf8");
+    return `${path}\n\n${text}`;
+  });
+  return { js: `/*\n${(await Promise.all(texts)).join("\n")}*/` };
+}
+
+const banner = await bannerOf(LICENCES);
+const { version } = JSON.parse(await readFile(new URL("package.json", RUNTIME), "utf8"));
 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
@@ -32,7 +42,12 @@ const BUNDLES = {
   "replay.js": { entryPoints: ["replay.js"], format: "iife", banner },
   "site.js": { entryPoints: ["site/site.js"], format: "esm", banner },
   "sw.js": { entryPoints: ["site/sw.js"], format: "iife" },
-  "engine.js": { entryPoints: ["engine/worker.js"], format: "iife" },
+  "engine.js": {
+    entryPoints: ["engine/worker.js"],
+    format: "esm",
+    banner: await bannerOf(ENGINE_LICENCES),
+    define: { RUNTIME_VERSION: JSON.stringify(version) },
+  },
   "learn.js": { entryPoints: ["learn.js"], format: "iife" },
   // Gradio calls it as a function of the event's inputs.
   "flag.js": {
@@ -51,15 +66,29 @@ const BUNDLES = {
   },
 };
 
-const isCheck = process.argv.includes("--check");
+/** What each file of assets/dist holds. @type {Record<string, Uint8Array>} */
+const contents = {};
 for (const [name, options] of Object.entries(BUNDLES)) {
   const { outputFiles } = await build({ ...SHARED, ...options });
-  const text = outputFiles?.[0]?.text ?? "";
+  contents[name] = outputFiles?.[0]?.contents ?? new Uint8Array();
+}
+const script = "dist/ort-wasm-simd-threaded.mjs";
+const code = await readFile(new URL("dist/ort-wasm-simd-threaded.wasm", RUNTIME));
+contents["onnxruntime.mjs"] = await readFile(new URL(script, RUNTIME));
+contents["onnxruntime.wasm.gz"] = code;
+
+const isCheck = process.argv.includes("--check");
+for (const [name, content] of Object.entries(contents)) {
   const file = new URL(name, DIST);
+  const isPacked = name.endsWith(".gz");
   if (!isCheck) {
-    await writeFile(file, text);
-    console.log(`${name}: ${(text.length / 1000).toFixed(0)} kB`);
-  } else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
+    await writeFile(file, isPacked ? gzipSync(content, { level: 9 }) : content);
+    console.log(`${name}: ${(content.length / 1000).toFixed(0)} kB`);
+    continue;
+  }
+  const found = await readFile(file).catch(() => Buffer.of());
+  // Libraries of compression differ; what they give back must not.
+  if (!(isPacked && found.length ? gunzipSync(found) : found).equals(content)) {
     console.error(`assets/dist/${name} is stale: run npm run build in ui/web`);
     process.exitCode = 1;
   }

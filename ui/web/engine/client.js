@@ -2,10 +2,9 @@
 // page never computes: its thread stays free.
 
 /** @import { News } from "./session/session.js" */
-/** @import { Compiled, Reply, Source, Wish } from "./worker.js" */
+/** @import { Ready, Reply, Source, Wish } from "./worker.js" */
 
-/** @typedef {{ script: string, wasm: Compiled, source: Source }} Place addresses of the engine and its model */
-/** @typedef {{ name: string, numParameters: number, blockRange: [number, number] | null }} Ready */
+/** @typedef {{ script: string, source: Source }} Place addresses of the engine and its model */
 
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
 const DIED =
@@ -39,7 +38,7 @@ export class Engine {
     return new Promise((resolve, reject) => {
       this.bytes = 0;
       try {
-        this.worker = new Worker(this.place.script);
+        this.worker = new Worker(this.place.script, { type: "module" });
       } catch {
         this.coming = null;
         reject(new Error(BLOCKED));
@@ -63,8 +62,7 @@ export class Engine {
         } else if (data.kind === "failed") fail(data.text);
         else this.hear(data.news);
       });
-      const { source, wasm } = this.place;
-      this.send({ kind: "load", source, wasm });
+      this.send({ kind: "load", source: this.place.source });
     });
   }
 

@@ -1,21 +1,31 @@
-// A Llama-shaped model in the kernel: forward passes over one text, and what their logits say. The
-// counterpart of the C files in kernel/ and of compute_logit_stats() in sbd_core/sampling.py.
+// A model's graph in ONNX Runtime: forward passes over one text, and the places of its KV cache. The
+// graph and its inputs are described in sbd_core/models/backends/onnx/web.py.
 
 import { ModelError } from "./errors.js";
-import { Scratch } from "./kernel.js";
-import { LogitStats } from "./stats.js";
 
-/** @import { Shape } from "./checkpoint/shape.js" */
-/** @import { Weights } from "./checkpoint/weights.js" */
-/** @import { Kernel } from "./kernel.js" */
-/** @import { StatsSpec } from "./stats.js" */
+/** @import { Runtime, Type } from "./runtime.js" */
 
 const FLOAT_BYTES = 4;
-const ALIGNED = 32; // as forward.c
-const CAPACITY_STEP = 128;
-/** Rows read at once of a prompt: more would need more room, and gain nothing. */
-const LONGEST_PASS = 48;
-const NUM_BEST = 2; // the margin is between two
+/** Capacity is a multiple of this, so that sums over positions keep their order. */
+const CAPACITY_STEP = 64;
+/** Rows read at once of a prompt: scores grow with their square. */
+const LONGEST_PASS = 128;
+
+/**
+ * What forward passes need to know of a model.
+ * @typedef {object} Shape
+ * @property {number} numLayers
+ * @property {number} hidden
+ * @property {number} numHeads
+ * @property {number} numKvHeads
+ * @property {number} headSize
+ * @property {number} width of the feed-forward part
+ * @property {number} vocabulary
+ * @property {number} maxPositions
+ * @property {{ frequencies: number[], scaling: number }} rotary
+ * @property {boolean} hasAdapter
+ * @property {[low: number, high: number] | null} blockRange block sizes it was trained on
+ */
 
 /**
  * Behind the first causal tokens. isAlternative: its first token is another for what stands there,
@@ -33,43 +43,79 @@ const NUM_BEST = 2; // the margin is between two
  * @property {PredraftBlock[]} predraftBlocks
  */
 
-/** Rows of logits in the kernel, there until the next forward pass. */
+/** @typedef {{ numSeen: number, size: number, numCausal: number }} SeenBlock as in sbd_core/masks.py */
+
+/** A place that grows with what is asked of it; what it held is lost then. */
+class Scratch {
+  /** @param {Runtime} runtime */
+  constructor(runtime) {
+    this.runtime = runtime;
+    this.place = 0;
+    this.bytes = 0;
+  }
+
+  /** @param {number} bytes */
+  atLeast(bytes) {
+    if (bytes > this.bytes) {
+      if (this.bytes) this.runtime.release(this.place);
+      this.bytes = 0; // nothing is here if there is no more memory
+      this.place = this.runtime.allocate(bytes);
+      this.bytes = bytes;
+    }
+    return this.place;
+  }
+}
+
+/** Rows of logits in the runtime's memory, there until the next forward pass. */
 export class Logits {
   /**
    * @param {Model} model
-   * @param {number} place
    * @param {number} numRows
    */
-  constructor(model, place, numRows) {
+  constructor(model, numRows) {
     this.model = model;
-    this.place = place;
     this.numRows = numRows;
   }
 
   /** @param {number} index */
   row(index) {
-    const size = this.model.shape.vocabulary;
-    return this.model.kernel.floats(this.place + index * size * FLOAT_BYTES, size);
+    const { runtime, shape, logits } = this.model;
+    return runtime.floats(logits.place + index * shape.vocabulary * FLOAT_BYTES, shape.vocabulary);
+  }
+
+  /** Hidden states after the last norm, where the model has a sampler head. @param {number} index */
+  hidden(index) {
+    const { runtime, shape, norms } = this.model;
+    return runtime.floats(norms.place + index * shape.hidden * FLOAT_BYTES, shape.hidden);
   }
 }
 
-/** Keys and values of the causal tokens read so far. */
+/** Keys and values of the causal tokens read so far, input and output of every forward pass. */
 export class Cache {
   /**
    * @param {Model} model
    * @param {number} capacity in positions
    */
-  constructor(model, capacity) {
-    const { numLayers, numKvHeads, headSize } = model.shape;
-    this.kernel = model.kernel;
+  constructor({ runtime, shape }, capacity) {
+    const { numLayers, numKvHeads, headSize } = shape;
+    this.runtime = runtime;
     this.capacity = Math.ceil(capacity / CAPACITY_STEP) * CAPACITY_STEP;
     this.length = 0;
-    const layer = numKvHeads * headSize * this.capacity;
-    this.bytes = 2 * numLayers * layer * FLOAT_BYTES;
-    this.keys = this.kernel.allocate(this.bytes);
-    this.values = this.keys + this.bytes / 2;
-    this.place = this.kernel.allocate(4 * FLOAT_BYTES);
-    this.kernel.writeIntegers(this.place, [this.keys, this.values, this.capacity, layer]);
+    const sizes = [numKvHeads * this.capacity, headSize];
+    const count = numKvHeads * this.capacity * headSize;
+    this.place = runtime.allocate(2 * numLayers * count * FLOAT_BYTES);
+    // What lies behind the length must be finite, so that a weight of zero takes it out.
+    runtime.floats(this.place, 2 * numLayers * count).fill(0);
+    /** @type {Record<string, number>} */
+    this.inputs = {};
+    /** @type {Record<string, number>} */
+    this.outputs = {};
+    for (let index = 0; index < 2 * numLayers; index += 1) {
+      const name = `${index % 2 ? "values" : "keys"}.${index >> 1}`;
+      const place = this.place + index * count * FLOAT_BYTES;
+      const tensor = runtime.tensor("float32", sizes, place);
+      this.inputs[name] = this.outputs[`${name}.new`] = tensor;
+    }
   }
 
   /** @param {number} length forget every token from this position on */
@@ -79,130 +125,175 @@ export class Cache {
 
   /** Give the memory back; the cache is of no use any more. */
   release() {
-    this.kernel.release(this.keys, this.bytes);
-    this.kernel.release(this.place, 4 * FLOAT_BYTES);
+    for (const tensor of Object.values(this.inputs)) this.runtime.releaseTensor(tensor);
+    this.runtime.release(this.place);
   }
 }
 
 /**
- * Causal tokens seen and size of each block that the kernel is to know. An alternative is a block of
- * its own, as it sees nothing behind it; its masks' block begins at it again, one row back.
- * @param {PredraftBlock} block
- * @param {number} numRead causal tokens that the forward pass does not read any more
+ * Cosines and sines of every position, each (positions, half a head); in fp32 as transformers has
+ * them.
+ * @param {Shape} shape
  */
-function seenBlocks({ numCausal, tokenIds, isAlternative }, numRead) {
-  const seen = numCausal - numRead;
-  const whole = [seen, tokenIds.length];
-  return isAlternative ? [[seen, 1], [seen, -1], whole] : [whole]; // biome-ignore format: a row
+export function rotaryTables({ rotary: { frequencies, scaling }, maxPositions }) {
+  const half = frequencies.length;
+  const cosines = new Float32Array(maxPositions * half);
+  const sines = new Float32Array(maxPositions * half);
+  for (let place = 0; place < cosines.length; place += 1) {
+    const angle = Math.fround(Math.floor(place / half) * (frequencies[place % half] ?? 0));
+    cosines[place] = Math.fround(Math.cos(angle)) * scaling;
+    sines[place] = Math.fround(Math.sin(angle)) * scaling;
+  }
+  return { cosines, sines };
 }
 
 export class Model {
   /**
-   * @param {Kernel} kernel
+   * @param {Runtime} runtime
+   * @param {number} session of the graph
    * @param {Shape} shape
-   * @param {Weights} weights
+   * @param {boolean} hasNorms whether the graph gives hidden states, too
    */
-  constructor(kernel, shape, weights) {
-    this.kernel = kernel;
+  constructor(runtime, session, shape, hasNorms) {
+    this.runtime = runtime;
+    this.session = session;
     this.shape = shape;
-    this.weights = weights;
-    const { hidden, numHeads, numKvHeads, headSize, width } = shape;
-    this.rowFloats = 2 * hidden + Math.max((numHeads + 2 * numKvHeads) * headSize, 2 * width);
-    this.scratch = new Scratch(kernel);
-    this.logits = new Scratch(kernel);
-    this.numbers = new Scratch(kernel);
-    this.layout = new Scratch(kernel);
+    this.hasNorms = hasNorms;
+    this.rotary = rotaryTables(shape);
+    this.logits = new Scratch(runtime);
+    this.norms = new Scratch(runtime);
+    this.scratch = new Scratch(runtime);
   }
 
   /**
    * One forward pass; the causal keys and values stay in the cache, those of blocks are dropped.
    * @param {ForwardRequest} request
-   * @returns {Logits} of the last numCausalLogits causal tokens and of every block position
+   * @returns {Promise<Logits>} of the last numCausalLogits causal tokens and of every block position
    */
-  forward({ cache, causalIds, blockIds, numCausalLogits, predraftBlocks }) {
+  async forward({ cache, causalIds, blockIds, numCausalLogits, predraftBlocks }) {
     const numQuiet = causalIds.length - numCausalLogits;
     // Of a long prompt nobody asks for logits but the last token's: it is read piece by piece.
     let start = 0;
     for (; numQuiet - start > LONGEST_PASS; start += LONGEST_PASS) {
-      this.pass(cache, causalIds.slice(start, start + LONGEST_PASS), [], [], 0);
+      await this.pass(cache, causalIds.slice(start, start + LONGEST_PASS), [], [], 1);
     }
     const numRead = causalIds.length - start;
-    const blocks = [
-      [numRead, blockIds.length],
-      ...predraftBlocks.flatMap((block) => seenBlocks(block, start)),
-    ];
+    const blocks = predraftBlocks.map(({ numCausal, tokenIds, isAlternative }) => ({
+      numSeen: numCausal - start,
+      size: tokenIds.length,
+      numCausal: isAlternative ? 1 : 0,
+    }));
+    if (blockIds.length) blocks.unshift({ numSeen: numRead, size: blockIds.length, numCausal: 0 });
     const ids = [...blockIds, ...predraftBlocks.flatMap((block) => block.tokenIds)];
-    return this.pass(
-      cache,
-      causalIds.slice(start),
-      ids,
-      blocks.flat(),
-      numCausalLogits + ids.length,
-    );
+    return this.pass(cache, causalIds.slice(start), ids, blocks, numCausalLogits + ids.length);
   }
 
   /**
    * @param {Cache} cache
    * @param {number[]} causalIds
-   * @param {number[]} blockIds
-   * @param {number[]} blocks causal tokens seen and size of each
-   * @param {number} numLogits
+   * @param {number[]} blockIds of all blocks
+   * @param {SeenBlock[]} blocks
+   * @param {number} numLogits of the last rows
    */
-  pass(cache, causalIds, blockIds, blocks, numLogits) {
-    const { kernel, weights, shape } = this;
+  async pass(cache, causalIds, blockIds, blocks, numLogits) {
+    const { runtime, shape } = this;
+    const { numKvHeads, hidden, vocabulary } = shape;
+    const { length, capacity } = cache;
     const ids = [...causalIds, ...blockIds];
-    const start = cache.length;
-    const stop = start + ids.length;
-    if (stop > cache.capacity) throw new ModelError("The text is longer than its cache.");
-    const rowFloats = this.rowFloats + Math.ceil(stop / ALIGNED) * ALIGNED;
-    const space = this.scratch.atLeast(ids.length * rowFloats * FLOAT_BYTES);
-    const logits = this.logits.atLeast(Math.max(1, numLogits) * shape.vocabulary * FLOAT_BYTES);
-    const layout = this.layout.atLeast((ids.length + blocks.length) * FLOAT_BYTES);
-    kernel.writeIntegers(layout, [...ids, ...blocks]);
-    kernel.functions.forward(
-      ...[weights.model, weights.layers, cache.place, weights.cosines, weights.sines],
-      ...[layout, start, ids.length, causalIds.length, numLogits],
-      ...[layout + ids.length * FLOAT_BYTES, space, logits],
-    );
-    cache.length += causalIds.length;
-    return new Logits(this, logits, numLogits);
-  }
-
-  /**
-   * What rows of logits say. The forbidden token's logits are -infinity in them afterwards.
-   * Raises ModelError for logits that are no numbers.
-   * @param {Logits} logits
-   * @param {number} start
-   * @param {number} stop
-   * @param {StatsSpec} spec
-   */
-  stats(logits, start, stop, spec) {
-    const { kernel, shape } = this;
-    const numRows = stop - start;
-    const numBest = Math.min(Math.max(spec.numTop, NUM_BEST), shape.vocabulary);
-    const size = numRows * numBest;
-    const place = this.numbers.atLeast((2 * size + 2 * numRows) * FLOAT_BYTES);
-    const numbersPlace = place + size * FLOAT_BYTES;
-    const rows = logits.place + start * shape.vocabulary * FLOAT_BYTES;
-    const isFine = kernel.functions.logit_stats(
-      ...[rows, numRows, shape.vocabulary, spec.forbiddenId ?? -1, numBest, place, numbersPlace],
-    );
-    if (!isFine)
-      throw new ModelError("The model gave logits that are NaN, infinite or all -infinity.");
-    const row = (/** @type {number} */ index) => logits.row(start + index);
-    const ids = [...kernel.integers(place, size)];
-    const numbers = [...kernel.floats(numbersPlace, size + 2 * numRows)];
-    const numTop = Math.min(spec.numTop, shape.vocabulary);
-    const firsts = Array.from({ length: numRows }, (_, index) => index * numBest);
-    const listed = numTop ? firsts : [];
-    return new LogitStats({
-      probability: firsts.map((first) => numbers[first] ?? 0),
-      margin: numbers.slice(size + numRows),
-      entropy: numbers.slice(size, size + numRows),
-      bestIds: firsts.map((first) => ids[first] ?? 0),
-      topIds: listed.map((first) => ids.slice(first, first + numTop)),
-      topProbabilities: listed.map((first) => numbers.slice(first, first + numTop)),
-      row,
+    const numRows = ids.length;
+    if (length + numRows > capacity) throw new ModelError("The text is longer than its cache.");
+    const half = shape.rotary.frequencies.length;
+    const logits = this.logits.atLeast(numLogits * vocabulary * FLOAT_BYTES);
+    // The widest first, as each must begin where its elements may.
+    const counts = [numRows * numKvHeads * 2, numRows * capacity, numRows * half, numRows * half];
+    const all = [...counts, numRows, numLogits, numRows];
+    let place = this.scratch.atLeast(all.reduce((sum, count) => sum + count, 0) * FLOAT_BYTES);
+    const [places = 0, bias = 0, cosines = 0, sines = 0, tokens = 0, wanted = 0, isOfBlock = 0] =
+      all.map((count) => {
+        const own = place;
+        place += count * FLOAT_BYTES;
+        return own;
+      });
+    runtime.integers(tokens, numRows).set(ids);
+    runtime.integers(wanted, numLogits).forEach((_, index, rows) => {
+      rows[index] = numRows - numLogits + index;
     });
+    runtime.longs(places, numRows * numKvHeads).forEach((_, index, rows) => {
+      const [row, head] = [Math.floor(index / numKvHeads), index % numKvHeads];
+      rows[index] = BigInt(head * capacity + length + row);
+    });
+    const rows = visibleRows(causalIds.length, blocks);
+    const kinds = runtime.floats(isOfBlock, numRows);
+    const scores = runtime.floats(bias, numRows * capacity).fill(-Infinity);
+    for (const [row, { seen, first, stop, position, isMask }] of rows.entries()) {
+      const own = row * capacity;
+      scores.fill(0, own, own + length + seen);
+      scores.fill(0, own + length + first, own + length + stop);
+      kinds[row] = isMask ? 1 : 0;
+      const from = (length + position) * half;
+      runtime
+        .floats(cosines, numRows * half)
+        .set(this.rotary.cosines.subarray(from, from + half), row * half);
+      runtime
+        .floats(sines, numRows * half)
+        .set(this.rotary.sines.subarray(from, from + half), row * half);
+    }
+    /** @type {[name: string, type: Type, sizes: number[], place: number][]} */
+    const inputs = [
+      ["token_ids", "int32", [numRows], tokens],
+      ["wanted", "int32", [numLogits], wanted],
+      ["cosines", "float32", [numRows, half], cosines],
+      ["sines", "float32", [numRows, half], sines],
+      ["places", "int64", [numRows * numKvHeads, 1], places],
+      ["bias", "float32", [numRows, capacity], bias],
+    ];
+    if (shape.hasAdapter) inputs.push(["is_of_block", "float32", [numRows, 1], isOfBlock]);
+    /** @type {typeof inputs} */
+    const outputs = [["logits", "float32", [numLogits, vocabulary], logits]];
+    if (this.hasNorms) {
+      const norms = this.norms.atLeast(numLogits * hidden * FLOAT_BYTES);
+      outputs.push(["norm", "float32", [numLogits, hidden], norms]);
+    }
+    const [given, asked] = [inputs, outputs].map((list) =>
+      Object.fromEntries(
+        list.map(([name, type, sizes, at]) => [name, runtime.tensor(type, sizes, at)]),
+      ),
+    );
+    try {
+      await runtime.run(
+        this.session,
+        { ...given, ...cache.inputs },
+        { ...asked, ...cache.outputs },
+      );
+    } finally {
+      for (const tensor of Object.values({ ...given, ...asked })) runtime.releaseTensor(tensor);
+    }
+    cache.length += causalIds.length;
+    return new Logits(this, numLogits);
   }
+}
+
+/**
+ * Of every row of a forward pass: it sees what is cached, the rows before `seen`, and those from
+ * `first` to before `stop`; visible_rows() of sbd_core/masks.py. position: behind what is cached.
+ * @param {number} numCausal
+ * @param {SeenBlock[]} blocks
+ */
+export function visibleRows(numCausal, blocks) {
+  const rows = Array.from({ length: numCausal }, (_, index) => ({
+    seen: index + 1,
+    first: 0,
+    stop: 0,
+    position: index,
+    isMask: false,
+  }));
+  for (const { numSeen, size, numCausal: numOwn } of blocks) {
+    const first = rows.length;
+    for (let index = 0; index < size; index += 1) {
+      const isMask = index >= numOwn;
+      const stop = first + (isMask ? size : index + 1);
+      rows.push({ seen: numSeen, first, stop, position: numSeen + index, isMask });
+    }
+  }
+  return rows;
 }

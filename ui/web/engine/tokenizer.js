@@ -1,7 +1,15 @@
-// Byte-level BPE from a tokenizer.json as this repository's recipes train it: single digits, then
-// words. Any other kind is refused, as its tokens would be wrong ones.
+// Text to token ids and back, and the chat template: sbd_core/models/chat.py and token_text.py, by
+// Hugging Face's own libraries for JavaScript. Text that people typed is plain text: control tokens
+// are the template's alone.
 
+import { Template } from "@huggingface/jinja";
+import { Tokenizer as Encoder } from "@huggingface/tokenizers";
 import { ModelError } from "./errors.js";
+
+/** An added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>. */
+const CONTROL = /^[^\p{L}\p{N}_\s].*[\p{L}\p{N}_].*[^\p{L}\p{N}_\s]$/su;
+const REPLACEMENT = "\ufffd";
+const NAMES = ["bos_token", "eos_token", "unk_token", "pad_token", "mask_token"];
 
 const KEPT = [...span(33, 127), ...span(161, 173), ...span(174, 256)];
 
@@ -10,149 +18,101 @@ function span(start, stop) {
   return Array.from({ length: stop - start }, (_, index) => start + index);
 }
 
-const OTHERS = span(0, 256).filter((byte) => !KEPT.includes(byte));
-
-/** @type {Map<string, number>} */
+/** @type {Map<string, number>} the printable alphabet in which byte-level BPE writes bytes */
 const BYTE_OF = new Map([
   ...KEPT.map((byte) => /** @type {const} */ ([String.fromCharCode(byte), byte])),
-  ...OTHERS.map((byte, index) => /** @type {const} */ ([String.fromCharCode(256 + index), byte])),
+  ...span(0, 256)
+    .filter((byte) => !KEPT.includes(byte))
+    .map((byte, index) => /** @type {const} */ ([String.fromCharCode(256 + index), byte])),
 ]);
-
-const CHARACTER_OF = new Map([...BYTE_OF].map(([character, byte]) => [byte, character]));
-
-/** @param {string} text of any kind */
-function toCharacters(text) {
-  return [...new TextEncoder().encode(text)].map((byte) => CHARACTER_OF.get(byte)).join("");
-}
-
-/**
- * The bytes that a token's piece stands for; those of its text if it is not written in bytes.
- * @param {string} piece
- */
-function toBytes(piece) {
-  const bytes = [...piece].map((character) => BYTE_OF.get(character));
-  return bytes.every((byte) => byte !== undefined)
-    ? /** @type {number[]} */ (bytes)
-    : [...new TextEncoder().encode(piece)];
-}
-
-const CHAT_TEMPLATE =
-  "{% for message in messages %}" +
-  "{% if message['role'] == 'assistant' %}<assistant>{{ message['content'] }}<eos>" +
-  "{% else %}<user>{{ message['content'] }}{% endif %}" +
-  "{% endfor %}" +
-  "{% if add_generation_prompt %}<assistant>{% endif %}";
-
-/**
- * Token ids of a prompt as the user's turn, or as it is where there is no template.
- * @param {Tokenizer} tokenizer
- * @param {string | null} template
- * @param {string} prompt
- */
-export function encodePrompt(tokenizer, template, prompt) {
-  const plain = tokenizer.encode(prompt);
-  if (template === null) return plain;
-  return [special(tokenizer, "<user>"), ...plain, special(tokenizer, "<assistant>")];
-}
-
-/**
- * Raises ModelError for a template that is not the one rendered here.
- * @param {Tokenizer} tokenizer
- * @param {string | null} template
- */
-export function checkTemplate(tokenizer, template) {
-  if (template === null) return;
-  if (template.trim() !== CHAT_TEMPLATE) {
-    throw new ModelError(
-      "The model’s chat template is not the one of this project’s models, the only one that runs in a browser.",
-    );
-  }
-  for (const name of ["<user>", "<assistant>"]) special(tokenizer, name);
-}
-
-/** @param {Tokenizer} tokenizer @param {string} name */
-function special(tokenizer, name) {
-  const id = tokenizer.ids.get(name);
-  if (id === undefined)
-    throw new ModelError(`The tokenizer lacks ${name}, which the chat template needs.`);
-  return id;
-}
-
-// GPT-2's words, in the classes of Unicode that the tokenizers library has.
-const WORD =
-  /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
-const DIGIT_OR_REST = /\p{N}|\P{N}+/gu;
-const MAX_KEPT_WORDS = 20_000;
-const REPLACEMENT = "\ufffd";
 
 export class Tokenizer {
   /**
-   * Raises ModelError for a tokenizer of another kind.
+   * Raises ModelError for a tokenizer that cannot be read.
    * @param {Record<string, any>} file the content of tokenizer.json
+   * @param {Record<string, any>} settings the content of tokenizer_config.json
+   * @param {string | null} template
    */
-  constructor(file) {
-    refuseOthers(file);
-    const { vocab, merges, ignore_merges: ignoresMerges } = file.model;
-    this.ignoresMerges = Boolean(ignoresMerges);
-    this.splitsDigits = steps(file.pre_tokenizer).some(({ type }) => type === "Digits");
-    /** @type {Map<string, number>} */
-    this.ids = new Map(Object.entries(vocab));
-    /** @type {Map<number, string>} */
-    this.pieces = new Map([...this.ids].map(([piece, id]) => [id, piece]));
-    /** @type {Map<string, number>} */
-    this.ranks = new Map();
-    for (const [rank, merge] of merges.entries()) {
-      this.ranks.set(Array.isArray(merge) ? merge.join(" ") : merge, rank);
+  constructor(file, settings, template) {
+    const added = /** @type {{ content: string, special: boolean }[]} */ (file.added_tokens ?? []);
+    this.special = added.filter(({ special }) => special).map(({ content }) => content);
+    this.controls = added
+      .map(({ content }) => content)
+      .filter((content) => this.special.includes(content) || CONTROL.test(content));
+    const letters = added.filter(({ content }) => !this.controls.includes(content));
+    try {
+      this.encoder = new Encoder(file, settings);
+      this.plain = new Encoder({ ...file, added_tokens: letters }, settings);
+      this.template = template === null ? null : new Template(template);
+    } catch (error) {
+      throw new ModelError(`The model’s tokenizer cannot be read: ${wordsOf(error)}`);
     }
-    /** @type {Set<number>} */
-    this.specialIds = new Set();
-    for (const { id, content, special } of file.added_tokens ?? []) {
-      this.ids.set(content, id);
-      this.pieces.set(id, content);
-      if (special) this.specialIds.add(id);
-    }
-    /** @type {Map<string, number[]>} */
-    this.known = new Map();
+    this.tokens = Object.fromEntries(
+      NAMES.flatMap((name) => {
+        const token = settings[name]?.content ?? settings[name];
+        return typeof token === "string" ? [[name, token]] : [];
+      }),
+    );
   }
 
   /**
-   * Token ids of a text; what looks like a special token in it is plain text.
+   * Token ids of a text; what looks like a control token in it is plain text.
    * @param {string} text
    */
   encode(text) {
-    const parts = this.splitsDigits ? (text.match(DIGIT_OR_REST) ?? []) : [text];
-    return parts.flatMap((part) => (part.match(WORD) ?? []).flatMap((word) => this.word(word)));
+    return this.plain.encode(text, { add_special_tokens: false }).ids;
   }
 
-  /** @param {string} text */
-  word(text) {
-    const kept = this.known.get(text);
-    if (kept) return kept;
-    const ids = this.merged(toCharacters(text));
-    if (this.known.size >= MAX_KEPT_WORDS) this.known.clear();
-    this.known.set(text, ids);
-    return ids;
-  }
-
-  /** @param {string} characters */
-  merged(characters) {
-    const whole = this.ids.get(characters);
-    if (this.ignoresMerges && whole !== undefined) return [whole];
-    const parts = [...characters];
-    for (;;) {
-      let [best, place] = [Infinity, -1];
-      for (let i = 0; i + 1 < parts.length; i += 1) {
-        const rank = this.ranks.get(`${parts[i]} ${parts[i + 1]}`) ?? Infinity;
-        if (rank < best) [best, place] = [rank, i];
-      }
-      if (place < 0) break;
-      parts.splice(place, 2, `${parts[place]}${parts[place + 1]}`);
+  /**
+   * Token ids of a prompt as the user's turn; isRaw, or without a template, as it stands. Raises
+   * ModelError for a template that cannot be used.
+   * @param {string} prompt
+   * @param {boolean} isRaw
+   */
+  encodePrompt(prompt, isRaw) {
+    if (isRaw || !this.template) return [...this.beginning(), ...this.encode(prompt)];
+    const words = prompt.trim();
+    const isHeld = this.controls.some((control) => prompt.includes(control));
+    const mark = isHeld ? crypto.randomUUID().replaceAll("-", "") : words;
+    const text = this.rendered(prompt.replace(words, () => mark));
+    if (!text.includes(mark)) {
+      throw new ModelError("The model’s chat template leaves out what the user says.");
     }
-    return parts.map((part) => {
-      const id = this.ids.get(part);
-      if (id === undefined) throw new ModelError("tokenizer.json: its vocabulary lacks a byte.");
-      return id;
+    if (!isHeld) return this.encoder.encode(text, { add_special_tokens: false }).ids;
+    // The space around the content stays around its mark, as a template may trim it.
+    const lead = prompt.slice(0, prompt.indexOf(words));
+    const trail = prompt.slice(lead.length + words.length);
+    const parts = text.split(mark);
+    return parts.flatMap((part, index) => {
+      const isAfter = index > 0 && part.startsWith(trail);
+      const isBefore = index + 1 < parts.length && part.endsWith(lead);
+      const rest = part.slice(
+        isAfter ? trail.length : 0,
+        isBefore ? part.length - lead.length : undefined,
+      );
+      const ids = rest ? this.encoder.encode(rest, { add_special_tokens: false }).ids : [];
+      if (index + 1 === parts.length) return ids;
+      const isTrailing = parts[index + 1]?.startsWith(trail);
+      const content = `${isBefore ? lead : ""}${words}${isTrailing ? trail : ""}`;
+      return [...ids, ...this.encode(content)];
     });
+  }
+
+  /** What the tokenizer begins a text by; the end token is not for a beginning. */
+  beginning() {
+    const { ids } = this.encoder.encode("", { add_special_tokens: true });
+    const end = this.encoder.token_to_id(this.tokens.eos_token ?? "");
+    return ids.at(-1) === end ? ids.slice(0, -1) : ids;
+  }
+
+  /** @param {string} content */
+  rendered(content) {
+    try {
+      const messages = [{ role: "user", content }];
+      return this.template?.render({ messages, add_generation_prompt: true, ...this.tokens }) ?? "";
+    } catch (error) {
+      throw new ModelError(`The model’s chat template cannot be used: ${wordsOf(error)}`);
+    }
   }
 
   /**
@@ -160,13 +120,9 @@ export class Tokenizer {
    * @param {number[]} ids
    */
   decode(ids) {
-    return this.textOf(ids.filter((id) => !this.specialIds.has(id)));
-  }
-
-  /** @param {number[]} ids */
-  textOf(ids) {
-    const bytes = ids.flatMap((id) => toBytes(this.pieces.get(id) ?? ""));
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(new Uint8Array(bytes));
+    if (!ids.length) return "";
+    const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
+    return this.encoder.decode(ids, options);
   }
 
   /**
@@ -174,13 +130,23 @@ export class Tokenizer {
    * @param {number} id
    */
   tokenText(id) {
-    const piece = this.pieces.get(id);
+    const piece = this.encoder.id_to_token(id);
     if (piece === undefined) return `[${id}]`;
-    const text = this.textOf([id]);
+    const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
+    let text = this.encoder.decode([id], options);
+    // SentencePiece's pieces lose their leading space when decoded alone.
+    if (piece.startsWith("\u2581") && !text.startsWith(" ")) text = ` ${text}`;
     if (!text.includes(REPLACEMENT)) return text || piece;
-    const isBytes = [...piece].every((character) => BYTE_OF.has(character));
-    return isBytes ? toBytes(piece).map(shownByte).join("") : piece;
+    if (/^<0x[0-9A-F]{2}>$/.test(piece)) return `\\x${piece.slice(3, 5)}`;
+    const bytes = [...piece].map((character) => BYTE_OF.get(character));
+    if (bytes.includes(undefined)) return piece;
+    return bytes.map((byte) => shownByte(byte ?? 0)).join("");
   }
+}
+
+/** @param {unknown} error on one line */
+function wordsOf(error) {
+  return String(error instanceof Error ? error.message : error).replace(/\s+/g, " ");
 }
 
 /** @param {number} byte */
@@ -189,57 +155,4 @@ function shownByte(byte) {
   return isPlain
     ? String.fromCharCode(byte)
     : `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-}
-
-/**
- * The pre-tokenizers one after the other.
- * @param {any} preTokenizer
- * @returns {Record<string, any>[]}
- */
-function steps(preTokenizer) {
-  return preTokenizer?.type === "Sequence" ? preTokenizer.pretokenizers : [preTokenizer ?? {}];
-}
-
-/** @param {Record<string, any>} file */
-function refuseOthers({
-  model,
-  normalizer,
-  pre_tokenizer: before,
-  post_processor: after,
-  decoder,
-  added_tokens: added,
-}) {
-  const first = steps(before);
-  const last = first.at(-1);
-  const isPlainModel =
-    model?.type === "BPE" &&
-    !model.byte_fallback &&
-    !model.continuing_subword_prefix &&
-    !model.end_of_word_suffix &&
-    !model.dropout;
-  const isByteLevel =
-    last?.type === "ByteLevel" && !last.add_prefix_space && last.use_regex !== false;
-  const hasDigits =
-    first.length === 1 ||
-    (first.length === 2 && first[0]?.type === "Digits" && first[0].individual_digits);
-  const addsNothing =
-    !after ||
-    after.type === "ByteLevel" ||
-    Object.keys(after.special_tokens ?? { x: 0 }).length === 0;
-  const isPlainAdded = (added ?? []).every(
-    (/** @type {any} */ token) => !token.lstrip && !token.rstrip,
-  );
-  if (
-    isPlainModel &&
-    !normalizer &&
-    isByteLevel &&
-    hasDigits &&
-    addsNothing &&
-    isPlainAdded &&
-    decoder?.type === "ByteLevel"
-  )
-    return;
-  throw new ModelError(
-    "The tokenizer is not byte-level BPE as this project’s recipes train it, the only kind that runs in a browser.",
-  );
 }

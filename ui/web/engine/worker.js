@@ -1,37 +1,33 @@
 // The engine's worker: reads a model once, then decodes what it is asked. See client.js.
 
-import { readCheckpoint } from "./checkpoint/folder.js";
-import { leaving, readerBelow, readerOf } from "./checkpoint/readers.js";
-import { numParameters } from "./checkpoint/shape.js";
 import { EngineError } from "./errors.js";
-import { canFuseMultiplyAdd, makeKernel } from "./kernel.js";
+import { Files, unpacked } from "./exported/files.js";
+import { openExport } from "./exported/open.js";
+import { checkWebAssembly, NOT_ENOUGH, Runtime } from "./runtime.js";
 import { Session } from "./session/session.js";
-import { helpUntilEnded, makeSharedKernel, numHelpers } from "./threads.js";
 
 /** @import { RaceEntry } from "./session/board.js" */
 /** @import { Form } from "./session/form.js" */
 /** @import { News } from "./session/session.js" */
-/** @import { Help } from "./threads.js" */
 
+/** An exported model's folder: its address, with a slash at its end. @typedef {{ name: string, base: string }} Source */
 /**
- * Where a model is: below an address, or in files that the visitor gave. names: of the files there,
- * where that is known. isFirst: fetched by a page that no service worker serves yet, but one will.
- * @typedef {{ name: string, base?: string, names?: string[], isFirst?: boolean, files?: [name: string, file: Blob][] }} Source
- */
-/** @typedef {{ plain: string, fma: string, threads: string }} Compiled addresses of sbd.wasm, sbd-fma.wasm, sbd-threads.wasm */
-/**
- * @typedef {{ kind: "load", source: Source, wasm: Compiled }
+ * @typedef {{ kind: "load", source: Source }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
- *   | { kind: "help", help: Help }
  *   | { kind: "stop" }} Wish
  */
+/** @typedef {{ kind: "ready", name: string, numParameters: number, blockRange: [number, number] | null, isKept: boolean }} Ready isKept: whether this browser keeps the model for later */
 /**
  * @typedef {{ kind: "progress", bytes: number }
- *   | { kind: "ready", name: string, numParameters: number, blockRange: [number, number] | null }
+ *   | Ready
  *   | { kind: "failed", text: string }
  *   | { kind: "news", news: News }} Reply
  */
+
+const MOST_THREADS = 4;
+/** ONNX Runtime lies beside this script; another version has another address. */
+const RUNTIME = { module: `onnxruntime.mjs?v=${RUNTIME_VERSION}`, code: `onnxruntime.wasm.gz?v=${RUNTIME_VERSION}` }; // biome-ignore format: a row
 
 const channel = new MessageChannel();
 /** @type {Session | null} */
@@ -50,65 +46,46 @@ function breathe() {
   });
 }
 
+/** How many threads decode: one where memory cannot be shared, as the page must be isolated for that. */
+export function numThreads() {
+  if (!globalThis.crossOriginIsolated) return 1;
+  return Math.max(1, Math.min(navigator.hardwareConcurrency, MOST_THREADS));
+}
+
+async function startRuntime() {
+  checkWebAssembly();
+  const here = (/** @type {string} */ name) => new URL(name, import.meta.url).href;
+  const response = await fetch(here(RUNTIME.code)).catch(() => null);
+  const data = response?.ok ? await response.arrayBuffer().catch(() => null) : null;
+  if (!data) throw new EngineError("The engine’s code cannot be reached.");
+  const code = await unpacked(new Uint8Array(data));
+  const { default: makeModule } = await import(here(RUNTIME.module));
+  return Runtime.start(makeModule, code, numThreads());
+}
+
 /** @param {Source} source */
-function readerFor({ base, names, isFirst, files }) {
-  if (!base) return readerOf(files ?? []);
-  const read = readerBelow(base, names, (bytes) => tell({ kind: "progress", bytes }));
-  return isFirst ? leaving(read, base) : read;
-}
-
-/** @param {string} address */
-async function codeAt(address) {
-  const response = await fetch(address).catch(() => null);
-  if (!response?.ok) throw new EngineError("The engine’s code cannot be reached.");
-  return response.arrayBuffer();
-}
-
-/** A worker of this same script, which ends with this one. @param {Help} help */
-function startHelper(help) {
-  const helper = new Worker(self.location.href);
-  helper.postMessage({ kind: "help", help });
-}
-
-/** The fastest kernel that runs here. @param {Compiled} wasm */
-async function kernelFor(wasm) {
-  const count = numHelpers();
-  if (count) {
-    try {
-      return (await makeSharedKernel(await codeAt(wasm.threads), count, startHelper)).kernel;
-    } catch {
-      // No memory that can be shared, or no workers: one thread decodes the same.
-    }
-  }
-  return makeKernel(await codeAt(canFuseMultiplyAdd() ? wasm.fma : wasm.plain));
-}
-
-/** @param {Extract<Wish, { kind: "load" }>} wish */
-async function load({ source, wasm }) {
-  const { name } = source;
-  const kernel = await kernelFor(wasm);
-  const checkpoint = await readCheckpoint(name, kernel, readerFor(source));
+async function load({ base }) {
+  const files = new Files(base, (bytes) => tell({ kind: "progress", bytes }));
+  const [runtime, manifest] = await Promise.all([startRuntime(), files.manifest()]);
+  const checkpoint = await openExport(runtime, manifest, files);
   session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
-  const { shape } = checkpoint.model;
-  tell({ kind: "ready", name, numParameters: numParameters(shape), blockRange: shape.blockRange });
+  const { name, numParameters, model } = checkpoint;
+  const { blockRange } = model.shape;
+  tell({ kind: "ready", name, numParameters, blockRange, isKept: files.isKept });
 }
 
 /** @param {Wish} wish */
 async function answer(wish) {
   if (wish.kind === "load") {
     try {
-      await load(wish);
+      await load(wish.source);
     } catch (error) {
       if (!(error instanceof EngineError)) console.error(error);
-      const known = error instanceof EngineError || error instanceof RangeError;
-      const text =
-        error instanceof EngineError
-          ? error.message
-          : "This browser has not enough memory left for the model.";
-      tell({ kind: "failed", text: known ? text : "The model could not be read in this browser." });
+      const isFull = error instanceof RangeError || error instanceof WebAssembly.RuntimeError;
+      const unknown = isFull ? NOT_ENOUGH : "The model could not be read in this browser.";
+      tell({ kind: "failed", text: error instanceof EngineError ? error.message : unknown });
     }
-  } else if (wish.kind === "help") await helpUntilEnded(wish.help);
-  else if (wish.kind === "decode") await session?.decode(wish.form);
+  } else if (wish.kind === "decode") await session?.decode(wish.form);
   else if (wish.kind === "race") await session?.race(wish.entry);
   else if (wish.kind === "time") await session?.time(wish.form);
   else session?.stop();

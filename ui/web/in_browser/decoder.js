@@ -5,11 +5,11 @@ import { goButtons, playerOf } from "../dom/page.js";
 import { Engine } from "../engine/client.js";
 import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
 
-/** @import { Place, Ready } from "../engine/client.js" */
+/** @import { Place } from "../engine/client.js" */
 /** @import { RaceEntry } from "../engine/session/board.js" */
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { News } from "../engine/session/session.js" */
-/** @import { Source } from "../engine/worker.js" */
+/** @import { Ready, Source } from "../engine/worker.js" */
 
 /**
  * @typedef {{ kind: "decode" | "time", form: Form }

@@ -5,66 +5,18 @@
 import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
-import { currentView, fileAddress, goButtons, promptBox } from "../dom/page.js";
+import { currentView, fileAddress, goButtons, promptBox, rootAddress } from "../dom/page.js";
 import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
 import { showModelHere } from "../form/header.js";
 import { keepAddress } from "../share/permalink.js";
 import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
 import { Decoder } from "./decoder.js";
 
-/** @import { Compiled, Source } from "../engine/worker.js" */
+/** @import { Source } from "../engine/worker.js" */
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { FieldName } from "../form/fields.js" */
 /** @import { Mount } from "../stub.js" */
 /** @import { Wish } from "./decoder.js" */
-
-const UNNAMED = "your model";
-const WEIGHTS = /\.safetensors$/;
-
-/**
- * Whether what is dropped is a model rather than, say, a trace: a folder, or weights among files.
- * @param {DataTransfer} data
- */
-export function holdsModel({ items, files }) {
-  const entries = [...items].map((item) => item.webkitGetAsEntry?.() ?? null);
-  return (
-    entries.some((entry) => entry?.isDirectory) || [...files].some(({ name }) => WEIGHTS.test(name))
-  );
-}
-
-/**
- * The model that is dropped. Must be called while the drop is handled: what it holds is gone then.
- * @param {DataTransfer} data
- * @returns {Promise<Source>}
- */
-export async function droppedModel({ items, files }) {
-  const loose = [...files];
-  const folder = [...items]
-    .map((item) => item.webkitGetAsEntry?.() ?? null)
-    .find((entry) => entry?.isDirectory);
-  const found = folder ? await filesIn(/** @type {FileSystemDirectoryEntry} */ (folder)) : loose;
-  return {
-    name: folder?.name ?? UNNAMED,
-    files: found.map((file) => /** @type {[string, Blob]} */ ([file.name, file])),
-  };
-}
-
-/** @param {FileSystemDirectoryEntry} folder @returns {Promise<File[]>} those right in it */
-async function filesIn(folder) {
-  const reader = folder.createReader();
-  /** @type {File[]} */
-  const found = [];
-  for (;;) {
-    /** @type {FileSystemEntry[]} */
-    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-    if (!entries.length) return found;
-    for (const entry of entries) {
-      if (!entry.isFile) continue;
-      const file = /** @type {FileSystemFileEntry} */ (entry);
-      found.push(await new Promise((resolve, reject) => file.file(resolve, reject)));
-    }
-  }
-}
 
 const PROMPT_ID = "sbd-prompt-box";
 const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
@@ -107,34 +59,26 @@ function formOfAddress(query) {
   return form;
 }
 
-/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean }} Setting paths below Gradio's routes */
+/** @typedef {{ name: string, script: string, base: string, bytes: number, is_only?: boolean }} Setting paths below Gradio's routes; base: of the exported model's folder */
 
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
 
 /** @param {Setting} setting */
-function placeOf({ is_only: isOnly, name, script, wasm, base, names }) {
+function placeOf({ is_only: isOnly, name, script, base }) {
   // On a static host the files lie beside the page.
-  const address = isOnly ? besidePage : fileAddress;
   return {
-    script: address(script),
-    wasm: {
-      plain: address(wasm.plain),
-      fma: address(wasm.fma),
-      threads: address(wasm.threads),
-    },
+    script: (isOnly ? besidePage : fileAddress)(script),
     source: askedModel(isOnly ?? false) ?? {
       name,
-      base: address(base),
-      names,
-      isFirst: isOnly && navigator.serviceWorker?.controller === null,
+      base: (isOnly ? besidePage : rootAddress)(base),
     },
   };
 }
 
 /**
- * The model folder that the address names, on any host that lets this page read it. Where a server
+ * The exported model that the address names, on any host that lets this page read it. Where a server
  * can decode too, only with ?engine=browser: its model is another one.
  * @param {boolean} isOnly
  * @returns {Source | null}
@@ -178,7 +122,6 @@ class HereView {
     inBrowser.isOn = () => this.decoder.isOn;
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
-    document.addEventListener("drop", (event) => this.drop(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
     signal.addEventListener("abort", () => {
       this.decoder.engine.end();
@@ -248,21 +191,6 @@ class HereView {
     } else if (button === go) {
       this.served(readForm());
     }
-  }
-
-  /**
-   * Files of a model, dropped anywhere, are decoded with from now on.
-   * @param {DragEvent} event
-   */
-  drop(event) {
-    const { dataTransfer } = event;
-    if (!dataTransfer || !holdsModel(dataTransfer)) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    void droppedModel(dataTransfer).then(
-      (source) => this.decoder.use(source),
-      () => sayStatus("The dropped folder cannot be read. The recorded runs go on.", true),
-    );
   }
 
   /** @param {KeyboardEvent} event */

@@ -2,8 +2,9 @@
 // open; sbd_core/decoding/row_costs.py.
 
 import { Cache } from "../model.js";
+import { computeLogitStats } from "../stats.js";
 
-/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Model } from "../model.js" */
 /** @import { RowCosts } from "./row_plans.js" */
 
@@ -19,10 +20,10 @@ const known = new WeakMap();
 
 /**
  * @param {Checkpoint} checkpoint
- * @returns {RowCosts}
+ * @returns {Promise<RowCosts>}
  */
-export function rowCostsOf({ model, maskId }) {
-  const found = known.get(model) ?? measureRowCosts(model, maskId ?? 0);
+export async function rowCostsOf({ model, maskId }) {
+  const found = known.get(model) ?? (await measureRowCosts(model, maskId ?? 0));
   known.set(model, found);
   return found;
 }
@@ -31,19 +32,19 @@ export function rowCostsOf({ model, maskId }) {
  * Median seconds of forward passes of 1 to 48 rows.
  * @param {Model} model
  * @param {number} maskId
- * @returns {RowCosts}
+ * @returns {Promise<RowCosts>}
  */
-function measureRowCosts(model, maskId) {
+async function measureRowCosts(model, maskId) {
   const { maxPositions } = model.shape;
   const longest = Math.min(48, maxPositions - 1);
   const numPrompt = Math.min(NUM_PROMPT, maxPositions - longest);
   const sizes = NUM_ROWS.filter((size) => size <= longest);
   const cache = new Cache(model, numPrompt + longest);
-  const spec = { forbiddenId: maskId, numTop: 0 };
+  const spec = { forbiddenIds: [maskId], numTop: 0 };
   /** @param {number} numCausal @param {number} numMasks */
-  const seconds = (numCausal, numMasks) => {
+  const seconds = async (numCausal, numMasks) => {
     const began = performance.now();
-    const logits = model.forward({
+    const logits = await model.forward({
       cache,
       causalIds: new Array(numCausal).fill(0),
       blockIds: new Array(numMasks).fill(maskId),
@@ -52,11 +53,11 @@ function measureRowCosts(model, maskId) {
     });
     const first = Math.min(numCausal, MAX_CAUSAL);
     const stop = Math.min(logits.numRows, first + Math.max(2, first));
-    model.stats(logits, 0, stop, spec);
+    computeLogitStats(logits, 0, stop, spec);
     return (performance.now() - began) / 1000;
   };
   try {
-    seconds(numPrompt, 0);
+    await seconds(numPrompt, 0);
     /** @type {number[][]} */
     const times = sizes.map(() => []);
     const began = performance.now();
@@ -66,7 +67,7 @@ function measureRowCosts(model, maskId) {
         cache.truncate(numPrompt);
         const wanted = size === 2 ? 2 : Math.ceil(size / ROWS_A_CAUSAL);
         const numCausal = Math.min(wanted, MAX_CAUSAL);
-        const time = seconds(numCausal, size - numCausal);
+        const time = await seconds(numCausal, size - numCausal);
         if (round) times[index]?.push(time);
       }
       if (round && performance.now() - began > BUDGET_MS) break;

@@ -2,10 +2,11 @@
 // sbd_core/decoding/state.py; an event is that of sbd_core/events.py.
 
 import { Generator } from "../random.js";
-import { LogitStats } from "../stats.js";
+import { computeLogitStats, LogitStats } from "../stats.js";
 import { SeenTokens } from "./repetition.js";
 
-/** @import { Cache, PredraftBlock, ForwardRequest, Logits, Model } from "../model.js" */
+/** @import { Checkpoint } from "../exported/open.js" */
+/** @import { Cache, PredraftBlock, ForwardRequest, Logits } from "../model.js" */
 /** @import { StatsSpec } from "../stats.js" */
 /** @import { Settings } from "./settings.js" */
 
@@ -38,14 +39,12 @@ const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: 
 
 export class DecodingState {
   /**
-   * @param {Model} model
+   * @param {Checkpoint} checkpoint
    * @param {Cache} cache
    * @param {number[]} promptIds
    * @param {Settings} settings
-   * @param {{ maskId: number | null, endIds: Set<number> }} special
    */
-  constructor(model, cache, promptIds, settings, { maskId, endIds }) {
-    this.model = model;
+  constructor({ maskId, endIds, suppressedIds, samplerHead }, cache, promptIds, settings) {
     this.cache = cache;
     this.promptIds = promptIds;
     this.settings = settings;
@@ -54,8 +53,10 @@ export class DecodingState {
     this.generator = new Generator(settings.seed);
     /** @type {number[]} */
     this.answer = [];
-    this.causalSpec = { forbiddenId: maskId, numTop: 0 };
-    this.blockSpec = { forbiddenId: maskId, numTop: settings.top_k_recorded };
+    this.samplerHead = samplerHead;
+    const forbiddenIds = [...suppressedIds, ...(maskId === null ? [] : [maskId])];
+    this.causalSpec = { forbiddenIds, numTop: 0 };
+    this.blockSpec = { forbiddenIds, numTop: settings.top_k_recorded };
     const penalty = settings.repetition_penalty;
     /** The tokens in the cache; null without a penalty. */
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);
@@ -137,8 +138,8 @@ export class DecodingState {
   }
 
   /**
-   * What a block's rows say, and a token for each. With a penalty the tokens are chosen left to
-   * right, each by the row that counts those before it.
+   * What a block's rows say, and a token for each. With a penalty or a sampler head the tokens
+   * are chosen left to right, each by the row that counts those before it.
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
@@ -151,16 +152,18 @@ export class DecodingState {
   draft(logits, start, stop, exact, isRecorded, numTop = 0) {
     const own = isRecorded ? this.blockSpec : this.causalSpec;
     const spec = { ...own, numTop: Math.max(own.numTop, numTop) };
-    if (!this.seen) {
+    if (this.rowsAreIndependent) {
       const stats = this.stats(logits, start, stop, spec, () => []);
       return [stats, stats.bestIds];
     }
     /** @type {LogitStats[]} */
     const rows = [];
     const chosen = exact.slice(-1);
+    const follow = this.samplerHead?.begin(logits, Math.min(start + 1, stop), stop);
     for (let row = start; row < stop; row += 1) {
       const isFirst = row === start;
       const before = [...exact.slice(0, -1), ...(isFirst ? [] : chosen)];
+      if (!isFirst) follow?.(row - start - 1, chosen.at(-1) ?? 0);
       const one = this.stats(logits, row, row + 1, spec, () => before);
       rows.push(one);
       if (!isFirst) chosen.push(...one.bestIds);
@@ -168,8 +171,13 @@ export class DecodingState {
     return [LogitStats.joined(rows), chosen];
   }
 
+  /** Whether what a block's row says depends on no token chosen beside it. */
+  get rowsAreIndependent() {
+    return !this.seen && !this.samplerHead;
+  }
+
   /**
-   * Of the rows from `start` on what a draft needs, where there is no penalty.
+   * Of the rows from `start` on what a draft needs, where rows do not depend on tokens.
    * @param {Logits} logits
    * @param {number} start
    */
@@ -189,7 +197,7 @@ export class DecodingState {
     for (let row = start; this.seen && row < stop; row += 1) {
       this.seen.penalise(logits.row(row), before(row - start));
     }
-    return this.model.stats(logits, start, stop, spec);
+    return computeLogitStats(logits, start, stop, spec);
   }
 
   /**

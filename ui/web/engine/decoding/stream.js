@@ -8,7 +8,7 @@ import { setBlockDecoding } from "./sbd.js";
 import { DecodingState } from "./state.js";
 import { DraftAndVerify } from "./verify.js";
 
-/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Settings } from "./settings.js" */
 /** @import { StepEvent, Strategy } from "./state.js" */
 
@@ -24,19 +24,19 @@ const STRATEGIES = {
  * @param {Checkpoint} checkpoint
  * @param {number[]} promptIds
  * @param {Settings} settings
- * @returns {Generator<StepEvent, void>}
+ * @returns {AsyncGenerator<StepEvent, void>}
  */
-export function* stream(checkpoint, promptIds, settings) {
+export async function* stream(checkpoint, promptIds, settings) {
   checkFits(checkpoint, promptIds, settings);
   const { model } = checkpoint;
   const most = Math.max(MAX_ROWS, settings.block_size * (2 + settings.num_predrafts));
   const cache = new Cache(model, promptIds.length + settings.max_new_tokens + most);
   try {
-    const state = new DecodingState(model, cache, promptIds, settings, checkpoint);
+    const state = new DecodingState(checkpoint, cache, promptIds, settings);
     const strategy = (STRATEGIES[settings.strategy] ?? setBlockDecoding)(state);
     for (let request = strategy.nextRequest(); request; request = strategy.nextRequest()) {
       state.began = performance.now();
-      yield strategy.finish(model.forward(request));
+      yield strategy.finish(await model.forward(request));
     }
   } finally {
     cache.release();

@@ -252,7 +252,7 @@ export class DraftAndVerify {
   predrafts(logits, used, exact) {
     const { state } = this;
     const first = this.branches[0]?.firstMask ?? 0;
-    const isAlike = this.branches.length && !state.seen && !this.costs;
+    const isAlike = this.branches.length && state.rowsAreIndependent && !this.costs;
     const every = isAlike ? state.draftStats(logits, first) : null;
     return this.branches.map((branch) => {
       const { span: block, alternative, firstMask, stop } = branch;

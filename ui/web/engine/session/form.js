@@ -7,7 +7,7 @@ import { readSettings, SOLVERS } from "../decoding/settings.js";
 import { checkFits } from "../decoding/stream.js";
 import { ArgumentError, EngineError, shown } from "../errors.js";
 
-/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Settings } from "../decoding/settings.js" */
 
 const { promptCharacters, newTokens, templateCharacters, block: shownBlock } = constants.limits;
@@ -34,9 +34,9 @@ const DEFAULTS = {
  * What is to be decoded. Raises ArgumentError naming field, rule and value.
  * @param {Checkpoint} checkpoint
  * @param {Form} form
- * @returns {{ prompt: string, promptIds: number[], settings: Settings }}
+ * @returns {Promise<{ prompt: string, promptIds: number[], settings: Settings }>}
  */
-export function openForm(checkpoint, form) {
+export async function openForm(checkpoint, form) {
   const fields = { ...DEFAULTS, ...form };
   const { prompt, solver } = fields;
   if (typeof prompt !== "string" || !prompt.trim())
@@ -58,7 +58,7 @@ export function openForm(checkpoint, form) {
     draft_threshold: fields.draft_threshold,
     repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
     row_policy: fields.row_policy,
-    row_costs: fields.row_policy === "fastest" ? rowCostsOf(checkpoint) : null,
+    row_costs: fields.row_policy === "fastest" ? await rowCostsOf(checkpoint) : null,
     pinned: pairs(fields.pinned),
   });
   if (settings.max_new_tokens > newTokens) {
@@ -70,7 +70,7 @@ export function openForm(checkpoint, form) {
     ([offset]) => !given.has(offset),
   );
   const pinned = [...settings.pinned, ...blanks].sort(([a], [b]) => a - b);
-  const promptIds = checkpoint.encode(prompt, false);
+  const promptIds = checkpoint.tokenizer.encodePrompt(prompt, false);
   checkFits(checkpoint, promptIds, { ...settings, pinned });
   if (settings.block_size > shownBlock) {
     const rule = `must be at most ${shownBlock} positions on this page`;

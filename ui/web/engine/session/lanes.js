@@ -2,7 +2,7 @@
 
 import { stream } from "../decoding/stream.js";
 
-/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Settings } from "../decoding/settings.js" */
 /** @import { StepEvent } from "../decoding/state.js" */
 
@@ -33,8 +33,8 @@ export class Lane {
   }
 
   /** Make the next forward pass; null when the lane is complete or closed. */
-  step() {
-    const { value, done } = this.stream.next();
+  async step() {
+    const { value, done } = await this.stream.next();
     if (done || !value) return null;
     this.events.push(value);
     this.hasRevealed ||= value.reveals.length > 0;
@@ -42,8 +42,8 @@ export class Lane {
   }
 
   /** Let go of the KV cache; the events stay. */
-  close() {
-    this.stream.return();
+  async close() {
+    await this.stream.return();
   }
 
   get answer() {
@@ -71,16 +71,16 @@ export class Lane {
  * Every forward pass of every lane, one of each in turn, null for its end. Forward passes before a
  * lane's first reveal are not a turn: they only read the prompt.
  * @param {Lane[]} lanes
- * @returns {Generator<[Lane, StepEvent | null], void>}
+ * @returns {AsyncGenerator<[Lane, StepEvent | null], void>}
  */
-export function* passes(lanes) {
+export async function* passes(lanes) {
   const running = [...lanes];
   while (running.length) {
     for (const lane of [...running]) {
-      let event = lane.step();
+      let event = await lane.step();
       while (event && !lane.hasRevealed) {
         yield [lane, event];
-        event = lane.step();
+        event = await lane.step();
       }
       yield [lane, event];
       if (!event) running.splice(running.indexOf(lane), 1);

@@ -9,7 +9,7 @@ import { messageOf, openForm } from "./form.js";
 import { Lane, passes } from "./lanes.js";
 import { RunLines } from "./wire.js";
 
-/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Board } from "../../race/board.js" */
 /** @import { RaceEntry } from "./board.js" */
 /** @import { Form } from "./form.js" */
@@ -76,14 +76,14 @@ export class Session {
     /** @type {Lane[]} */
     let lanes = [];
     try {
-      lanes = this.open(form);
+      lanes = await this.open(form);
       await this.run(lanes, String(form.ask ?? "").slice(0, MAX_ASK), turn);
       const isStopped = turn !== this.turn;
       this.say({ about: "decode", text: isStopped ? STOPPED_TEXT : "", isRunning: false });
     } catch (error) {
       this.fail("decode", error);
     } finally {
-      for (const lane of lanes) lane.close();
+      for (const lane of lanes) await lane.close();
     }
   }
 
@@ -91,11 +91,11 @@ export class Session {
    * The lanes of a form, the main one first; checked and not started.
    * @param {Form} form
    */
-  open(form) {
-    const { prompt, promptIds, settings } = openForm(this.checkpoint, form);
+  async open(form) {
+    const { prompt, promptIds, settings } = await openForm(this.checkpoint, form);
     const main = new Lane(this.checkpoint, prompt, promptIds, settings);
     if (settings.strategy === "ntp") return [main];
-    const plain = openForm(this.checkpoint, {
+    const plain = await openForm(this.checkpoint, {
       prompt,
       strategy: "ntp",
       block_size: settings.block_size,
@@ -121,7 +121,7 @@ export class Session {
     let told = performance.now();
     let isAwaited = true; // the first reveal of the main lane
     let isCut = false;
-    for (const [lane, event] of passes(lanes)) {
+    for await (const [lane, event] of passes(lanes)) {
       lines.push(event ? wire.step(lane.name, event) : wire.end(lane.name, lane.finish, lane.text));
       const isDue = performance.now() - told > MS_BETWEEN_NEWS || (isAwaited && main.hasRevealed);
       if (isDue) {
@@ -147,13 +147,13 @@ export class Session {
     const lanes = new Map();
     try {
       for (const [name, form] of Object.entries(raceForms(entry))) {
-        const [lane] = this.open(form);
+        const [lane] = await this.open(form);
         if (lane) lanes.set(name, lane);
       }
       this.say({ about: "race", text: "Warming up …", isRunning: true });
-      for (const lane of lanes.values()) this.warmUp(lane);
+      for (const lane of lanes.values()) await this.warmUp(lane);
       for (const [name, lane] of lanes) {
-        while (lane.step()) {
+        while (await lane.step()) {
           if (!(await this.goesOn(turn))) {
             this.say({ about: "race", text: STOPPED_TEXT, isRunning: false });
             return;
@@ -165,7 +165,7 @@ export class Session {
     } catch (error) {
       this.fail("race", error);
     } finally {
-      for (const lane of lanes.values()) lane.close();
+      for (const lane of lanes.values()) await lane.close();
     }
   }
 
@@ -173,10 +173,10 @@ export class Session {
    * A few forward passes that are thrown away.
    * @param {Lane} lane
    */
-  warmUp({ checkpoint, prompt, promptIds, settings }) {
+  async warmUp({ checkpoint, prompt, promptIds, settings }) {
     const warm = new Lane(checkpoint, prompt, promptIds, settings);
-    for (let i = 0; i < WARM_PASSES && warm.step(); i += 1);
-    warm.close();
+    for (let i = 0; i < WARM_PASSES && (await warm.step()); i += 1);
+    await warm.close();
   }
 
   /**
@@ -192,10 +192,10 @@ export class Session {
     };
     try {
       for (let i = 0; i < NUM_TIMINGS; i += 1) {
-        const [main, plain = main] = this.open(form);
+        const [main, plain = main] = await this.open(form);
         for (const lane of new Set([main, plain])) {
-          while (lane?.step()) if (!(await this.goesOn(turn))) return;
-          lane?.close();
+          while (await lane?.step()) if (!(await this.goesOn(turn))) return;
+          await lane?.close();
         }
         timing.seconds.push(main?.seconds ?? 0);
         timing.ntpSeconds.push(plain?.seconds ?? 0);

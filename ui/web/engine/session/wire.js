@@ -4,7 +4,7 @@
 import { mentionedIds } from "../../core/run/trace.js";
 
 /** @import { EventData, Verdict } from "../../core/run/wire.js" */
-/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Settings } from "../decoding/settings.js" */
 /** @import { Predraft, StepEvent } from "../decoding/state.js" */
 

@@ -1,20 +1,17 @@
 // Reads traces made by sbd_core, one JSON object a line, decodes each prompt again with the
 // engine, and says where the two differ. Run by tests/ui/test_browser_engine.py.
 
-import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
-import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
 import { dataOf, RunLines } from "../../engine/session/wire.js";
-import { kernelOf } from "./node/kernels.js";
+import { openFolder } from "./node/exported.js";
 
 /** @import { EventData } from "../../core/run/wire.js" */
-/** @import { Checkpoint } from "../../engine/checkpoint/folder.js" */
+/** @import { Checkpoint } from "../../engine/exported/open.js" */
 /** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
 
-const NUM_THREADS = 2; // of the compiled file that has threads
 const TOLERANCE = 1e-4;
 /** Scores closer than this are equal up to rounding: which one a solver prefers is chance. */
 const TIE = 1e-5;
@@ -31,14 +28,6 @@ const found = {
   /** The largest difference between two floats. */
   largest: 0,
 };
-
-/** @param {string} folder */
-function reader(folder) {
-  return async (/** @type {string} */ name) => {
-    const data = await readFile(`${folder}/${name}`).catch(() => null);
-    return data ? data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) : null;
-  };
-}
 
 /**
  * An event of a trace: what must be equal, and the floats apart, in one order.
@@ -143,9 +132,9 @@ function isSame(one, other) {
  * @param {Checkpoint} checkpoint
  * @param {Record<string, any>} trace
  */
-function difference(checkpoint, trace) {
+async function difference(checkpoint, trace) {
   const { config } = trace;
-  const ids = checkpoint.encode(trace.prompt, config.is_raw_prompt);
+  const ids = checkpoint.tokenizer.encodePrompt(trace.prompt, config.is_raw_prompt);
   if (ids.join() !== trace.prompt_token_ids.join()) return `prompt tokens ${ids.join()}`;
   for (const [id, text] of Object.entries(trace.tokens)) {
     const read = checkpoint.tokenizer.tokenText(Number(id));
@@ -153,7 +142,7 @@ function difference(checkpoint, trace) {
   }
   let [index, isTied] = [0, false];
   const answer = [];
-  for (const event of stream(checkpoint, ids, readSettings(config))) {
+  for await (const event of stream(checkpoint, ids, readSettings(config))) {
     const data = trace.events[index];
     // Behind a tie the two go their own ways; their answers are compared all the same.
     const said = isTied ? "" : data ? eventDifference(event, data, config.solver) : "one too many";
@@ -184,12 +173,11 @@ function startDifference(checkpoint, trace, line) {
   return isDeepStrictEqual(ours, theirs) ? "" : `opens ${JSON.stringify(ours)}, not ${line}`;
 }
 
-const [folder = "", compiled = "sbd.wasm"] = process.argv.slice(2);
-const kernel = await kernelOf(compiled, NUM_THREADS);
-const checkpoint = await readCheckpoint("checkpoint", kernel, reader(folder));
+const [folder = "", numThreads = "1"] = process.argv.slice(2);
+const checkpoint = await openFolder(folder, Number(numThreads));
 for await (const line of createInterface({ input: process.stdin })) {
   const { trace, start } = JSON.parse(line);
-  const said = startDifference(checkpoint, trace, start) || difference(checkpoint, trace);
+  const said = startDifference(checkpoint, trace, start) || (await difference(checkpoint, trace));
   const { strategy, solver } = trace.config;
   if (said.startsWith("tie")) found.ties += 1;
   if (said === "tie, another answer") found.otherAnswers += 1;
@@ -200,3 +188,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   for (const event of trace.events) found.tokens += event.committed.length;
 }
 console.log(JSON.stringify(found));
+process.exit(); // threads of the runtime would wait for work

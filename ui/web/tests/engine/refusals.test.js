@@ -1,104 +1,206 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { readerBelow, readerOf } from "../../engine/checkpoint/readers.js";
+import { gzipSync } from "node:zlib";
 import { Engine } from "../../engine/client.js";
-import { canFuseMultiplyAdd, makeKernel } from "../../engine/kernel.js";
-import { droppedModel, holdsModel } from "../../in_browser/mount.js";
+import { Files, unpacked } from "../../engine/exported/files.js";
+import { checkWebAssembly } from "../../engine/runtime.js";
 
 /** @import { News } from "../../engine/session/session.js" */
 
-const globals = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (globalThis));
-const { WebAssembly: assembly, fetch: fetched, Worker: worker } = globals;
+const globals = /** @type {Record<string, any>} */ (/** @type {unknown} */ (globalThis));
+const NAMES = ["WebAssembly", "fetch", "Worker", "caches", "DecompressionStream"];
+const before = Object.fromEntries(NAMES.map((name) => [name, globals[name]]));
+const BASE = "https://models.example/m/";
+const DATA = Uint8Array.of(1, 2, 3, 4);
+const DIGEST = Buffer.from(await crypto.subtle.digest("SHA-256", DATA)).toString("hex");
+const PROMISED = { size: 4, sha256: DIGEST };
 
 afterEach(() => {
-  Object.assign(globals, { WebAssembly: assembly, fetch: fetched, Worker: worker });
+  for (const name of NAMES) {
+    if (before[name] === undefined) delete globals[name];
+    else globals[name] = before[name];
+  }
 });
 
-/** @param {string} name @param {number} size */
-function file(name, size) {
-  const arrayBuffer = async () => assert.fail(`${name} was read`);
-  return /** @type {[string, Blob]} */ (/** @type {unknown} */ ([name, { size, arrayBuffer }]));
+/** @param {Uint8Array<ArrayBuffer> | null} data that every address answers with */
+function answerWith(data) {
+  globals.fetch = async () => new Response(data, { status: data ? 200 : 404 });
+  return new Files(BASE, () => {});
 }
 
-test("a file of 4 GB is refused before it is read", async () => {
-  const sentence = /^Error: model.safetensors has 4000 MB, too much for a browser\.$/;
-  await assert.rejects(readerOf([file("model.safetensors", 4e9)])("model.safetensors"), sentence);
-  const headers = new Headers({ "content-length": "4000000000" });
-  globals.fetch = async () => ({ ok: true, headers, arrayBuffer: () => assert.fail("was read") });
-  const reader = readerBelow("https://models.example/m/", undefined, () => {});
-  await assert.rejects(reader("model.safetensors"), sentence);
+/** @param {object} manifest */
+function manifestOf(manifest) {
+  return answerWith(new TextEncoder().encode(JSON.stringify(manifest))).manifest();
+}
+
+test("a part that is cut off, altered, missing or of another export is a sentence each", async () => {
+  const read = (/** @type {Uint8Array<ArrayBuffer> | null} */ data) =>
+    answerWith(data).read("weights-00.bin", PROMISED);
+  assert.deepEqual(await read(DATA), DATA);
+  const altered = DATA.with(2, 9);
+  for (const [data, words] of /** @type {[Uint8Array<ArrayBuffer> | null, RegExp][]} */ ([
+    [DATA.slice(0, 3), /weights-00\.bin is cut off: it has 3 bytes of 4\.$/],
+    [altered, /weights-00\.bin was altered, or is of another export: its SHA-256 is another\.$/],
+    [Uint8Array.of(...DATA, 5), /is of another export: it has more than its 4 bytes\.$/],
+    [null, /The model’s folder has no weights-00\.bin\.$/],
+  ])) {
+    await assert.rejects(read(data), words);
+  }
 });
 
-/** @param {UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>} source of a body whose length nobody says */
-function answerWith(source) {
-  globals.fetch = async () => new Response(new ReadableStream(source));
-  return readerBelow("https://models.example/m/", undefined, () => {});
-}
-
-test("a file that has no end is given up once it is too large", async () => {
-  const part = new Uint8Array(50_000_000);
+test("a file that has no end is given up once it is longer than was promised", async () => {
   let isCancelled = false;
-  const reader = answerWith({
-    pull: (controller) => controller.enqueue(part),
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(3)),
     cancel: () => {
       isCancelled = true;
     },
   });
-  await assert.rejects(reader("model.safetensors"), /has 500 MB, too much for a browser/);
+  globals.fetch = async () => new Response(body);
+  await assert.rejects(new Files(BASE, () => {}).read("a.bin", PROMISED), /of another export/);
   assert.ok(isCancelled);
 });
 
-test("a file arrives whole, or it is said that its host cannot be reached", async () => {
-  const parts = [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)];
-  const whole = await answerWith({
-    start: (controller) => {
-      for (const part of parts) controller.enqueue(part);
-      controller.close();
-    },
-  })("config.json");
-  assert.deepEqual([...new Uint8Array(whole ?? assert.fail())], [1, 2, 3]);
-  let numPulled = 0;
-  const cut = answerWith({
-    pull: (controller) => {
-      numPulled += 1;
-      if (numPulled < 3) controller.enqueue(new Uint8Array(10));
-      else controller.error(new TypeError("network error"));
-    },
-  });
-  await assert.rejects(cut("model.safetensors"), /^Error: The model’s files cannot be reached\.$/);
-});
-
-test("a host that does not answer is said, a file that is not there is none", async () => {
+test("a host that does not answer, or stops in the middle, is said", async () => {
+  const sentence = /^Error: The model’s files cannot be reached\.$/;
   globals.fetch = async () => {
     throw new TypeError("Failed to fetch");
   };
-  const reader = readerBelow("https://models.example/m/", undefined, () => {});
-  await assert.rejects(reader("config.json"), /^Error: The model’s files cannot be reached\.$/);
-  globals.fetch = async () => ({ ok: false });
-  assert.equal(await reader("config.json"), null);
-  assert.equal(await readerOf([])("config.json"), null);
+  await assert.rejects(new Files(BASE, () => {}).manifest(), sentence);
+  let numPulled = 0;
+  const body = new ReadableStream({
+    pull: (controller) => {
+      numPulled += 1;
+      if (numPulled < 2) controller.enqueue(new Uint8Array(1));
+      else controller.error(new TypeError("network error"));
+    },
+  });
+  globals.fetch = async () => new Response(body);
+  await assert.rejects(new Files(BASE, () => {}).read("a.bin", PROMISED), sentence);
 });
 
-test("without WebAssembly there is a sentence", async () => {
-  globals.WebAssembly = undefined;
-  assert.equal(canFuseMultiplyAdd(), false);
-  await assert.rejects(makeKernel(new Uint8Array(8)), /^Error: This browser has no WebAssembly/);
+test("a manifest of a newer version, of something else or of no JSON is a sentence", async () => {
+  await assert.rejects(
+    manifestOf({ format: 2 }),
+    /exported by a newer version: format 2, .* reads 1/,
+  );
+  await assert.rejects(manifestOf({ name: "m" }), /is not that of a model exported for browsers/);
+  await assert.rejects(answerWith(DATA).manifest(), /manifest\.json is not JSON/);
+  await assert.rejects(answerWith(null).manifest(), /has no manifest\.json\.$/);
 });
+
+test("a name outside the folder is not fetched", async () => {
+  globals.fetch = async () => assert.fail("was fetched");
+  const files = new Files(BASE, () => {});
+  await assert.rejects(files.read("../secret", PROMISED), /names a file outside the folder/);
+});
+
+/** Cache Storage that keeps what it is given. */
+class Storage {
+  constructor() {
+    /** @type {Map<string, Map<string, Uint8Array>>} */
+    this.stores = new Map();
+    this.isFull = false;
+  }
+
+  async keys() {
+    return [...this.stores.keys()];
+  }
+
+  /** @param {string} name */
+  async delete(name) {
+    return this.stores.delete(name);
+  }
+
+  /** @param {string} name */
+  async open(name) {
+    const store = this.stores.get(name) ?? new Map();
+    this.stores.set(name, store);
+    return {
+      /** @param {string} address */
+      match: async (address) => {
+        const data = store.get(address);
+        return data && new Response(data);
+      },
+      /** @param {string} address @param {Response} response */
+      put: async (address, response) => {
+        if (this.isFull) throw new DOMException("no room", "QuotaExceededError");
+        store.set(address, new Uint8Array(await response.arrayBuffer()));
+      },
+    };
+  }
+}
+
+test("what was fetched is kept by its digest and not fetched again, if it is whole", async () => {
+  const storage = new Storage();
+  globals.caches = storage;
+  const manifest = { format: 1, name: "m", digest: "b".repeat(64) };
+  await storage.open(`sbd-model-m-${"a".repeat(64)}`);
+  await storage.open(`sbd-model-m-large-${"a".repeat(64)}`);
+  await storage.open("sbd-page");
+  /** @type {number[]} */
+  const bytes = [];
+  const open = async () => {
+    globals.fetch = async () => Response.json(manifest);
+    const files = new Files(BASE, (count) => bytes.push(count));
+    await files.manifest();
+    return files;
+  };
+  const first = await open();
+  globals.fetch = async () => new Response(DATA);
+  await first.read("a.bin", PROMISED);
+  const kept = `sbd-model-m-${manifest.digest}`;
+  const others = [`sbd-model-m-large-${"a".repeat(64)}`, "sbd-page"];
+  assert.deepEqual(await storage.keys(), [...others, kept], "older exports of it alone are gone");
+  const again = await open();
+  globals.fetch = async () => assert.fail("was fetched again");
+  bytes.length = 0;
+  assert.deepEqual(await again.read("a.bin", PROMISED), DATA);
+  assert.deepEqual([bytes, again.isKept], [[4], true]);
+  storage.stores.get(kept)?.set(`${BASE}a.bin`, DATA.with(0, 9));
+  globals.fetch = async () => new Response(DATA);
+  assert.deepEqual(await again.read("a.bin", PROMISED), DATA, "altered since, so fetched");
+});
+
+test("a browser without room decodes all the same, and says that it keeps nothing", async () => {
+  const storage = new Storage();
+  storage.isFull = true;
+  globals.caches = storage;
+  globals.fetch = async () => Response.json({ format: 1, name: "m", digest: "d" });
+  const files = new Files(BASE, () => {});
+  await files.manifest();
+  globals.fetch = async () => new Response(DATA);
+  assert.deepEqual(await files.read("a.bin", PROMISED), DATA);
+  assert.equal(files.isKept, false);
+});
+
+test("code is unpacked here unless its host did so, and cut-off code is a sentence", async () => {
+  const packed = new Uint8Array(gzipSync(DATA));
+  assert.deepEqual(new Uint8Array(await unpacked(packed)), DATA);
+  assert.deepEqual(new Uint8Array(await unpacked(DATA)), DATA);
+  await assert.rejects(unpacked(packed.slice(0, -6)), /^Error: The engine’s code is cut off\.$/);
+  delete globals.DecompressionStream;
+  await assert.rejects(unpacked(packed), /^Error: This browser has no DecompressionStream/);
+});
+
+test("without WebAssembly, or its SIMD, there is a sentence", () => {
+  checkWebAssembly();
+  globals.WebAssembly = Object.create(before.WebAssembly, { validate: { value: () => false } });
+  assert.throws(checkWebAssembly, /^Error: This browser’s WebAssembly has no 128-bit SIMD/);
+  globals.WebAssembly = undefined;
+  assert.throws(checkWebAssembly, /^Error: This browser has no WebAssembly/);
+});
+
+const PLACE = { script: "engine.js", source: { name: "m", base: BASE } };
 
 test("a worker that is blocked, or dies on its way, is a sentence", async () => {
-  const place = {
-    script: "engine.js",
-    wasm: { plain: "a", fma: "b", threads: "c" },
-    source: { name: "m" },
-    examples: [],
-  };
   globals.Worker = class {
     constructor() {
       throw new Error("blocked by the page's policy");
     }
   };
   const sentence = /^Error: This browser does not let the page start a worker/;
-  await assert.rejects(new Engine(place, () => {}).load(), sentence);
+  await assert.rejects(new Engine(PLACE, () => {}).load(), sentence);
   globals.Worker = class extends EventTarget {
     constructor() {
       super();
@@ -107,16 +209,10 @@ test("a worker that is blocked, or dies on its way, is a sentence", async () => 
     postMessage() {}
     terminate() {}
   };
-  await assert.rejects(new Engine(place, () => {}).load(), sentence);
+  await assert.rejects(new Engine(PLACE, () => {}).load(), sentence);
 });
 
 test("a worker that dies later is a sentence, and the next decode starts another", async () => {
-  const place = {
-    script: "engine.js",
-    wasm: { plain: "a", fma: "b", threads: "c" },
-    source: { name: "m" },
-    examples: [],
-  };
   /** @type {EventTarget[]} */
   const workers = [];
   globals.Worker = class extends EventTarget {
@@ -132,52 +228,11 @@ test("a worker that dies later is a sentence, and the next decode starts another
   };
   /** @type {News[]} */
   const said = [];
-  const engine = new Engine(place, (news) => said.push(news));
+  const engine = new Engine(PLACE, (news) => said.push(news));
   await engine.load();
   workers[0]?.dispatchEvent(new Event("error"));
   assert.match(said.at(-1)?.text ?? "", /^The engine in this browser stopped, .* decode again/);
   assert.deepEqual([said.at(-1)?.isError, said.at(-1)?.isRunning], [true, false]);
   await engine.load();
   assert.equal(workers.length, 2);
-});
-
-/** @param {string[]} names @param {{ name: string, isDirectory: boolean } | null} [entry] */
-function drop(names, entry = null) {
-  const files = names.map((name) => ({ name }));
-  const items = [{ webkitGetAsEntry: () => entry }];
-  return /** @type {DataTransfer} */ (/** @type {unknown} */ ({ items, files }));
-}
-
-test("weights or a folder are a model, a trace is none", async () => {
-  assert.ok(!holdsModel(drop(["run.json"])));
-  assert.ok(!holdsModel(drop([])));
-  assert.ok(holdsModel(drop(["config.json", "model.safetensors"])));
-  const loose = await droppedModel(drop(["config.json", "model.safetensors"]));
-  assert.deepEqual(
-    loose.files?.map(([name]) => name),
-    ["config.json", "model.safetensors"],
-  );
-  const inside = [["config.json"], ["model.safetensors"], []];
-  const folder = {
-    name: "tiny",
-    isDirectory: true,
-    createReader: () => ({
-      /** @param {(entries: unknown[]) => void} take */
-      readEntries: (take) =>
-        take(
-          (inside.shift() ?? []).map((name) => ({
-            isFile: true,
-            /** @param {(file: unknown) => void} give */
-            file: (give) => give({ name }),
-          })),
-        ),
-    }),
-  };
-  assert.ok(holdsModel(drop(["tiny"], folder)));
-  const found = await droppedModel(drop(["tiny"], folder));
-  assert.equal(found.name, "tiny");
-  assert.deepEqual(
-    found.files?.map(([name]) => name),
-    ["config.json", "model.safetensors"],
-  );
 });

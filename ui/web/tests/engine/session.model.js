@@ -1,26 +1,15 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { History } from "../../core/run/history.js";
 import { traceText } from "../../core/run/trace.js";
-import { readCheckpoint } from "../../engine/checkpoint/folder.js";
-import { makeKernel } from "../../engine/kernel.js";
 import { Session } from "../../engine/session/session.js";
+import { NANO, openFolder } from "./node/exported.js";
 
 /** @import { News } from "../../engine/session/session.js" */
 
-const ASSETS = new URL("../../../../assets/", import.meta.url);
-const FOLDER = new URL("checkpoints/sbd-nano/", ASSETS);
 const PROMPT = "What is 12 + 30?";
 
-const checkpoint = await readCheckpoint(
-  "sbd-nano",
-  await makeKernel(await readFile(new URL("dist/sbd.wasm", ASSETS))),
-  async (name) => {
-    const data = await readFile(new URL(name, FOLDER)).catch(() => null);
-    return data ? data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) : null;
-  },
-);
+const checkpoint = await openFolder(NANO);
 
 function makeSession() {
   /** @type {News[]} */
@@ -129,20 +118,21 @@ test("stop ends a decode after its forward pass, and the player is told", async 
 test("memory is given back: many decodes do not grow it", async () => {
   const { session } = makeSession();
   await session.decode({ prompt: PROMPT, max_new_tokens: 64 });
-  const { byteLength } = checkpoint.model.kernel.memory.buffer;
+  const size = () => checkpoint.model.runtime.module.HEAPU8.buffer.byteLength;
+  const before = size();
   for (let i = 0; i < 10; i += 1) await session.decode({ prompt: PROMPT, max_new_tokens: 64 });
-  assert.equal(checkpoint.model.kernel.memory.buffer.byteLength, byteLength);
+  assert.equal(size(), before);
 });
 
 test("no memory for a decode is a sentence, and a shorter one goes on", async () => {
   const { session, said, last } = makeSession();
-  const { kernel } = checkpoint.model;
-  const allocate = kernel.allocate.bind(kernel);
-  kernel.allocate = (bytes) => allocate(bytes > 1000 ? 2 ** 33 : bytes);
+  const { runtime } = checkpoint.model;
+  const allocate = runtime.allocate.bind(runtime);
+  runtime.allocate = (bytes) => allocate(bytes > 100_000 ? 2 ** 32 - 1 : bytes);
   try {
     await session.decode({ prompt: PROMPT, max_new_tokens: 40 });
   } finally {
-    kernel.allocate = allocate;
+    runtime.allocate = allocate;
   }
   assert.match(last()?.text ?? "", /^This browser has not enough memory left/);
   assert.deepEqual([last()?.isError, last()?.isRunning], [true, false]);

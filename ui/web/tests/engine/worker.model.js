@@ -1,24 +1,24 @@
+// The built worker, without a browser: its module is imported under a page's globals.
+
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { DIST, fetchFile, NANO } from "./node/exported.js";
 
 /** @import { Reply, Wish } from "../../engine/worker.js" */
 
-const ASSETS = new URL("../../../../assets/", import.meta.url);
-const SOURCE = { name: "sbd-nano", base: new URL("checkpoints/sbd-nano/", ASSETS).href };
-const WASM = { plain: new URL("dist/sbd.wasm", ASSETS).href, fma: "", threads: "" };
+const SOURCE = { name: "sbd-nano", base: `${pathToFileURL(NANO).href}/` };
 
 const globals = /** @type {Record<string, any>} */ (/** @type {unknown} */ (globalThis));
-const { setTimeout: timer, MessageChannel: Channel, WebAssembly: assembly } = globals;
+const { WebAssembly: assembly, DecompressionStream: unpacking, MessageChannel: Channel } = globals;
+/** @type {MessagePort[]} */
+const ports = [];
 
 /** @type {Reply[]} what the worker told its page */
 const told = [];
 /** @type {(event: { data: Wish }) => void} */
 let hand = () => assert.fail("the worker does not listen");
-/** @type {MessagePort[]} */
-const ports = [];
 
-// A worker of a browser whose tab is behind others: its timers do not fire.
 Object.assign(globals, {
   self: {
     /** @param {string} _ @param {typeof hand} listener */
@@ -28,12 +28,7 @@ Object.assign(globals, {
     /** @param {Reply} reply */
     postMessage: (reply) => told.push(reply),
   },
-  /** @param {string | URL} address */
-  fetch: async (address) => {
-    const data = await readFile(new URL(address)).catch(() => null);
-    return new Response(data, { status: data ? 200 : 404 });
-  },
-  setTimeout: () => assert.fail("a tab that is put to sleep has no timers"),
+  fetch: fetchFile,
   MessageChannel: class extends Channel {
     constructor() {
       super();
@@ -42,12 +37,9 @@ Object.assign(globals, {
   },
 });
 
-await new Response("").text(); // Node's own needs WebAssembly once
-await import("../../engine/worker.js");
-
+await import(new URL("engine.js", DIST).href);
 after(() => {
   for (const port of ports) port.close();
-  Object.assign(globals, { setTimeout: timer });
 });
 
 /** @param {Wish} wish @param {(reply: Reply) => boolean} isAwaited */
@@ -60,25 +52,26 @@ async function ask(wish, isAwaited) {
 
 /** @param {Reply} reply */
 const isSettled = ({ kind }) => kind === "ready" || kind === "failed";
+/** @param {Wish} wish */
+async function failure(wish) {
+  const said = await ask(wish, isSettled);
+  return said?.kind === "failed" ? said.text : "";
+}
 /** @type {Wish} */
-const LOAD = { kind: "load", source: SOURCE, wasm: { ...WASM, fma: WASM.plain } };
+const LOAD = { kind: "load", source: SOURCE };
 
-test("a browser without 128-bit SIMD, or without room, says so", async () => {
-  const without = (/** @type {Error} */ error) =>
-    Object.create(assembly, { instantiate: { value: () => Promise.reject(error) } });
-  globals.WebAssembly = without(new assembly.CompileError("wasm simd unsupported"));
-  const noSimd = await ask(LOAD, isSettled);
-  assert.match(noSimd?.kind === "failed" ? noSimd.text : "", /has no 128-bit SIMD/);
-  globals.WebAssembly = without(new RangeError("could not allocate memory"));
-  const noRoom = await ask(LOAD, isSettled);
-  assert.match(noRoom?.kind === "failed" ? noRoom.text : "", /not enough memory left/);
+test("a browser without 128-bit SIMD, or that unpacks nothing, says so", async () => {
+  globals.WebAssembly = Object.create(assembly, { validate: { value: () => false } });
+  assert.match(await failure(LOAD), /has no 128-bit SIMD/);
   globals.WebAssembly = assembly;
+  delete globals.DecompressionStream;
+  assert.match(await failure(LOAD), /has no DecompressionStream/);
+  globals.DecompressionStream = unpacking;
 });
 
 test("a folder that holds no model is a sentence", async () => {
-  const source = { name: "none", base: new URL("dist/", ASSETS).href };
-  const said = await ask({ ...LOAD, source }, isSettled);
-  assert.match(said?.kind === "failed" ? said.text : "", /has no config\.json\.$/);
+  const source = { name: "none", base: DIST.href };
+  assert.match(await failure({ kind: "load", source }), /has no manifest\.json\.$/);
 });
 
 test("a decode goes on while the tab is asleep, and says how much came", async () => {
@@ -86,9 +79,12 @@ test("a decode goes on while the tab is asleep, and says how much came", async (
   assert.equal(ready?.kind, "ready");
   const bytes = told.map((reply) => (reply.kind === "progress" ? reply.bytes : 0));
   assert.ok(bytes.reduce((sum, one) => sum + one, 0) > 10e6);
+  const { setTimeout: timer } = globals;
+  globals.setTimeout = () => assert.fail("a tab that is put to sleep has no timers");
   const form = { prompt: "What is 12 + 30?", max_new_tokens: 60 };
   const isOver = (/** @type {Reply} */ reply) =>
     reply.kind === "news" && reply.news.isRunning === false;
   const over = await ask({ kind: "decode", form }, isOver);
+  globals.setTimeout = timer;
   assert.deepEqual(over?.kind === "news" && over.news.text, "");
 });

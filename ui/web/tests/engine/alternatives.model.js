@@ -1,9 +1,7 @@
 // Alternatives to drafted tokens: the plan of their rows, and what the model makes of them.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { draftOf } from "../../engine/decoding/drafts.js";
 import { Acceptance, numRowsOf, ONE_A_PASS, planRows } from "../../engine/decoding/row_plans.js";
 import { readSettings } from "../../engine/decoding/settings.js";
@@ -11,15 +9,11 @@ import { stream } from "../../engine/decoding/stream.js";
 import { Cache } from "../../engine/model.js";
 import { dataOf } from "../../engine/session/wire.js";
 import { LogitStats } from "../../engine/stats.js";
-import { DIST, kernelOf } from "./node/kernels.js";
+import { NANO, openFolder } from "./node/exported.js";
 
 /** @import { RowCosts } from "../../engine/decoding/row_plans.js" */
 
-const FOLDER = new URL("../checkpoints/sbd-nano/", DIST);
-const checkpoint = await readCheckpoint("sbd-nano", await kernelOf("sbd.wasm", 1), async (name) => {
-  const data = await readFile(new URL(name, FOLDER)).catch(() => null);
-  return data ? data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) : null;
-});
+const checkpoint = await openFolder(NANO);
 
 /** @type {RowCosts} */
 const COSTS = [
@@ -84,11 +78,11 @@ test("a draft lists what else may stand at each of its tokens, but no end", () =
   ]);
 });
 
-test("an alternative is read causally, and its masks stand behind it", () => {
+test("an alternative is read causally, and its masks stand behind it", async () => {
   const { model, maskId } = checkpoint;
   const masks = new Array(3).fill(maskId);
   /** @param {number[]} causalIds @param {number[]} blockIds @param {number} numCausal @param {number[]} tokenIds */
-  const read = (causalIds, blockIds, numCausal, ...tokenIds) => {
+  const read = async (causalIds, blockIds, numCausal, ...tokenIds) => {
     const cache = new Cache(model, 64);
     const predraftBlocks = tokenIds.length
       ? [
@@ -96,7 +90,7 @@ test("an alternative is read causally, and its masks stand behind it", () => {
           { numCausal, tokenIds, isAlternative: true },
         ]
       : [];
-    const logits = model.forward({
+    const logits = await model.forward({
       cache,
       causalIds,
       blockIds,
@@ -107,8 +101,8 @@ test("an alternative is read causally, and its masks stand behind it", () => {
     cache.release();
     return rows;
   };
-  const together = read([5, 6, 7, 8, 9, 10], masks, 4, 21, ...masks);
-  const alone = read([5, 6, 7, 8, 21], masks, 0);
+  const together = await read([5, 6, 7, 8, 9, 10], masks, 4, 21, ...masks);
+  const alone = await read([5, 6, 7, 8, 21], masks, 0);
   assert.deepEqual([together.length, alone.length], [10, 4]);
   together.slice(6).forEach((row, index) => {
     const wanted = alone[index] ?? assert.fail();
@@ -116,7 +110,7 @@ test("an alternative is read causally, and its masks stand behind it", () => {
   });
 });
 
-test("answers stay those of next-token prediction, and what is behind one is checked", () => {
+test("answers stay those of next-token prediction, and what is behind one is checked", async () => {
   let numRight = 0;
   for (const [prompt, penalty] of /** @type {[string, number][]} */ ([
     ["What is 12 + 30?", 1],
@@ -125,12 +119,21 @@ test("answers stay those of next-token prediction, and what is behind one is che
     ["What is 12 + 30?", 1.3],
     ["Reverse the word stone", 1.3],
   ])) {
-    const ids = checkpoint.encode(prompt, false);
+    const ids = checkpoint.tokenizer.encodePrompt(prompt, false);
     const settings = { max_new_tokens: 60, repetition_penalty: penalty };
     /** @param {Record<string, unknown>} more */
-    const decode = (more) => [...stream(checkpoint, ids, readSettings({ ...settings, ...more }))];
-    const plain = decode({ strategy: "ntp" }).flatMap(({ committed }) => committed);
-    const events = decode({ strategy: "verify", row_policy: "fewest-passes", top_k_recorded: 2 });
+    const decode = async (more) => {
+      const events = [];
+      const own = readSettings({ ...settings, ...more });
+      for await (const event of stream(checkpoint, ids, own)) events.push(event);
+      return events;
+    };
+    const plain = (await decode({ strategy: "ntp" })).flatMap(({ committed }) => committed);
+    const events = await decode({
+      strategy: "verify",
+      row_policy: "fewest-passes",
+      top_k_recorded: 2,
+    });
     assert.deepEqual(
       events.flatMap(({ committed }) => committed),
       plain,

@@ -1,0 +1,202 @@
+// The files of an exported model, below an address: fetched, checked against the manifest, and kept in
+// this browser by the export's digest, so that a later visit fetches none.
+
+import { EngineError, ModelError, shown } from "../errors.js";
+
+export const FORMAT = 1;
+const MANIFEST = "manifest.json";
+const UNREACHED = "The model’s files cannot be reached.";
+const KEPT = "sbd-model-";
+
+/** @typedef {{ size: number, sha256: string }} Promised of a file by the manifest */
+/** @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored of a tensor, in the parts put together */
+
+/**
+ * What sbd_core/models/web_export.py writes.
+ * @typedef {object} Manifest
+ * @property {number} format
+ * @property {string} name
+ * @property {string} digest
+ * @property {Record<string, any>} config
+ * @property {(Promised & { file: string })[]} parts
+ * @property {Record<string, Promised>} files
+ * @property {Record<string, Stored>} tensors
+ * @property {Record<string, Graph>} graphs by the engine that each is for
+ * @property {number} download bytes
+ */
+/** @typedef {{ file: string, bytes: number, weights: Initializer[] }} Graph */
+/**
+ * How an initializer of a graph is made from stored tensors, and where it goes.
+ * @typedef {object} Initializer
+ * @property {string} name
+ * @property {string} rule
+ * @property {string[]} from
+ * @property {number} offset
+ * @property {number} bytes
+ * @property {number} [group]
+ * @property {number} [turns_last]
+ */
+
+export class Files {
+  /**
+   * @param {string} base address of the folder, with a slash at its end
+   * @param {(bytes: number) => void} progress bytes that are here since it was called last
+   */
+  constructor(base, progress) {
+    this.base = base;
+    this.progress = progress;
+    /** Whether this browser had room for what was fetched. */
+    this.isKept = true;
+    /** @type {Cache | null} */
+    this.store = null;
+  }
+
+  /**
+   * The manifest; the other files are read afterwards. Raises ModelError.
+   * @returns {Promise<Manifest>}
+   */
+  async manifest() {
+    const data = await this.fetched(MANIFEST, { cache: "no-cache" });
+    if (!data) throw new ModelError(`The model’s folder has no ${MANIFEST}.`);
+    /** @type {Manifest} */
+    let found;
+    try {
+      found = JSON.parse(new TextDecoder().decode(data));
+    } catch {
+      throw new ModelError(`${MANIFEST} is not JSON.`);
+    }
+    if (!(Number(found?.format) >= 1)) {
+      throw new ModelError(`${MANIFEST} is not that of a model exported for browsers.`);
+    }
+    if (found.format > FORMAT) {
+      throw new ModelError(
+        `The model was exported by a newer version: format ${shown(found.format)}, and this page reads ${FORMAT}.`,
+      );
+    }
+    await this.openStore(found);
+    return found;
+  }
+
+  /**
+   * The place where this export is kept; that of others of the same model is freed.
+   * @param {Manifest} manifest
+   */
+  async openStore({ name, digest }) {
+    if (!("caches" in globalThis)) return; // a page that came over plain http
+    const own = `${KEPT}${name}-${digest}`;
+    try {
+      this.store = await caches.open(own);
+      const names = await caches.keys();
+      const old = names.filter((each) => {
+        const isOfModel = each.startsWith(`${KEPT}${name}-`) && each.length === own.length;
+        return isOfModel && each !== own;
+      });
+      await Promise.all(old.map((each) => caches.delete(each)));
+    } catch {
+      this.isKept = false;
+    }
+  }
+
+  /**
+   * A file that the manifest names, from this browser or from the network. Raises ModelError for one
+   * that is missing, cut off, or another.
+   * @param {string} name
+   * @param {Promised} promised
+   */
+  async read(name, promised) {
+    if (!/^[\w.-]+$/.test(name))
+      throw new ModelError(`${MANIFEST} names a file outside the folder.`);
+    const address = this.addressOf(name);
+    const kept = await this.store?.match(address).catch(() => undefined);
+    if (kept) {
+      const data = new Uint8Array(await kept.arrayBuffer());
+      if (!(await whyNot(data, promised))) {
+        this.progress(data.length);
+        return data;
+      }
+    }
+    const data = await this.fetched(name, {}, promised.size);
+    if (!data) throw new ModelError(`The model’s folder has no ${name}.`);
+    const reason = await whyNot(data, promised);
+    if (reason) throw new ModelError(`${name} ${reason}`);
+    await this.keep(address, data);
+    return data;
+  }
+
+  /** @param {string} name */
+  addressOf(name) {
+    return new URL(name, this.base).href;
+  }
+
+  /** @param {string} address @param {Uint8Array<ArrayBuffer>} data */
+  async keep(address, data) {
+    if (!this.store || !this.isKept) return;
+    try {
+      await this.store.put(address, new Response(data));
+    } catch {
+      this.isKept = false; // no room, which is said once
+    }
+  }
+
+  /**
+   * A whole body, piece by piece; null where there is no such file.
+   * @param {string} name
+   * @param {RequestInit} settings
+   * @param {number} [size] at which it is given up: it is another file, or has no end
+   */
+  async fetched(name, settings, size = 4_000_000) {
+    const response = await fetch(this.addressOf(name), settings).catch(() => null);
+    if (!response) throw new ModelError(UNREACHED);
+    if (!response.ok) return null;
+    const reader = response.body?.getReader();
+    const data = new Uint8Array(size + 1);
+    let length = 0;
+    for (;;) {
+      const part = await reader?.read().catch(() => {
+        throw new ModelError(UNREACHED);
+      });
+      if (!part?.value) break;
+      const fitting = part.value.subarray(0, data.length - length);
+      data.set(fitting, length);
+      length += fitting.length;
+      this.progress(fitting.length);
+      if (length === data.length) {
+        reader?.cancel().catch(() => {});
+        break;
+      }
+    }
+    return data.subarray(0, length);
+  }
+}
+
+/**
+ * Why data is not the file that was promised; "" if it is. Pages that came over plain http can
+ * compare sizes alone.
+ * @param {Uint8Array<ArrayBuffer>} data
+ * @param {Promised} promised
+ */
+async function whyNot(data, { size, sha256 }) {
+  if (data.length < size) return `is cut off: it has ${data.length} bytes of ${size}.`;
+  if (data.length > size) return `is of another export: it has more than its ${size} bytes.`;
+  if (!globalThis.crypto?.subtle) return "";
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  const hex = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex === sha256 ? "" : "was altered, or is of another export: its SHA-256 is another.";
+}
+
+/**
+ * What a file compressed by gzip holds; hosts may have unpacked it on the way. Raises EngineError.
+ * @param {Uint8Array<ArrayBuffer>} data
+ */
+export async function unpacked(data) {
+  if (data[0] !== 0x1f || data[1] !== 0x8b) return data.slice().buffer;
+  if (!("DecompressionStream" in globalThis)) {
+    throw new EngineError(
+      "This browser has no DecompressionStream, which decoding here needs; a newer one has.",
+    );
+  }
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer().catch(() => {
+    throw new EngineError("The engine’s code is cut off.");
+  });
+}

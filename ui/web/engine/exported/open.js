@@ -1,0 +1,186 @@
+// An exported model, opened: what `python -m sbd_core export web` writes, read into the runtime.
+
+import { PENALTIES, requireNumber } from "../decoding/settings.js";
+import { ArgumentError, ModelError } from "../errors.js";
+import { Model } from "../model.js";
+import { SamplerHead } from "../sampler_head.js";
+import { Tokenizer } from "../tokenizer.js";
+import { Weights } from "./weights.js";
+
+/** @import { Shape } from "../model.js" */
+/** @import { Runtime } from "../runtime.js" */
+/** @import { Files, Manifest } from "./files.js" */
+
+const WEIGHTS_FILE = "weights.bin";
+const EMBEDDING = "model.embed_tokens.weight";
+const HEAD = "lm_head.weight";
+/** Parts fetched at once. */
+const AT_ONCE = 4;
+
+/** A model, its tokenizer, and the special tokens that decoding needs. */
+export class Checkpoint {
+  /**
+   * @param {string} name
+   * @param {Model} model
+   * @param {Tokenizer} tokenizer
+   * @param {object} rest
+   * @param {number | null} rest.maskId
+   * @param {Set<number>} rest.endIds
+   * @param {number[]} rest.suppressedIds tokens that no answer may hold
+   * @param {number} rest.repetitionPenalty what a decode takes that names none
+   * @param {SamplerHead | null} rest.samplerHead
+   * @param {number} rest.numParameters
+   */
+  constructor(name, model, tokenizer, rest) {
+    this.name = name;
+    this.model = model;
+    this.tokenizer = tokenizer;
+    this.maskId = rest.maskId;
+    this.endIds = rest.endIds;
+    this.suppressedIds = rest.suppressedIds;
+    this.repetitionPenalty = rest.repetitionPenalty;
+    this.samplerHead = rest.samplerHead;
+    this.numParameters = rest.numParameters;
+  }
+}
+
+/**
+ * Raises ModelError, which says what is wrong with the export.
+ * @param {Runtime} runtime
+ * @param {Manifest} manifest
+ * @param {Files} files
+ * @param {string} [engine] whose graph is taken
+ */
+export async function openExport(runtime, manifest, files, engine = "wasm") {
+  const { name, config, tensors, graphs } = manifest;
+  const graph = graphs[engine] ?? missing("graph for this engine");
+  /** @param {string} file */
+  const text = async (file) => {
+    const promised = manifest.files[file];
+    return promised ? new TextDecoder().decode(await files.read(file, promised)) : null;
+  };
+  const settings = jsonOf(await text("tokenizer_config.json"), "tokenizer_config.json");
+  const template = (await text("chat_template.jinja")) ?? settings.chat_template ?? null;
+  const vocabulary = jsonOf((await text("tokenizer.json")) ?? missing("tokenizer.json"));
+  const tokenizer = new Tokenizer(vocabulary, settings, template);
+  const shape = shapeOf(config, jsonOf(await text("config.json"), "config.json"));
+  const graphFile = manifest.files[graph.file] ?? missing(graph.file);
+  const code = await files.read(graph.file, graphFile);
+  const weights = new Weights(tensors, await partsOf(manifest, files));
+  const data = { [WEIGHTS_FILE]: weights.fileOf(graph) };
+  const session = await runtime.session(code, data);
+  const model = new Model(runtime, session, shape, config.sampler !== null);
+  return new Checkpoint(name, model, tokenizer, {
+    maskId: config.mask_token_id ?? null,
+    endIds: new Set(config.end_token_ids),
+    suppressedIds: config.suppressed_ids ?? [],
+    repetitionPenalty: ownPenalty(config.repetition_penalty ?? 1),
+    samplerHead: config.sampler ? samplerHead(weights, shape) : null,
+    numParameters: numParameters(manifest),
+  });
+}
+
+/**
+ * The parts put together, a few fetched at once.
+ * @param {Manifest} manifest
+ * @param {Files} files
+ */
+async function partsOf({ parts }, files) {
+  const data = new Uint8Array(parts.reduce((sum, { size }) => sum + size, 0));
+  let place = 0;
+  const waiting = parts.map((part) => {
+    const own = { part, place };
+    place += part.size;
+    return own;
+  });
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      data.set(await files.read(next.part.file, next.part), next.place);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return data;
+}
+
+/**
+ * @param {Weights} weights
+ * @param {Shape} shape
+ */
+function samplerHead(weights, { hidden }) {
+  const rows = (/** @type {string} */ name) => (/** @type {number} */ id) =>
+    weights.matrix(name, id, 1).values;
+  return new SamplerHead(
+    {
+      into: weights.matrix("sampler.into").values,
+      out: weights.matrix("sampler.out").values,
+      embedding: rows(EMBEDDING),
+      head: rows(weights.has(HEAD) ? HEAD : EMBEDDING),
+    },
+    hidden,
+  );
+}
+
+/**
+ * @param {Record<string, any>} config of the manifest
+ * @param {Record<string, any>} own of the model's folder
+ * @returns {Shape}
+ */
+function shapeOf(config, own) {
+  return {
+    numLayers: config.num_layers,
+    hidden: config.hidden,
+    numHeads: config.num_heads,
+    numKvHeads: config.num_kv_heads,
+    headSize: config.head_size,
+    width: own.intermediate_size,
+    vocabulary: config.vocabulary,
+    maxPositions: config.max_positions,
+    rotary: {
+      frequencies: config.rotary.inverse_frequencies,
+      scaling: config.rotary.scaling,
+    },
+    hasAdapter: config.has_adapter,
+    blockRange: config.block_range ?? null,
+  };
+}
+
+/** Of the model itself, without adapter and sampler head. @param {Manifest} manifest */
+function numParameters({ tensors }) {
+  const own = Object.entries(tensors).filter(([name]) => /^(model|lm_head)\./.test(name));
+  const sizes = own.map(([, { shape }]) => shape.reduce((product, size) => product * size, 1));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/**
+ * @param {string} file
+ * @returns {never}
+ */
+function missing(file) {
+  throw new ModelError(`The model’s export has no ${file}.`);
+}
+
+/**
+ * @param {string | null} text
+ * @param {string} [name]
+ * @returns {Record<string, any>}
+ */
+function jsonOf(text, name = "tokenizer.json") {
+  if (text === null) return {};
+  try {
+    const found = JSON.parse(text);
+    if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
+  } catch {
+    // Said below: text that is no JSON is no object either.
+  }
+  throw new ModelError(`${name} is not a JSON object.`);
+}
+
+/** @param {unknown} value of the manifest */
+function ownPenalty(value) {
+  try {
+    requireNumber("config.repetition_penalty", value, ...PENALTIES);
+  } catch (error) {
+    throw new ModelError(error instanceof ArgumentError ? error.message : String(error));
+  }
+  return Number(value);
+}

@@ -1,0 +1,271 @@
+// The weights of a graph, made from the tensors that an export stores, in the order of operations that
+// sbd_core/models/backends/onnx/web.py has, so that both compute with the same numbers.
+
+import { ModelError } from "../errors.js";
+
+/** @import { Graph, Initializer, Stored } from "./files.js" */
+
+const { fround } = Math;
+const LARGEST = 127;
+const TINY = fround(1e-30);
+const Q8_BYTES = 34;
+const Q4_BYTES = 20;
+const GROUP = 32;
+const EVEN = 1.5 * 2 ** 23;
+
+/** A matrix of fp32, row by row. @typedef {{ rows: number, columns: number, values: Float32Array }} Matrix */
+
+export class Weights {
+  /**
+   * @param {Record<string, Stored>} tensors
+   * @param {Uint8Array<ArrayBuffer>} data the parts put together
+   */
+  constructor(tensors, data) {
+    this.tensors = tensors;
+    this.data = data;
+    /** @type {{ key: string, numbers: Int8Array, scales: Float32Array } | null} what a rule for integers left for the one for their scales */
+    this.left = null;
+  }
+
+  /** @param {string} name */
+  has(name) {
+    return Object.hasOwn(this.tensors, name);
+  }
+
+  /** @param {string} name */
+  stored(name) {
+    const stored = this.tensors[name];
+    if (!stored) throw new ModelError(`The model’s export lacks ${name}.`);
+    const { shape, offset, bytes, kind } = stored;
+    const columns = shape.at(-1) ?? 1;
+    const rows = shape.slice(0, -1).reduce((product, size) => product * size, 1);
+    const view = new DataView(this.data.buffer, this.data.byteOffset + offset, bytes);
+    return { kind, rows, columns, view };
+  }
+
+  /**
+   * Some rows of a tensor in fp32; all of them where none are named.
+   * @param {string} name
+   * @param {number} [first]
+   * @param {number} [count]
+   * @returns {Matrix}
+   */
+  matrix(name, first = 0, count) {
+    const { kind, rows, columns, view } = this.stored(name);
+    const many = count ?? rows;
+    const read = READERS[kind];
+    if (!read) throw new ModelError(`The model’s export holds ${name} as ${kind}, unknown here.`);
+    const values = new Float32Array(many * columns);
+    read(view, first * columns, values);
+    return { rows: many, columns, values };
+  }
+
+  /**
+   * A graph's file of weights.
+   * @param {Graph} graph
+   */
+  fileOf({ bytes, weights }) {
+    const file = new Uint8Array(bytes);
+    for (const weight of weights) {
+      const made = this.made(weight);
+      if (made.byteLength !== weight.bytes) {
+        throw new ModelError(`The model’s export makes ${weight.name} of another size.`);
+      }
+      file.set(new Uint8Array(made.buffer, made.byteOffset, made.byteLength), weight.offset);
+    }
+    return file;
+  }
+
+  /** @param {Initializer} weight @returns {Float32Array | Int8Array} */
+  made(weight) {
+    switch (weight.rule) {
+      case "values":
+        return below(this.matrices(weight)).values;
+      case "diagonal":
+        return diagonal(this.matrices(weight));
+      case "integers":
+        return this.integers(weight).numbers;
+      case "scales":
+        return this.integers(weight).scales;
+      case "rounded.integers":
+        return this.blocks(weight).numbers;
+      case "rounded.scales":
+        return this.blocks(weight).scales;
+      default:
+        throw new ModelError(`The model’s export makes weights by ${weight.rule}, unknown here.`);
+    }
+  }
+
+  /** @param {Initializer} weight */
+  matrices({ from, turns_last: turnsLast }) {
+    const found = from.map((name) => this.matrix(name));
+    const last = found.at(-1);
+    if (turnsLast && last) turnRows(last, turnsLast);
+    return found;
+  }
+
+  /** Integers and their scales are asked for one after the other. @param {Initializer} weight */
+  integers(weight) {
+    const key = JSON.stringify([weight.from, weight.group, weight.turns_last]);
+    if (this.left?.key !== key) {
+      this.left = { key, ...quantized(below(this.matrices(weight)), weight.group ?? 1) };
+    }
+    return this.left;
+  }
+
+  /** A tensor as it is stored, which is in q8_0. @param {Initializer} weight */
+  blocks({ from: [name = ""] }) {
+    const { rows, columns, view } = this.stored(name);
+    const count = (rows * columns) / GROUP;
+    const numbers = new Int8Array(rows * columns);
+    const scales = new Float32Array(count);
+    for (let block = 0; block < count; block += 1) {
+      const place = block * Q8_BYTES;
+      scales[block] = half(view.getUint16(place, true));
+      numbers.set(new Int8Array(view.buffer, view.byteOffset + place + 2, GROUP), block * GROUP);
+    }
+    return { numbers, scales };
+  }
+}
+
+/** @type {Record<string, (view: DataView<ArrayBuffer>, start: number, values: Float32Array) => void>} write values from the start-th on; blocks are read whole */
+const READERS = {
+  f32: (view, start, values) => {
+    const place = view.byteOffset + 4 * start;
+    values.set(new Float32Array(view.buffer.slice(place, place + values.byteLength)));
+  },
+  bf16: (view, start, values) => {
+    const bits = new Uint32Array(values.buffer);
+    for (let index = 0; index < bits.length; index += 1) {
+      bits[index] = view.getUint16(2 * (start + index), true) << 16;
+    }
+  },
+  q8_0: (view, start, values) => {
+    let place = (start / GROUP) * Q8_BYTES;
+    for (let first = 0; first < values.length; first += GROUP, place += Q8_BYTES) {
+      const scale = half(view.getUint16(place, true));
+      for (let index = 0; index < GROUP; index += 1) {
+        values[first + index] = scale * view.getInt8(place + 2 + index);
+      }
+    }
+  },
+  q4_1: (view, start, values) => {
+    let place = (start / GROUP) * Q4_BYTES;
+    for (let first = 0; first < values.length; first += GROUP, place += Q4_BYTES) {
+      const scale = half(view.getUint16(place, true));
+      const least = half(view.getUint16(place + 2, true));
+      for (let index = 0; index < GROUP / 2; index += 1) {
+        const byte = view.getUint8(place + 4 + index);
+        values[first + index] = fround(scale * (byte & 15)) + least;
+        values[first + GROUP / 2 + index] = fround(scale * (byte >> 4)) + least;
+      }
+    }
+  },
+};
+
+/** @type {Float32Array | null} every number of fp16 by its bits */
+let halves = null;
+
+/** @param {number} bits of fp16 */
+function half(bits) {
+  halves ??= Float32Array.from({ length: 65536 }, (_, each) => {
+    const sign = each & 0x8000 ? -1 : 1;
+    const exponent = (each >> 10) & 31;
+    const fraction = each & 1023;
+    if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+    return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
+  });
+  return /** @type {number} */ (halves[bits]);
+}
+
+/** One below the other. @param {Matrix[]} matrices @returns {Matrix} */
+function below(matrices) {
+  const [first] = matrices;
+  if (matrices.length === 1 && first) return first;
+  const rows = matrices.reduce((sum, each) => sum + each.rows, 0);
+  const columns = first?.columns ?? 0;
+  const values = new Float32Array(rows * columns);
+  let place = 0;
+  for (const each of matrices) {
+    values.set(each.values, place);
+    place += each.values.length;
+  }
+  return { rows, columns, values };
+}
+
+/** One beside and below the other, zeros elsewhere. @param {Matrix[]} matrices */
+function diagonal(matrices) {
+  const columns = matrices.reduce((sum, each) => sum + each.columns, 0);
+  const rows = matrices.reduce((sum, each) => sum + each.rows, 0);
+  const values = new Float32Array(rows * columns);
+  let [row, column] = [0, 0];
+  for (const each of matrices) {
+    for (let index = 0; index < each.rows; index += 1) {
+      const own = each.values.subarray(index * each.columns, (index + 1) * each.columns);
+      values.set(own, (row + index) * columns + column);
+    }
+    row += each.rows;
+    column += each.columns;
+  }
+  return values;
+}
+
+/**
+ * Turn values that stand `step` apart by Hadamard's matrix, in groups of so many.
+ * @param {Float32Array} values
+ * @param {number} first
+ * @param {number} step
+ * @param {number} group a power of two
+ */
+function turn(values, first, step, group) {
+  const end = first + group * step;
+  for (let apart = step; apart < group * step; apart *= 2) {
+    for (let start = first; start < end; start += 2 * apart) {
+      for (let low = start; low < start + apart; low += step) {
+        const a = /** @type {number} */ (values[low]);
+        const b = /** @type {number} */ (values[low + apart]);
+        values[low] = a + b;
+        values[low + apart] = a - b;
+      }
+    }
+  }
+  const scale = fround(1 / Math.sqrt(group));
+  for (let place = first; place < end; place += step) {
+    values[place] = /** @type {number} */ (values[place]) * scale;
+  }
+}
+
+/** @param {Matrix} matrix @param {number} group of rows */
+function turnRows({ rows, columns, values }, group) {
+  for (let row = 0; row < rows; row += group) {
+    for (let column = 0; column < columns; column += 1) {
+      turn(values, row * columns + column, columns, group);
+    }
+  }
+}
+
+/**
+ * A matrix (out, in), turned in groups of columns, as integers (in, out) and a scale a row.
+ * @param {Matrix} matrix
+ * @param {number} group
+ */
+function quantized({ rows, columns, values }, group) {
+  for (let first = 0; group > 1 && first < values.length; first += group) {
+    turn(values, first, 1, group);
+  }
+  const numbers = new Int8Array(values.length);
+  const scales = new Float32Array(rows);
+  for (let row = 0; row < rows; row += 1) {
+    const own = values.subarray(row * columns, (row + 1) * columns);
+    let most = TINY;
+    for (const value of own) most = Math.max(most, Math.abs(value));
+    const scale = fround(most / LARGEST);
+    scales[row] = scale;
+    for (let column = 0; column < columns; column += 1) {
+      const share = fround(/** @type {number} */ (own[column]) / scale);
+      // Of two integers as near the even one: fp32 has none between integers at this size.
+      numbers[column * rows + row] = fround(share + EVEN) - EVEN;
+    }
+  }
+  return { numbers, scales };
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SamplerHead } from "../../engine/sampler_head.js";
+import { computeLogitStats, topOf } from "../../engine/stats.js";
+
+/** @import { Logits } from "../../engine/model.js" */
+
+/** @param {number[][]} rows @param {number[][]} [hidden] */
+function logitsOf(rows, hidden = []) {
+  const own = rows.map((row) => Float32Array.from(row));
+  const states = hidden.map((state) => Float32Array.from(state));
+  const logits = {
+    numRows: rows.length,
+    row: (/** @type {number} */ index) => own[index],
+    hidden: (/** @type {number} */ index) => states[index],
+  };
+  return /** @type {Logits} */ (/** @type {unknown} */ (logits));
+}
+
+/** @param {number} found @param {number} wanted */
+function near(found, wanted) {
+  assert.ok(Math.abs(found - wanted) < 1e-6, `${found}, not ${wanted}`);
+}
+
+test("a row's measures are those of its softmax, without forbidden tokens", () => {
+  const chances = [0.5, 0.25, 0.125, 0.125];
+  const logits = logitsOf([[9, ...chances.map((chance) => Math.log(chance) + 3)]]);
+  const stats = computeLogitStats(logits, 0, 1, { forbiddenIds: [0], numTop: 3 });
+  assert.deepEqual([stats.bestIds, stats.topIds], [[1], [[1, 2, 3]]]);
+  near(stats.probability[0] ?? NaN, 0.5);
+  near(stats.margin[0] ?? NaN, 0.25);
+  near(stats.entropy[0] ?? NaN, 1.75 * Math.LN2);
+  for (const [rank, chance] of (stats.topProbabilities[0] ?? []).entries()) {
+    near(chance, chances[rank] ?? NaN);
+  }
+  assert.equal(logits.row(0)[0], -Infinity);
+});
+
+test("a token that has it all leaves an entropy of 0, and NaN is refused", () => {
+  const [sure] = computeLogitStats(logitsOf([[200, 0, -Infinity]]), 0, 1, {
+    forbiddenIds: [],
+    numTop: 0,
+  }).entropy;
+  assert.equal(sure, 0);
+  for (const row of [
+    [NaN, 1],
+    [Infinity, 1],
+    [-Infinity, -Infinity],
+  ]) {
+    const measure = () => computeLogitStats(logitsOf([row]), 0, 1, { forbiddenIds: [], numTop: 0 });
+    assert.throws(measure, /logits that are NaN, infinite or all -infinity/);
+  }
+});
+
+test("the likeliest tokens stand best first, of equal ones the first", () => {
+  const row = Float32Array.of(1, 5, 3, 5, -Infinity, 4, 3);
+  assert.deepEqual(topOf(row, 4), [1, 3, 5, 2]);
+  assert.deepEqual(topOf(row, 9).slice(0, 6), [1, 3, 5, 2, 6, 0]);
+});
+
+test("a sampler head weighs a row anew by the token before it", () => {
+  const head = new SamplerHead(
+    {
+      into: Float32Array.of(1, 0, 0, 0, 0, 0, 0, 1), // gate of the hidden state, up of the token
+      out: Float32Array.of(2, 1),
+      embedding: (id) => Float32Array.of(0, id),
+      head: (id) => Float32Array.of(id, 1),
+    },
+    2,
+  );
+  const logits = logitsOf([[0, 0, 0]], [[3, 0]]);
+  head.begin(logits, 0, 1)(0, 7);
+  const gate = Math.SQRT2; // of [3, 0] over its root mean square
+  const change = (gate / (1 + Math.exp(-gate))) * Math.SQRT2;
+  for (const [id, value] of logits.row(0).entries()) near(value, (2 * id + 1) * change);
+});
