@@ -1,7 +1,8 @@
 """Writes the page as a folder of static files that decodes in the visitor's own browser.
 
-python -m scripts.static_site --out DIR                 the bundled checkpoint
-python -m scripts.static_site --out DIR --model FOLDER  another one that a browser can run
+python -m scripts.static_site --out DIR                      nano and SmolLM2 (after sbd fetch)
+python -m scripts.static_site --out DIR --models nano        nano alone
+python -m scripts.static_site --out DIR --models FOLDER ...  others, the first decodes at once
 
 Any web host serves the folder: `python -m http.server -d DIR` does, and so does a static Space,
 whose front matter is in its README.md. Opened once, it works without a network. DIR must be new, or
@@ -13,13 +14,20 @@ import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.files import ASSETS
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
+from sbd_core.hf.web_cache import keep_export
+from sbd_core.models.checkpoint_info import (
+    CHECKPOINTS,
+    DEFAULT_CHECKPOINT,
+    REAL_MODEL,
+    WEB_MANIFEST,
+)
+from sbd_core.models.web_folder import WebFolder
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.replay import wire_json
 from ui import recordings
@@ -27,14 +35,16 @@ from ui.assets import DIST, STYLES, markups
 from ui.decode.form import settings_of
 from ui.form import controls
 from ui.form.controls import presets_value, slider_value
-from ui.form.engine_choice import COMPILED, model_files
-from ui.form.measured import best_for
+from ui.form.engine_choice import ENGINE, RUNTIME
+from ui.form.measured import Best, best_for
+from ui.models import BUNDLED, REAL_PRESETS
 from ui.views.gallery import gallery_value, opening, replay
 from ui.views.home import CARD, footer_value, home_value
 from ui.views.learn import setting
 from ui.views.race import race_value
 
-SCRIPTS = ("site.js", "engine.js", "replay.js", *(file.name for file in COMPILED.values()))
+MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
+SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME)
 RUN_ID = "gallery"
 """Of every recorded run; ui/web/site/site.js gives each a name of its own."""
 MARKER = "sbd-site.json"
@@ -58,8 +68,8 @@ custom_headers:
 
 # Set Block Decoding, in your browser
 
-Many tokens per forward pass from one small model. This folder is the whole demo: page, engine,
-model and recorded runs. Everything is decoded in the browser that opens it; no server computes.
+Many tokens per forward pass from small models. This folder is the whole demo: page, engine,
+models and recorded runs. Everything is decoded in the browser that opens it; no server computes.
 After the first visit it works without a network.
 
 ![A run that the browser decoded, with no server behind it]({PICTURE.name})
@@ -68,29 +78,35 @@ Written by `python -m scripts.static_site` of the repository.
 """
 
 
-def write_site(out: Path, model: Path) -> dict[str, int]:
-    """The bytes of every file of the site, by its path in `out`. Raises ArgumentError, OSError."""
-    info, files = read_checkpoint_info(model), model_files(model)
-    if info is None or not files:
-        rule = "must be a folder of a Llama-shaped checkpoint that was trained for blocks"
-        raise ArgumentError("model", rule, str(model))
+def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
+    """The bytes of every file of the site, by its path in `out`. Raises ArgumentError, OSError.
+
+    exports: of its models, the first of which decodes at once.
+    """
     make_room(out)
-    for name in SCRIPTS:
-        copy(DIST / name, out / "dist" / name)
+    for script in SCRIPTS:
+        copy(script, out / "dist" / script.name)
     for file in {*STYLES, *(ASSETS / "css" / f"{name}.css" for name in ("site", *REPLAY_STYLES))}:
         copy(file, out / "css" / file.name)
     copy(ASSETS / "html" / "replay.html", out / "html" / "replay.html")
-    for file in files:
-        copy(file, out / "model" / file.name)
+    for export in exports:
+        for name in export.names:
+            copy(export.folder / name, out / base_of(export) / name)
     for recording in recordings.gallery():
         write(out / "gallery" / f"{recording.name}.json", wire_json(recording_data(recording)))
-    write(out / "index.html", page_html(info.name, info.block_range, files))
+    write(out / "index.html", page_html(exports))
     copy(PICTURE, out / PICTURE.name)
     copy(CARD, out / CARD_COPY)
     write(out / "README.md", SPACE)
-    write(out / MARKER, json.dumps({"model": info.name}) + "\n")
-    write(out / "sw.js", service_worker(out))
+    names = [export.name for export in exports]
+    write(out / MARKER, json.dumps({"models": names}) + "\n")
+    write(out / "sw.js", service_worker(out, exports))
     return {str(path.relative_to(out)): path.stat().st_size for path in files_of(out)}
+
+
+def base_of(export: WebFolder) -> str:
+    """Where a model's files are in the site."""
+    return f"models/{export.name}/"
 
 
 def make_room(out: Path) -> None:
@@ -101,28 +117,25 @@ def make_room(out: Path) -> None:
     out.mkdir(parents=True)
 
 
-def page_html(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> str:
+def page_html(exports: Sequence[WebFolder]) -> str:
     """index.html: the views' markup where it belongs, and their values as data."""
-    values = views(name, block_range, files)
+    first = exports[0]
+    values = views(exports)
     page = (ASSETS / "html" / "site.html").read_text("utf-8").strip()
     for view in values:
         page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markups()[view]}</div>')
     names = [*(file.name for file in STYLES), "site.css"]
     links = "\n".join(f'<link rel="stylesheet" href="css/{name}">' for name in names)
-    form = controls.start_of(best_for(name, can_draft=True))
-    data = wire_json({"views": values, "form": form})
+    data = wire_json({"views": values, "form": form_of(first)})
     return page.replace("<!--STYLES-->", links).replace("<!--VALUES-->", data) + "\n"
 
 
-def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dict[str, str]:
+def views(exports: Sequence[WebFolder]) -> dict[str, str]:
     """The value of every view, as the served page has it."""
-    best = best_for(name, can_draft=True)
     return {
-        "header": f"{name} · in your browser",
-        "presets": presets_value(name, controls.PROMPT_ID),
+        **views_of(exports[0]),
         "status-line": "",
-        "engine-choice": wire_json(place(name, files)),
-        "risk-slider": slider_value(best, block_range, can_draft=True),
+        "engine-choice": wire_json(place(exports)),
         "player": opening(),
         "race": race_value(can_draft=True, prompt_id=controls.PROMPT_ID),
         "home": home_value(prompt_id=controls.PROMPT_ID),
@@ -132,17 +145,50 @@ def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dic
     }
 
 
-def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
-    """Where the engine and the model are; see Setting in ui/web/in_browser/mount.js."""
+def views_of(export: WebFolder) -> dict[str, str]:
+    """The value of every view that differs from model to model."""
+    presets = {"file": REAL_PRESETS} if export.name == REAL_MODEL else {}
     return {
-        "name": name,
-        "is_only": True,
-        "script": "dist/engine.js",
-        "wasm": {kind: f"dist/{file.name}" for kind, file in COMPILED.items()},
-        "base": "model/",
-        "names": [file.name for file in files],
-        "bytes": sum(file.stat().st_size for file in files),
+        "header": f"{export.name} · in your browser",
+        "presets": presets_value(export.name, controls.PROMPT_ID, **presets),
+        "risk-slider": slider_value(best_of(export), block_range_of(export), can_draft=True),
     }
+
+
+def best_of(export: WebFolder) -> Best:
+    """The settings that its decodes start from."""
+    has_adapter = export.manifest["adapter"] is not None
+    return best_for(export.name, can_draft=True, has_adapter=has_adapter)
+
+
+def form_of(export: WebFolder) -> dict[str, Any]:
+    """What the form holds at first."""
+    block_size = best_of(export).block_size or block_range_of(export)[1]
+    return {**controls.start_of(best_of(export), export.name), "block_size": block_size}
+
+
+def block_range_of(export: WebFolder) -> tuple[int, int]:
+    """The smallest and the largest block that it was trained on."""
+    low, high = export.manifest["config"]["block_range"]
+    return low, high
+
+
+def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
+    """Where the engine and the models are; see Setting in ui/web/in_browser/mount.js."""
+    models = [
+        {
+            "name": export.name,
+            "title": BUNDLED.get(export.name, (export.name, ""))[0],
+            "about": BUNDLED.get(export.name, ("", ""))[1],
+            "base": base_of(export),
+            "bytes": export.manifest["download"],
+            "views": views_of(export),
+            "form": form_of(export),
+        }
+        for export in exports
+    ]
+    first = {name: models[0][name] for name in ("name", "base", "bytes")}
+    return {**first, "is_only": True, "script": f"dist/{ENGINE.name}", "models": models}
 
 
 def recording_data(recording: recordings.Recording) -> dict[str, Any]:
@@ -152,16 +198,36 @@ def recording_data(recording: recordings.Recording) -> dict[str, Any]:
     return {"lines": lines, "settings": settings_of(next(iter(traces.values())))}
 
 
-def service_worker(out: Path) -> str:
-    """sw.js: what it keeps, under a version that is another one for other contents."""
-    digest, names = hashlib.sha256(), ["./"]
+def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
+    """sw.js: what it keeps, under a version that is another one for other contents.
+
+    Of models the manifests alone: the engine keeps what it fetches of them. The runtime is kept
+    apart, as it seldom changes.
+    """
+    runtime = [file.relative_to(DIST.parent).as_posix() for file in RUNTIME]
+    manifests = {base_of(export) + WEB_MANIFEST for export in exports}
+    kept = {}
     for path in files_of(out):
         name = path.relative_to(out).as_posix()
+        is_of_model = name.startswith("models/") and name not in manifests
+        if name not in ("README.md", PICTURE.name, *runtime) and not is_of_model:
+            kept[name] = path
+    version = version_of({name: out / name for name in runtime})
+    known = {
+        "version": version_of(kept),
+        "files": ["./", *kept],
+        "runtime": {"version": version, "files": runtime},
+    }
+    script = (DIST / "sw.js").read_text(encoding="utf-8")
+    return f"self.SBD_FILES = {json.dumps(known)};\n{script}"
+
+
+def version_of(files: Mapping[str, Path]) -> str:
+    """A digest of files and their names."""
+    digest = hashlib.sha256()
+    for name, path in files.items():
         digest.update(name.encode() + b"\0" + path.read_bytes())
-        if name not in ("README.md", PICTURE.name):
-            names.append(name)
-    known = json.dumps({"version": digest.hexdigest()[:12], "files": names})
-    return f"self.SBD_FILES = {known};\n" + (DIST / "sw.js").read_text(encoding="utf-8")
+    return digest.hexdigest()[:12]
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -185,10 +251,17 @@ def main() -> int:
     """The command line. Exit status: 0 done, 2 the model or the folder cannot be used."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
-    parser.add_argument("--model", type=Path, default=DEFAULT_CHECKPOINT, help="model folder")
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        default=list(MODELS),
+        metavar="MODEL",
+        help=f"{', '.join(MODELS)}, or folders of others (%(default)s)",
+    )
     flags = parser.parse_args()
     try:
-        sizes = write_site(flags.out, flags.model)
+        exports = [keep_export(MODELS.get(name) or Path(name)) for name in flags.models]
+        sizes = write_site(flags.out, exports)
     except (SetBlockDecodingError, OSError) as error:
         print(f"static_site: {error}", file=sys.stderr)
         return 2

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import sbd_core
+from sbd_core.hf.web_cache import keep_export
 from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.models.threads import choose_threads
 from scripts.static_site import write_site
@@ -158,7 +159,7 @@ def photograph_site(browser: Any, flags: Namespace) -> None:
     """The static site in the middle of a run that the browser decoded."""
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held) / "site"
-        write_site(folder, sbd_core.DEFAULT_CHECKPOINT)
+        write_site(folder, [keep_export(sbd_core.DEFAULT_CHECKPOINT)])
         with serving(folder) as server, tab(browser, flags) as page:
             page.goto(on_watch(address(server)))
             page.get_by_text("Decode runs in your browser").wait_for()

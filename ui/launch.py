@@ -20,7 +20,7 @@ from sbd_core.models.checkpoint_info import (
 from sbd_core.models.protocol import SetBlockModel
 from ui.hosting.zero_gpu import on_zero_gpu
 from ui.lazy_model import LazyModel
-from ui.models import REAL_PRESETS, Models, Offer
+from ui.models import BUNDLED, REAL_PRESETS, Models, Offer
 
 DEVICES_TO_TRUST = ("auto", "cpu")
 SECONDS_FOR_FIRST_VISITOR = 3.0
@@ -105,16 +105,16 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
             return Models([asked])
     nano = Offer(
         lambda: model_of(None, device),
-        title="nano 5M",
-        about="knows six kinds of task and also runs in your browser",
+        title=BUNDLED[DEFAULT_CHECKPOINT.name][0],
+        about=BUNDLED[DEFAULT_CHECKPOINT.name][1],
     )
     offers = [nano]
     if bundled_folder(REAL_MODEL) is not None:
         _unpack_hub_copy()
         real = Offer(
             lambda: model_of(REAL_MODEL, device),
-            title="SmolLM2 135M",
-            about="takes any prompt in English; it is small and may be wrong",
+            title=BUNDLED[REAL_MODEL][0],
+            about=BUNDLED[REAL_MODEL][1],
             base=base_of(REAL_MODEL),
             presets=REAL_PRESETS,
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
 from sbd_core.models.bases import BaseSource, base_folder, fetch, find_base, remove
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
 from sbd_core.models.protocol import SetBlockModel
 from ui.hosting.web_models import export_behind
 from ui.lazy_model import LazyModel, import_loading
@@ -23,6 +23,11 @@ REAL_PRESETS = "presets-english.json"
 logger = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LOOKS = 0.3
+BUNDLED = {
+    DEFAULT_CHECKPOINT.name: ("nano 5M", "knows six kinds of task"),
+    REAL_MODEL: ("SmolLM2 135M", "takes any prompt in English; it is small and may be wrong"),
+}
+"""Title of the models that ship with this package, and a few words about them."""
 FETCH_FAILED = "the program failed; its log says where"
 
 

@@ -109,6 +109,8 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         _wire_form(form)
         if switch is not None:
             wire_model_switch(page, models, Parts(switch, title, form, strip), session.limits)
+        engine_of = partial(controls.engine_of, models.first, session.limits)
+        page.load(engine_of, None, form.engine, **QUICK)  # an export may have been made since
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section()
         solver_comparison_section(session, form.fields, RUN, client_from)

@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.config import MAX_PREDRAFTS, ROW_POLICY_TITLES
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.replay import LANE_NAMES, wire_json
 from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS
 from ui import recordings
@@ -134,15 +134,18 @@ class OfModel:
             has_adapter=model.has_adapter,
         )
         block_range = model.block_range or DEFAULT_BLOCK_RANGE
-        may_fetch = limits.may_fetch_model or model.folder == DEFAULT_CHECKPOINT
-        folder = model.folder if may_fetch and model.is_trained else None
         return cls(
             presets_value(model.name, PROMPT_ID, file=offer.presets),
-            engine_value(model.name, folder),
+            engine_of(offer, limits),
             slider_value(best, block_range, can_draft=model.can_draft),
             best,
             block_range,
         )
+
+
+def engine_of(offer: Offer, limits: Limits) -> str:
+    """Value of the line that says who decodes, for a model of the page as it is now."""
+    return engine_value(offer.folder_for_browsers(is_public=not limits.may_fetch_model))
 
 
 def build(models: Models, limits: Limits = USUAL) -> Controls:

@@ -17,7 +17,7 @@ class Limits:
     max_places_of_session: of those, one tab or program.
 
     max_run_seconds: of wall-clock time. may_fetch_model: whether a visitor's browser may have the
-    files of the model, to decode by itself; those of the bundled one it always may.
+    export of the model, to decode by itself; those of the bundled ones it always may.
     """
 
     max_prompt_characters: int = MAX_PROMPT_CHARACTERS

@@ -6,11 +6,13 @@
 /** @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
 
 const worker = /** @type {any} */ (self);
-/** @type {{ version: string, files: string[] }} */
-const { version, files } = worker.SBD_FILES;
+/** @type {{ version: string, files: string[], runtime: { version: string, files: string[] } }} */
+const { version, files, runtime } = worker.SBD_FILES;
 const STORE = `sbd-${version}`;
-/** What the engine has read already: ui/web/engine/checkpoint/readers.js. */
-const ARRIVED = "sbd-arrived";
+/** Its own, as another version of the page seldom brings another one. */
+const RUNTIME_STORE = `sbd-runtime-${runtime.version}`;
+/** How the stores begin in which the engine keeps models, and looks itself. */
+const MODELS = "sbd-model-";
 /** A page and workers that came with these may share memory. Plain file servers do not send them. */
 const ISOLATING = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -18,23 +20,33 @@ const ISOLATING = {
 };
 
 async function keepAll() {
-  const [store, arrived] = await Promise.all([caches.open(STORE), caches.open(ARRIVED)]);
-  /** @param {string} file */
-  const keep = async (file) => {
-    const left = await arrived.match(file);
-    // What the browser has is asked for only whether it is still the same.
-    await (left ? store.put(file, left) : store.add(new Request(file, { cache: "no-cache" })));
+  const [store, engine] = await Promise.all([caches.open(STORE), caches.open(RUNTIME_STORE)]);
+  // What the browser has is asked for only whether it is still the same.
+  const keep = (/** @type {string} */ file) => store.add(new Request(file, { cache: "no-cache" }));
+  const keepRuntime = async (/** @type {string} */ file) => {
+    if (!(await engine.match(file))) await engine.add(file);
   };
-  await Promise.all(files.map(keep));
-  await caches.delete(ARRIVED);
+  await Promise.all([...files.map(keep), ...runtime.files.map(keepRuntime)]);
   await worker.skipWaiting();
 }
 
 async function dropOld() {
   const names = await caches.keys();
-  const old = names.filter((name) => name.startsWith("sbd-") && name !== STORE);
+  const isOld = (/** @type {string} */ name) =>
+    name.startsWith("sbd-") && ![STORE, RUNTIME_STORE].includes(name) && !name.startsWith(MODELS);
+  const old = names.filter(isOld);
   await Promise.all(old.map((name) => caches.delete(name)));
   await worker.clients.claim();
+}
+
+/** @param {Request} request */
+async function kept(request) {
+  for (const name of [STORE, RUNTIME_STORE]) {
+    const store = await caches.open(name);
+    const found = await store.match(request, { ignoreSearch: true });
+    if (found) return found;
+  }
+  return null;
 }
 
 /**
@@ -53,9 +65,7 @@ function isolating(response) {
 
 /** @param {Request} request */
 async function answer(request) {
-  const store = await caches.open(STORE);
-  const kept = await store.match(request, { ignoreSearch: true });
-  return isolating(kept ?? (await fetch(request)));
+  return isolating((await kept(request)) ?? (await fetch(request)));
 }
 
 self.addEventListener("install", (event) => /** @type {Extendable} */ (event).waitUntil(keepAll()));
