@@ -180,6 +180,7 @@ def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
             "name": export.name,
             "title": BUNDLED.get(export.name, (export.name, ""))[0],
             "about": BUNDLED.get(export.name, ("", ""))[1],
+            "isChat": export.name != DEFAULT_CHECKPOINT.name,
             "base": base_of(export),
             "bytes": export.manifest["download"],
             "views": views_of(export),

@@ -72,20 +72,28 @@ export class Decoder {
   }
 
   /**
-   * Decode with another model from now on, or, if it cannot be read, with the one before.
+   * Decode with another model from the next wish on.
    * @param {Source} source
    */
-  async use(source) {
-    const before = this.place.source;
-    this.engine.end();
-    this.state = "off";
+  use(source) {
     this.place.source = source;
-    if (await this.turnOn()) return;
-    this.place.source = before;
+    this.cancel();
+  }
+
+  /** Let the engine go, and what it is fetching. */
+  cancel() {
+    this.engine.end();
+    [this.ready, this.bytes] = [null, 0];
+    if (this.isBusy) this.showBusy(false);
+    sayStatus("");
     this.set("off");
   }
 
   turnOff() {
+    if (this.state === "coming") {
+      this.cancel();
+      return;
+    }
     if (this.isBusy) this.engine.send({ kind: "stop" });
     this.set("off");
   }

@@ -59,11 +59,19 @@ function formOfAddress(query) {
   return form;
 }
 
-/** @typedef {{ name: string, script: string, base: string, bytes: number, is_only?: boolean }} Setting paths below Gradio's routes; base: of the exported model's folder */
+/** @typedef {{ name: string, base: string, bytes: number }} Exported a model's export: the path of its folder, and the size of the download */
+/**
+ * Paths below Gradio's routes, or beside a static page, where is_only. models: those of a static page
+ * with several, of which the first is the one above.
+ * @typedef {Exported & { script: string, is_only?: boolean, models?: (Exported & { title: string })[] }} Setting
+ */
 
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
+/** Larger downloads wait until the visitor asks for a decode here. */
+const MOST_UNASKED_BYTES = 20_000_000;
+const ALONE = "Open this page on its own to decode with more threads";
 
 /** @param {Setting} setting */
 function placeOf({ is_only: isOnly, name, script, base }) {
@@ -72,7 +80,7 @@ function placeOf({ is_only: isOnly, name, script, base }) {
     script: (isOnly ? besidePage : fileAddress)(script),
     source: askedModel(isOnly ?? false) ?? {
       name,
-      base: (isOnly ? besidePage : rootAddress)(base),
+      base: addressOf(base, isOnly ?? false),
     },
   };
 }
@@ -92,6 +100,11 @@ function askedModel(isOnly) {
   return { name: new URL(base).pathname.split("/").at(-2) ?? "model", base };
 }
 
+/** @param {string} base @param {boolean} isOnly */
+function addressOf(base, isOnly) {
+  return (isOnly ? besidePage : rootAddress)(base);
+}
+
 /** @param {string} path */
 function besidePage(path) {
   return new URL(path, document.baseURI).href;
@@ -108,24 +121,38 @@ class HereView {
     this.root = root;
     this.words = make("span", "sbd-engine-choice-words", { role: "status" });
     this.button = make("button", "sbd-engine-choice-do", { type: "button" });
-    root.replaceChildren(this.words, this.button);
+    // A frame of a page that shares no memory decodes with one thread.
+    const isFramed = window.top !== window.self && !window.crossOriginIsolated;
+    const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
+    alone.hidden = !(isFramed && setting.is_only);
+    root.replaceChildren(this.words, this.button, alone);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
     /** @type {Form | null} what the server was asked last */
     this.asked = null;
     this.isWarming = false;
-    this.button.addEventListener("click", () => this.turn());
+    this.button.addEventListener("click", () => {
+      if (this.setting.is_only) this.decoder.cancel();
+      else this.turn();
+    });
     inBrowser.take = (wish) => {
       const isTaken = !this.isOfServer(wish) && this.decoder.take(wish);
       if (!isTaken && wish.kind === "decode") this.served(wish.form);
       return isTaken;
     };
     inBrowser.isOn = () => this.decoder.isOn;
+    inBrowser.choose = (name) => {
+      const model = setting.models?.find((each) => each.name === name);
+      if (!model || model.name === this.decoder.place.source.name) return;
+      this.setting = { ...this.setting, ...model };
+      this.decoder.use({ name, base: addressOf(model.base, true) });
+      this.begin();
+    };
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
     signal.addEventListener("abort", () => {
       this.decoder.engine.end();
-      [inBrowser.take, inBrowser.isOn] = [null, null];
+      [inBrowser.take, inBrowser.isOn, inBrowser.choose] = [null, null, null];
     });
     this.draw();
   }
@@ -133,21 +160,26 @@ class HereView {
   draw() {
     const { state, bytes, isOn } = this.decoder;
     const { is_only: isOnly } = this.setting;
-    const elsewhere = `Decode runs ${isOnly ? "in your browser" : "on the server"}`;
+    const size = `${(this.setting.bytes / 1e6).toFixed(1)} MB`;
+    const waits = `Decode fetches the model first, ${size}, and then runs in your browser`;
+    const elsewhere = isOnly ? waits : "Decode runs on the server";
     const { source } = this.decoder.place;
     const isOther = source.name !== this.setting.name;
-    const whole = isOther ? "" : ` of ${(this.setting.bytes / 1e6).toFixed(1)}`;
+    const whole = isOther ? " MB" : ` of ${size}`;
+    const isKept = this.decoder.ready?.isKept ?? true;
+    const unkept = isKept ? "" : "; it has no room to keep the model for later";
     const words = {
       off: elsewhere,
-      coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole} MB`,
-      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}`,
+      coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
+      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}${unkept}`,
       failed: elsewhere,
     };
     setText(this.words, words[state]);
     this.words.dataset.state = state;
-    this.button.hidden = isOnly === true;
+    this.button.hidden = isOnly === true && state !== "coming";
     showModelHere(isOn ? this.modelWords() : "");
-    setText(this.button, isOn ? "Use the server" : "Use your browser");
+    const served = isOn ? "Use the server" : "Use your browser";
+    setText(this.button, isOnly ? "Cancel" : served);
   }
 
   modelWords() {
@@ -215,7 +247,7 @@ class HereView {
     this.asked = form;
     void this.look(form);
     const isThrifty = Reflect.get(navigator, "connection")?.saveData === true;
-    if (this.isWarming || isThrifty) return;
+    if (this.isWarming || isThrifty || this.setting.bytes > MOST_UNASKED_BYTES) return;
     this.isWarming = true;
     setTimeout(() => this.decoder.state === "off" && this.decoder.warm(), WARM_AFTER_MS);
   }
@@ -246,6 +278,8 @@ class HereView {
   async takeOver(words) {
     const { asked, decoder } = this;
     if (!asked || decoder.isOn || decoder.state === "failed") return;
+    // What is large and not here yet is not fetched unasked.
+    if (this.setting.bytes > MOST_UNASKED_BYTES && !decoder.ready) return;
     this.asked = null;
     if (!(await decoder.turnOn())) return;
     const [, stop] = goButtons();
@@ -263,11 +297,19 @@ class HereView {
     return this.root.hidden || (isOffered(model) && model !== this.setting.name);
   }
 
-  /** @param {boolean} isHere whether the model that was chosen can decode in a browser */
-  offer(isHere) {
-    this.root.hidden = !isHere;
-    if (!isHere && this.decoder.isOn) this.turn();
-    if (!isHere) this.asked = null;
+  /**
+   * Another model was chosen, or this one.
+   * @param {Setting | null} setting null for one that cannot decode in a browser
+   */
+  offer(setting) {
+    this.root.hidden = !setting;
+    const isOther = setting?.name !== this.setting.name || setting.base !== this.setting.base;
+    if (!isOther) return;
+    this.asked = null;
+    if (this.decoder.isOn) this.turn();
+    if (!setting) return;
+    this.setting = setting;
+    this.decoder.use(placeOf(setting).source);
   }
 
   /** What the address asks for. */
@@ -275,17 +317,30 @@ class HereView {
     const query = new URLSearchParams(window.location.search);
     if (query.get("engine") !== "browser" && !this.setting.is_only) return;
     const form = formOfAddress(query);
-    if (form) this.decoder.state = "coming";
-    if (form) this.decoder.take({ kind: "decode", form });
-    else void this.decoder.turnOn();
+    if (form) {
+      this.decoder.state = "coming";
+      this.decoder.take({ kind: "decode", form });
+    } else if (!this.setting.is_only || this.setting.bytes <= MOST_UNASKED_BYTES) {
+      void this.decoder.turnOn();
+    }
   }
 }
 
 /** @type {Mount} */
 export function mountEngineChoice({ element, value, signal }) {
   const root = find(element, ".sbd-engine-choice");
-  if (!value) return () => {};
-  const view = new HereView(root, JSON.parse(value), signal);
-  view.begin();
-  return (text) => view.offer(text !== "");
+  /** @type {HereView | null} */
+  let view = null;
+  /** @param {string} text "" while no browser can decode with the model */
+  const take = (text) => {
+    /** @type {Setting | null} */
+    const setting = text ? JSON.parse(text) : null;
+    if (view) view.offer(setting);
+    else if (setting) {
+      view = new HereView(root, setting, signal);
+      view.begin();
+    }
+  };
+  take(value);
+  return take;
 }

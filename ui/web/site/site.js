@@ -1,14 +1,16 @@
 // The static page: every view of the page over files alone, decoding in the visitor's browser.
 
-import { find } from "../dom/elements.js";
+import { find, make } from "../dom/elements.js";
 import { playerOf } from "../dom/page.js";
-import { SETTLED_EVENT, sayStatus } from "../in_browser/bridge.js";
+import { inBrowser, SETTLED_EVENT, sayStatus } from "../in_browser/bridge.js";
 import { mount } from "../page.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";
 
+/** @import { Take } from "../stub.js" */
 /** @import { Values } from "./form.js" */
 
 /** @typedef {{ lines: string, settings: Values }} Recording */
+/** @typedef {{ name: string, title: string, about: string, isChat: boolean, views: Record<string, string>, form: Values }} Model that the page can decode with; views: the values of those that differ from model to model */
 /** @typedef {Record<string, (data: any) => unknown>} Events what a view may ask for, by its name */
 
 const RECORDED_TEXT =
@@ -75,13 +77,38 @@ function begin() {
   const data = find(document, "#sbd-values").textContent ?? "{}";
   /** @type {{ views: Record<string, string>, form: Values }} */
   const { views, form } = JSON.parse(data);
+  /** @type {Map<string, Take>} */
+  const takes = new Map();
   for (const [name, value] of Object.entries(views)) {
     const element = find(document, `#sbd-${name}`);
     /** @param {string} event @param {unknown} wish */
     const trigger = (event, wish) => EVENTS[name]?.[event]?.(wish);
-    mount(name, { element, value, trigger });
+    takes.set(name, mount(name, { element, value, trigger }));
   }
   fillForm(form);
+  offerModels(JSON.parse(views["engine-choice"] ?? "{}").models ?? [], takes);
+}
+
+/**
+ * The switch between models, where there are several.
+ * @param {Model[]} models
+ * @param {Map<string, Take>} takes what takes the later values of each view
+ */
+function offerModels(models, takes) {
+  const [first] = models;
+  if (!first || models.length < 2) return;
+  const rows = models.map((model) => ({ ...model, isHere: true, mayManage: false }));
+  const value = { number: 0, first: first.name, chosen: "", models: rows };
+  /** @param {string} _ @param {unknown} wish */
+  const trigger = (_, wish) => {
+    const { name, keepsSettings } = /** @type {{ name: string, keepsSettings: boolean }} */ (wish);
+    const model = models.find((each) => each.name === name);
+    if (!model) return;
+    for (const [view, own] of Object.entries(model.views)) takes.get(view)?.(own);
+    if (!keepsSettings) fillForm(model.form);
+    inBrowser.choose?.(name);
+  };
+  mount("model-switch", { element: make("div"), value: JSON.stringify(value), trigger });
 }
 
 begin();
