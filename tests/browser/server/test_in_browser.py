@@ -29,8 +29,10 @@ HERE = "Decode runs in your browser"
 @pytest.fixture(scope="module")
 def two_models_url(serve):
     """The address of a page whose server and browser have different models."""
+    from sbd_core.hf.web_cache import keep_export
     from tests.conftest import checkpoint
 
+    keep_export(checkpoint())
     story = story_model()
     lazy = LazyModel(
         "sbd-nano", can_draft=True, block_range=(2, 16), load=lambda: story, folder=checkpoint()
@@ -120,7 +122,7 @@ def test_without_a_server_the_browser_decodes(contexts, two_models_url):
         page.goto(on_watch(two_models_url))
         page.wait_for_selector(".sbd-tile")
         page.set_default_timeout(60_000)
-        with page.expect_response("**/*.safetensors") as weights:
+        with page.expect_response("**/weights-01.bin") as weights:
             decode_button(page).click()
         assert is_of_server(page)
         old = state(page)["run"]
@@ -137,7 +139,7 @@ def test_without_a_server_the_browser_decodes(contexts, two_models_url):
 def test_an_engine_that_cannot_be_fetched_is_told_and_the_server_goes_on(contexts, two_models_url):
     page = contexts(False).new_page()
     try:
-        page.route("**/sbd*.wasm*", lambda route: route.abort())
+        page.route("**/onnxruntime.wasm.gz*", lambda route: route.abort())
         page.goto(on_watch(two_models_url + "?engine=browser"))
         words = "The engine’s code cannot be reached. The recorded runs go on."
         expect(page.locator(".sbd-status-line")).to_have_text(words)

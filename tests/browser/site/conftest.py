@@ -8,15 +8,20 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from sbd_core.hf.web import export_web
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.web_folder import open_web
 from scripts.static_site import write_site
 from tests.browser.conftest import RUN, decode_button, state, sync_api
 from tests.ui.doubles import wait_for
 
 expect = sync_api.expect
 HERE = "Decode runs in your browser"
-MOST_BYTES = 16_000_000
-KEPT = "navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
+MOST_BYTES = 20_000_000
+KEPT = """navigator.serviceWorker.ready.then(() => caches.keys()).then((names) =>
+  names.some((name) => /^sbd-[0-9a-f]{12}$/.test(name)) &&
+  names.filter((name) => !name.startsWith('sbd-model-')).length === 2)"""
+"""The page's files and the runtime are here, and none of another version."""
 
 DECODE = """(prompt) => new Promise((done) => {
   const run = () => document.querySelector('.sbd-host').sbdPlayer.run;
@@ -53,10 +58,19 @@ def serving(folder, handler=Quiet):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def exports(tmp_path_factory, adapter_folder):
+    """nano, and a random adapter with a sampler head beside a random Llama."""
+    root = tmp_path_factory.mktemp("exports")
+    for name, model in (("nano", DEFAULT_CHECKPOINT), ("adapted", adapter_folder)):
+        export_web(model, root / name)
+    return [open_web(root / name) for name in ("nano", "adapted")]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, exports):
     """The folder of a site."""
     folder = tmp_path_factory.mktemp("site") / "out"
-    sizes = write_site(folder, DEFAULT_CHECKPOINT)
+    sizes = write_site(folder, exports)
     assert sum(sizes.values()) <= MOST_BYTES
     return folder
 

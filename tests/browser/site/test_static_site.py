@@ -2,13 +2,14 @@
 
 import json
 import re
+import shutil
+from typing import ClassVar
 
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.trace import Trace
-from scripts.static_site import write_site
+from scripts.static_site import main, write_site
 from tests.browser.conftest import on_watch, sync_api, turn_to
 from tests.browser.server.test_saved_runs import is_saved
 from tests.browser.share.test_share import open_sheet, saved
@@ -89,58 +90,100 @@ def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     turn_to(page, "Learn")
 
 
+SHORT = "prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24"
+
+
 def test_an_address_can_name_another_model(open_page, server):
-    page = open_page(address(server) + "?model=model")
+    page = open_page(f"{address(server)}?model=models/adapted&{SHORT}")
     title = page.locator(".sbd-model")
-    expect(title).to_have_text(re.compile(r"^model · \d+\.\d M parameters · in your browser$"))
+    expect(title).to_have_text(re.compile(r"^adapted · 0\.\d M parameters · in your browser$"))
+    is_complete(page, "opening")
+    assert page.evaluate(f"{RUN}.main.numCommitted") > 0
 
 
 def test_an_address_that_names_no_model_is_told(contexts, server):
     page = contexts(False).new_page()
     try:
         page.goto(address(server) + "?model=nowhere&view=watch")
-        words = "The model’s folder has no config.json. The recorded runs go on."
+        words = "The model’s folder has no manifest.json. The recorded runs go on."
         expect(page.locator(".sbd-status-line")).to_have_text(words)
     finally:
         page.close()
 
 
-DROP = """async ([names, extra]) => {
-  const data = new DataTransfer();
-  for (const name of names) {
-    const file = await fetch(`model/${name}`);
-    data.items.add(new File([await file.arrayBuffer()], name));
-  }
-  for (const name of extra) data.items.add(new File([new Uint8Array(4)], name));
-  const drop = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
-  document.body.dispatchEvent(drop);
-}"""
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (
+            lambda file: file.write_bytes(file.read_bytes()[:-1]),
+            "weights-01.bin is cut off: it",
+        ),
+        (lambda file: file.write_bytes(bytes(file.stat().st_size)), "weights-01.bin was altered,"),
+        (lambda file: file.unlink(), "The model’s folder has no weights-01.bin."),
+    ],
+)
+def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(
+    contexts, site, tmp_path, damage, words
+):
+    shutil.copytree(site, tmp_path / "site")
+    damage(tmp_path / "site" / "models" / "sbd-nano" / "weights-01.bin")
+    page = contexts(False).new_page()
+    with serving(tmp_path / "site") as server:
+        page.goto(on_watch(address(server)))
+        expect(page.locator(".sbd-status-line")).to_contain_text(words)
+        expect(page.locator(".sbd-status-line")).to_contain_text("The recorded runs go on.")
+        page.close()
 
 
-def test_a_dropped_model_decodes_and_a_broken_one_is_told(open_page, server, site):
-    page = open_page(address(server))
-    expect(page.get_by_text(HERE)).to_be_visible()
-    names = [file.name for file in (site / "model").iterdir()]
-    small = [name for name in names if "safetensors" not in name]
-    page.evaluate(DROP, [small, ["model.safetensors"]])
-    line = page.locator(".sbd-status-line")
-    expect(line).to_have_text("model.safetensors is cut off. The recorded runs go on.")
-    decode_here(page, "What is 7 + 8?")
-    page.evaluate(DROP, [names, []])
-    expect(page.get_by_text(f"{HERE} by your model")).to_be_visible()
-    decode_here(page, "What is 12 + 30?")
+class Counting(Quiet):
+    """Remembers what was asked for."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path.partition("?")[0])
+        super().do_GET()
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path):
+def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
+    open_page, site, tmp_path, exports
+):
+    folder = tmp_path / "site"
+    shutil.copytree(site, folder)
+    with serving(folder, Counting) as server:
+        page = open_page(address(server))
+        kept_here(page)
+        old = page.evaluate("caches.keys()")
+        assert sorted(name.split("-")[1] for name in old)[-2:] == ["model", "runtime"]
+        assert "/models/sbd-nano/weights-00.bin" in Counting.asked
+        write_site(folder, exports[:1])  # one model fewer: another version
+        Counting.asked.clear()
+        page.evaluate("navigator.serviceWorker.ready.then((found) => found.update())")
+        until(page, f"caches.keys().then((names) => names.join() !== {json.dumps(','.join(old))})")
+        until(page, KEPT)
+        page.reload()
+        decode_here(page, "What is 7 + 8?")
+        new = page.evaluate("caches.keys()")
+        assert len(set(old) & set(new)) == len(new) - 1 == 2
+        large = [path for path in Counting.asked if path.endswith((".bin", ".gz"))]
+        assert large == []
+        page.goto("about:blank")
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path, exports):
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ArgumentError, match=r"^out: must be a new or empty folder"):
-        write_site(tmp_path, DEFAULT_CHECKPOINT)
+        write_site(tmp_path, exports)
     assert (tmp_path / "thesis.txt").exists()
 
 
-def test_a_model_that_no_browser_can_run_is_refused(tmp_path, tiny_folders):
-    with pytest.raises(ArgumentError, match=r"^model: must be a folder of a Llama-shaped"):
-        write_site(tmp_path / "out", tiny_folders["gpt2"])
+def test_a_model_that_no_browser_can_run_is_refused(tmp_path, tiny_folders, monkeypatch, capsys):
+    model = str(tiny_folders["gpt2"])
+    words = ["static_site", "--out", str(tmp_path / "out"), "--models", model]
+    monkeypatch.setattr("sys.argv", words)
+    assert main() == 2
+    assert "is of type gpt2, which cannot be exported" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 class Isolating(Quiet):
@@ -206,7 +249,7 @@ def test_a_model_of_another_origin_is_read_by_a_page_with_threads(open_page, ser
     page = open_page(address(server))
     kept_here(page)
     with serving(site, Readable) as other:
-        page.goto(on_watch(f"{address(server)}?model={address(other)}model"))
-        expect(page.get_by_text(f"{HERE} by model")).to_be_visible()
+        page.goto(on_watch(f"{address(server)}?model={address(other)}models/adapted&{SHORT}"))
+        expect(page.get_by_text(f"{HERE} by adapted")).to_be_visible()
         has_threads(page, server)
-        decode_here(page, "What is 12 + 30?")
+        is_complete(page, "opening")
