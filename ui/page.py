@@ -92,7 +92,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         title = header(page, models.first)
         switch = model_switch(models, may_manage=session.limits.may_fetch_model)
         strip = untrained(models, may_name_folder=not is_public)
-        view("home", home_value(first, prompt_id=controls.PROMPT_ID))
+        view("home", home_value(prompt_id=controls.PROMPT_ID))
         view("learn", setting(controls.PROMPT_ID))
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):

@@ -26,6 +26,8 @@ HOW_CHOSEN = (
 )
 """How the runs of scripts.record were chosen, as the page says it."""
 RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
+HOME_RUN = "code-1"
+"""Of the gallery: what moves first on the page."""
 OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
 ENDINGS = {REAL_MODEL: "-real"}
 """Of the names of opening and race, by model; all others show nano's, which have none."""

@@ -5,11 +5,12 @@ from unittest import mock
 
 import pytest
 
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from tests.browser.conftest import recorded, sync_api, traces
 from tests.browser.learn.conftest import question
 from tests.browser.test_access import serious
 from tests.ui.doubles import story_model
-from ui.recordings import opening_traces
+from ui.recordings import HOME_RUN, gallery_traces, opening_traces
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -30,19 +31,27 @@ def visit(open_page, story_url):
 @pytest.fixture(scope="module")
 def short_url(serve):
     """A page whose opening run is another one, and short."""
-    lines = recorded(story_model(), "opening", max_new_tokens=16)
-    with mock.patch("ui.views.gallery.opening", return_value=lines):
+    lines = recorded(story_model(), "home", max_new_tokens=16)
+    with mock.patch("ui.views.gallery.home", return_value=lines):
         return serve(story_model())
 
 
 def test_the_numbers_of_the_sentence_are_those_of_the_run_that_plays_below(visit):
     page = visit()
-    main, ntp = opening_traces().values()
-    words = "the same words" if main.token_ids == ntp.token_ids else "an answer"
+    main, ntp = gallery_traces(HOME_RUN).values()
+    assert main.config.strategy == "sbd"
+    assert main.token_ids == ntp.token_ids
+    assert main.seconds < ntp.seconds
     expect(sentence(page)).to_have_text(
-        f"The same model writes {words} in {main.num_forwards} forward passes "
+        f"The same model writes the same words in {main.num_forwards} forward passes "
         f"instead of {ntp.num_forwards}."
     )
+    expect(page.locator(".sbd-home-why")).to_contain_text(
+        f"As recorded: {main.seconds:.2f} s instead of {ntp.seconds:.2f} s, "
+        f"{ntp.seconds / main.seconds:.1f}× faster."
+    )
+    expect(page.locator(".sbd-home-prompt")).to_have_text(f"Prompt {main.prompt}")
+    expect(page.locator(".sbd-home-key li")).to_have_text(["mask", "sure", "unsure"])
     first = page.evaluate(COUNTS)
     page.wait_for_function(f"(first) => ({COUNTS})()[1] > first[1] + 2", arg=first)
     expect(page.locator("#sbd-player")).to_be_hidden()
@@ -59,6 +68,42 @@ def test_another_recorded_run_has_other_numbers_and_is_not_said_to_be_the_same(
         f"instead of {ntp.num_forwards}."
     )
     assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
+
+
+def test_at_the_end_both_answers_are_whole_and_said_to_be_identical(visit):
+    page = visit(1440, 900, reduced_motion="reduce")
+    expect(page.locator(".sbd-home-outcome")).to_have_text(
+        "Both answers are identical, token for token."
+    )
+    inside = """(texts) => texts.every((text) => {
+        const box = text.getBoundingClientRect();
+        return [...text.querySelectorAll('.sbd-token')].every((token) => {
+            const { top, bottom } = token.getBoundingClientRect();
+            return top >= box.top - 4 && bottom <= box.bottom + 4;
+        });
+    })"""
+    assert page.locator(".sbd-home-answer > .sbd-text").evaluate_all(inside)
+
+
+def test_one_click_shows_a_real_model_checked_with_its_clock_as_it_is(visit):
+    page = visit(1440, 900, reduced_motion="reduce")
+    page.get_by_role("button", name="verify · SmolLM2 135M").click()
+    main, ntp = opening_traces(REAL_MODEL).values()
+    assert main.seconds > ntp.seconds
+    assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
+    why = page.locator(".sbd-home-why")
+    expect(why).to_contain_text("every token is checked")
+    expect(why).to_contain_text("no faster on this processor")
+    expect(page.get_by_role("button", name="verify · SmolLM2 135M")).to_be_focused()
+    why.get_by_role("link", name="measure yours").click()
+    expect(page.locator("#sbd-player")).to_be_visible()
+
+
+def test_nothing_moves_while_it_plays(visit):
+    page = visit()
+    before = page.locator(".sbd-home-ways").bounding_box()
+    page.wait_for_function(f"() => ({COUNTS})()[0] >= 8")
+    assert page.locator(".sbd-home-ways").bounding_box() == before
 
 
 def test_two_ways_lead_on_and_back_leads_here_again(visit):

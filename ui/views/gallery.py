@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sbd_core.errors import ArgumentError
 from sbd_core.replay import replay_lines, wire_json
 from sbd_core.trace import Trace
 from ui import recordings
@@ -12,6 +13,14 @@ def opening(model: str = "") -> str:
     """The run that a page opens on whose first model has this name; "" is an empty player."""
     lanes = recordings.opening_traces(model)
     return replay("opening", lanes) if lanes else ""
+
+
+def home() -> str:
+    """The run that moves first on the page; "" if its recording is missing."""
+    try:
+        return replay("home", recordings.gallery_traces(recordings.HOME_RUN))
+    except ArgumentError:
+        return ""
 
 
 def replay(

@@ -7,7 +7,7 @@ import os
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import wire_json
 from ui.assets import static_path, view
@@ -17,12 +17,16 @@ from ui.models import Offer
 from ui.views import gallery
 
 
-def home_value(model: str = "", *, prompt_id: str) -> str:
-    """What opens without an address: the opening run of the page's first model.
+def home_value(*, prompt_id: str) -> str:
+    """What opens without an address: a run by the paper's method, and one of a real model, checked.
 
     prompt_id: of the box that "Try your own prompt" leads to.
     """
-    return wire_json({"lines": gallery.opening(model), "prompt_id": prompt_id})
+    runs = [
+        {"name": "Set Block Decoding · nano", "lines": gallery.home()},
+        {"name": "verify · SmolLM2 135M", "lines": gallery.opening(REAL_MODEL)},
+    ]
+    return wire_json({"runs": runs, "prompt_id": prompt_id})
 
 
 CARD = DEFAULT_CHECKPOINT / "README.md"

@@ -1,8 +1,11 @@
-// The race of the first visit: one recorded run in two lanes, forward pass by forward pass, over and
-// over. Knows nothing of Gradio.
+// The race of the first visit: a recorded run in two lanes, forward pass by forward pass, over and over;
+// which of two runs is the visitor's choice. Knows nothing of Gradio.
 
-import { clamp } from "./core/numbers.js";
+import { LANE_TITLES } from "./core/names.js";
+import { clamp, formatSeconds } from "./core/numbers.js";
 import { History } from "./core/run/history.js";
+import { fasterWords } from "./core/run/times.js";
+import { entropyColour } from "./core/scale.js";
 import { makeButton, showPlaying } from "./dom/buttons.js";
 import { makeClock } from "./dom/clock.js";
 import { find, make, setStyle, setText } from "./dom/elements.js";
@@ -15,53 +18,61 @@ import { initialState, viewOf } from "./watch/view.js";
 /** @import { Lane } from "./core/run/lane.js" */
 /** @import { Run } from "./core/run/run.js" */
 /** @import { Mount } from "./stub.js" */
+/** @import { View } from "./watch/view.js" */
 
 const RACE_SECONDS = 14;
 const REST_PASSES = 18; // at the end, before it begins again
 const [LEAST_MS, MOST_MS] = [110, 300]; // of a forward pass
-
-const TITLES = { main: "Set Block Decoding", ntp: "Next-token prediction" };
+const [SURE, UNSURE] = [0.02, 3]; // nats, of the key's samples
 
 /** One lane: its name, its forward passes so far, its text. */
 class HomeLane {
   /**
-   * @param {keyof typeof TITLES} name
    * @param {Lane} lane
+   * @param {boolean} isMain
    */
-  constructor(name, lane) {
+  constructor(lane, isMain) {
+    const title = LANE_TITLES[lane.name] ?? lane.name;
     this.lane = lane;
     this.fill = make("span", "sbd-home-fill");
     this.count = make("b");
     this.unit = make("small");
     // Nobody inspects the run here.
-    this.text = new LaneText(`${TITLES[name]}: answer`, { hover: () => {}, hold: () => {} });
+    const still = { hover: () => {}, hold: () => {} };
+    this.text = new LaneText(`${title}: answer`, still);
+    // The whole answer, unseen: its room is there from the start.
+    this.whole = new LaneText("", still);
+    const room = make("div", "sbd-home-room", { inert: "", "aria-hidden": "true" });
+    room.append(this.whole.root);
     this.root = make(
       "section",
-      `sbd-home-lane sbd-lane-${name}`,
+      `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`,
       {},
       make("span", "sbd-home-meter", { "aria-hidden": "true" }, this.fill),
       make(
         "div",
         "sbd-home-lane-head",
         {},
-        make("h2", "", {}, TITLES[name]),
+        make("h2", "", {}, title),
         make("span", "sbd-home-count", {}, this.count, " ", this.unit),
       ),
-      this.text.root,
+      make("div", "sbd-home-answer", {}, room, this.text.root),
     );
   }
 
   /**
    * @param {number} clock a forward pass of the race; a lane that is home stands still
-   * @param {(pass: number) => import("./watch/view.js").View} viewAt
+   * @param {(pass: number) => View} viewAt
    */
   update(clock, viewAt) {
-    const pass = Math.min(clock, this.lane.lastPass);
+    const { lastPass } = this.lane;
+    const pass = Math.min(clock, lastPass);
     const whole = Math.max(this.lane.numCommitted, 1);
     setText(this.count, String(pass + 1));
     setText(this.unit, pass === 0 ? "pass" : "passes");
     setStyle(this.fill, "width", `${(100 * this.lane.numTokensAt(pass)) / whole}%`);
-    this.root.classList.toggle("is-finished", pass === this.lane.lastPass);
+    this.root.classList.toggle("is-finished", pass === lastPass);
+    this.whole.update(viewAt(lastPass), this.lane);
     this.text.update(viewAt(pass), this.lane);
   }
 }
@@ -75,10 +86,22 @@ class HomeRace {
     this.run = run;
     this.state = { ...initialState(), isPlaying: false };
     this.reveals = new Reveals();
-    this.lanes = [new HomeLane("main", run.main)];
-    if (run.ntp) this.lanes.push(new HomeLane("ntp", run.ntp));
+    this.lanes = [new HomeLane(run.main, true)];
+    if (run.ntp) this.lanes.push(new HomeLane(run.ntp, false));
     this.finish = Math.max(...this.lanes.map(({ lane }) => lane.lastPass));
-    this.root = make("div", "sbd-home-lanes", {}, ...this.lanes.map(({ root }) => root));
+    const lanes = make("div", "sbd-home-lanes", {}, ...this.lanes.map(({ root }) => root));
+    const same = areSame(run)
+      ? "Both answers are identical, token for token."
+      : "The answers differ.";
+    this.outcome = make("p", "sbd-home-outcome", { role: "status" }, same);
+    this.root = make(
+      "div",
+      "sbd-home-race",
+      { "data-strategy": run.strategy },
+      make("p", "sbd-home-prompt", {}, make("span", "", {}, "Prompt"), ` ${run.prompt}`),
+      lanes,
+      make("div", "sbd-home-under", {}, makeKey(run), this.outcome),
+    );
     this.play = makeButton("play", "Play (space)", () => this.toggle());
     const pause = clamp((RACE_SECONDS * 1000) / (this.finish + 1), LEAST_MS, MOST_MS);
     this.clock = makeClock(
@@ -119,6 +142,7 @@ class HomeRace {
   draw() {
     const { run, reveals, state } = this;
     const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
+    this.outcome.classList.toggle("is-due", state.pass >= this.finish);
     for (const lane of this.lanes) {
       lane.update(state.pass, (pass) => viewOf({ ...state, pass }, parts));
     }
@@ -151,16 +175,46 @@ function makeSentence(run) {
 }
 
 /**
- * Why it matters: what a forward pass is, and the time of the recorded run.
+ * What a forward pass is, and the time of the recorded run as it is; where it is no faster, the way to
+ * the visitor's own.
  * @param {Run} run
  */
-function makeWhy({ main, ntp }) {
-  const own = main.secondsAt(main.lastPass);
-  const plain = ntp ? ntp.secondsAt(ntp.lastPass) : 0;
-  const isFaster = own > 0 && plain > own;
-  const time = isFaster ? ` This was ${(plain / own).toFixed(1)}× faster.` : "";
-  const words = `Each pass runs the whole model.${time}`;
-  return make("p", "sbd-home-why", {}, words);
+function makeWhy({ strategy, main, ntp }) {
+  const [own, plain] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
+  const checked = strategy === "verify" ? "; every token is checked" : "";
+  const pass = `Each pass runs the whole model${checked}. `;
+  if (!own || !plain) return make("p", "sbd-home-why", {}, pass);
+  const clock = `As recorded: ${formatSeconds(own)} instead of ${formatSeconds(plain)}`;
+  if (own < plain)
+    return make("p", "sbd-home-why", {}, `${pass}${clock}, ${fasterWords(plain / own)}.`);
+  const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
+  const words = `${pass}${clock}: no faster on this processor. It can be where rows cost less: `;
+  return make("p", "sbd-home-why", {}, words, yours, ".");
+}
+
+/**
+ * Three words on the looks of the main lane.
+ * @param {Run} run
+ */
+function makeKey({ strategy }) {
+  /** @param {string} kind @param {string} word @param {number | null} entropy */
+  const item = (kind, word, entropy) => {
+    const sample = make("span", `sbd-home-sample is-${kind}`, { "aria-hidden": "true" });
+    if (entropy !== null) {
+      setStyle(sample, "--ink-light", entropyColour(entropy, false));
+      setStyle(sample, "--ink-dark", entropyColour(entropy, true));
+    }
+    return make("li", "", {}, sample, word);
+  };
+  const empty = strategy === "verify" ? item("draft", "draft", null) : item("mask", "mask", null);
+  return make(
+    "ul",
+    "sbd-home-key",
+    { "aria-label": "Colours" },
+    empty,
+    item("sure", "sure", SURE),
+    item("unsure", "unsure", UNSURE),
+  );
 }
 
 /**
@@ -172,37 +226,80 @@ function makeWay(view, name, kind) {
   return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, name);
 }
 
+/**
+ * @param {string} lines
+ * @returns {Run | null} with both lanes
+ */
+function runOf(lines) {
+  const history = new History();
+  history.accept(lines);
+  return history.run?.ntp ? history.run : null;
+}
+
 /** @type {Mount} */
 export function mountHome({ element, value, signal }) {
-  /** @type {{ lines: string, prompt_id: string }} */
-  const { lines, prompt_id: promptId } = JSON.parse(value);
+  /** @type {{ runs: { name: string, lines: string }[], prompt_id: string }} */
+  const { runs, prompt_id: promptId } = JSON.parse(value);
   const root = find(element, ".sbd-home");
   /** @type {HomeRace | null} */
   let race = null;
+  let leaving = new AbortController();
+  signal.addEventListener("abort", () => leaving.abort());
 
-  function build() {
+  function makeWays() {
     const own = makeWay("watch", "Try your own prompt", "is-main");
     own.addEventListener("click", () => {
       askForChat();
       setTimeout(() => promptBox(promptId)?.select(), TURN_MS);
     });
-    const ways = make("div", "sbd-home-ways", {}, makeWay("learn", "How it works", ""), own);
-    const history = new History();
-    history.accept(lines);
-    const { run } = history;
-    if (!run?.ntp) {
-      root.replaceChildren(ways); // the recorded run is missing
+    return make("div", "sbd-home-ways", {}, makeWay("learn", "How it works", ""), own);
+  }
+
+  /**
+   * @param {{ name: string, run: Run }[]} shown
+   * @param {number} index
+   */
+  function show(shown, index) {
+    const run = shown[index]?.run;
+    const ways = makeWays();
+    if (!run) {
+      root.replaceChildren(ways); // the recorded runs are missing
       return;
     }
-    race = new HomeRace(run, signal);
+    leaving.abort();
+    leaving = new AbortController();
+    race = new HomeRace(run, leaving.signal);
     ways.append(race.play);
+    const choices = shown.map(({ name }, at) => {
+      const attributes = { type: "button", "aria-pressed": String(at === index) };
+      const button = make("button", "sbd-home-choice", attributes, name);
+      button.addEventListener("click", () => {
+        show(shown, at);
+        find(root, "[aria-pressed=true]").focus({ preventScroll: true });
+        race?.playOn(!isStill());
+      });
+      return button;
+    });
+    const group = { role: "group", "aria-label": "Recorded run" };
     root.setAttribute("data-strategy", run.strategy);
-    root.replaceChildren(makeSentence(run), makeWhy(run), race.root, ways);
+    root.replaceChildren(
+      makeSentence(run),
+      makeWhy(run),
+      make("div", "sbd-home-choices", group, ...(choices.length > 1 ? choices : [])),
+      race.root,
+      ways,
+    );
   }
 
   onTurn((name) => {
     const isInFront = name === "home";
-    if (isInFront && !root.firstChild) build();
+    if (isInFront && !root.firstChild) {
+      const whole = runs.flatMap(({ name: title, lines }) => {
+        const run = runOf(lines);
+        return run ? [{ name: title, run }] : [];
+      });
+      show(whole, 0);
+    }
     // A view that is left stands still.
     race?.playOn(isInFront && !isStill());
   }, signal);
