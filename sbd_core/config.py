@@ -31,6 +31,12 @@ PENALTIES = (0.1, 100.0)
 """Smallest and largest repetition penalty; beyond them fp32 logits would lose their order."""
 
 
+def require_strategy(value: object) -> None:
+    """Raise ArgumentError for what is no strategy."""
+    if value not in get_args(Strategy):
+        raise ArgumentError("strategy", f"must be one of {', '.join(get_args(Strategy))}", value)
+
+
 @dataclass(frozen=True, slots=True)
 class RowCosts:
     """What a forward pass costs by its number of rows; points: (rows, seconds), from 1 row on.
@@ -75,6 +81,8 @@ class RowCosts:
 class DecodeConfig:
     """One decode. Raises ArgumentError naming the field, the rule and the value received.
 
+    strategy: None is the one that the model's folder names: SetBlockModel.strategy.
+    solver: of sbd; the other strategies have none.
     block_size: positions k decoded together (sbd) or drafted together (verify).
     num_predrafts: (verify) predrafts made in each forward pass, drafts for the case that one of the
     least sure drafted tokens is rejected; more rows, fewer forward passes.
@@ -94,7 +102,7 @@ class DecodeConfig:
     allows_untrained_block_size: True lets block_size leave the range the model was trained on.
     """
 
-    strategy: Strategy = "sbd"
+    strategy: Strategy | None = None
     solver: Solver = field(default_factory=EntropyBound)
     block_size: int = 16
     max_new_tokens: int = 256
@@ -111,9 +119,8 @@ class DecodeConfig:
     row_costs: RowCosts | None = None
 
     def __post_init__(self) -> None:
-        if self.strategy not in get_args(Strategy):
-            names = ", ".join(get_args(Strategy))
-            raise ArgumentError("strategy", f"must be one of {names}", self.strategy)
+        if self.strategy is not None:
+            require_strategy(self.strategy)
         if type(self.solver) not in SOLVERS.values():
             raise ArgumentError("solver", "must be a rule of sbd_core.solvers", self.solver)
         require_integer("block_size", self.block_size, 1, MAX_BLOCK_SIZE)
@@ -125,7 +132,7 @@ class DecodeConfig:
             if not isinstance(getattr(self, name), bool):
                 raise ArgumentError(name, "must be True or False", getattr(self, name))
         require_integer("num_predrafts", self.num_predrafts, 0, MAX_PREDRAFTS)
-        if self.num_predrafts and self.strategy != "verify":
+        if self.num_predrafts and self.strategy not in ("verify", None):
             rule = f'requires strategy="verify" instead of "{self.strategy}"'
             raise ArgumentError("num_predrafts", rule, self.num_predrafts)
         require_number("draft_threshold", self.draft_threshold, 0, 1)
@@ -139,7 +146,7 @@ class DecodeConfig:
         if policy not in get_args(RowPolicy):
             names = ", ".join(get_args(RowPolicy))
             raise ArgumentError("row_policy", f"must be one of {names}", policy)
-        if policy != "fixed" and self.strategy != "verify":
+        if policy != "fixed" and self.strategy not in ("verify", None):
             rule = f'requires strategy="verify" instead of "{self.strategy}"'
             raise ArgumentError("row_policy", rule, policy)
         if policy != "fixed" and self.num_predrafts:
@@ -153,7 +160,7 @@ class DecodeConfig:
     def _check_pinned(self) -> None:
         if not isinstance(self.pinned, Mapping):
             raise ArgumentError("pinned", "must map offsets to token ids", self.pinned)
-        if self.pinned and self.strategy != "sbd":
+        if self.pinned and self.strategy not in ("sbd", None):
             raise ArgumentError("pinned", "needs strategy sbd", self.strategy)
         if self.pinned and self.solver.reads_causal_row:
             rule = "needs another solver, as a causal row sees no token pinned after it"

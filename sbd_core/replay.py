@@ -196,7 +196,7 @@ def replay_html(*traces: Trace) -> str:
 
     Raises TraceError for none, or two of one strategy.
     """
-    lanes: dict[str, Trace] = {trace.config.strategy: trace for trace in traces}
+    lanes: dict[str, Trace] = {trace.strategy: trace for trace in traces}
     if not traces or len(lanes) < len(traces):
         raise TraceError("traces: must be at least one, each of another strategy")
     return page_of(replay_lines("export", lanes))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from sbd_core.config import DecodeConfig, RowCosts
+from sbd_core.config import DecodeConfig, RowCosts, Strategy
 from sbd_core.cost.forward_cost import ForwardCost, event_cost
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError, TraceError, shown
@@ -56,6 +56,12 @@ class Trace:
     end_token_ids: tuple[int, ...] = ()
     weights: Mapping[str, str] = field(default_factory=dict, hash=False)
     messages: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy that made it: a model's own where its config was asked for none."""
+        assert self.config.strategy is not None  # make_trace() and from_json() name one
+        return self.config.strategy
 
     @property
     def token_ids(self) -> tuple[int, ...]:
@@ -102,7 +108,7 @@ class Trace:
         """
         if self.shape is None:
             return None
-        strategy, num_prompt = self.config.strategy, len(self.prompt_token_ids)
+        strategy, num_prompt = self.strategy, len(self.prompt_token_ids)
         return tuple(event_cost(self.shape, event, strategy, num_prompt) for event in self.events)
 
     def to_json(self) -> str:
@@ -250,7 +256,7 @@ def _config(node: JsonNode) -> DecodeConfig:
     row_costs = node.value_of("row_costs")
     try:
         return DecodeConfig(
-            strategy=node.value_of("strategy"),
+            strategy=node.at("strategy").one_of(get_args(Strategy)),
             solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),
             block_size=node.value_of("block_size"),
             max_new_tokens=node.value_of("max_new_tokens"),

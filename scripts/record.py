@@ -26,7 +26,7 @@ from sbd_core.trace import Trace
 from ui.recordings import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording
 
 NANO = DEFAULT_CHECKPOINT.name
-SBD = DecodeConfig(max_new_tokens=128)
+SBD = DecodeConfig(strategy="sbd", max_new_tokens=128)
 NTP = replace(SBD, strategy="ntp")
 VERIFY = replace(SBD, strategy="verify")
 SHORT = 64
@@ -68,7 +68,7 @@ class Card:
     @property
     def lanes(self) -> dict[str, DecodeConfig]:
         """The main lane first."""
-        return {self.main.strategy: self.main, "ntp": self.ntp}
+        return {str(self.main.strategy): self.main, "ntp": self.ntp}
 
 
 FRANCE = "What is the capital of France?"
@@ -317,7 +317,7 @@ def row(card: Card, main: Trace, ntp: Trace) -> Recording:
         group=card.group,
         title=card.title or " ".join(card.prompt.split()),
         sentence=card.sentence.format_map(facts(main, ntp)),
-        lanes=(card.main.strategy, "ntp"),
+        lanes=(main.strategy, "ntp"),
         passes=main.token_passes,
         num_ntp_passes=ntp.num_forwards,
         task=card.task,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from sbd_core.config import Strategy
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.models.protocol import ForwardRequest, Message, PredraftBlock
 from sbd_core.sampling import ComputeLogitStats, SamplerHead, compute_logit_stats
@@ -53,6 +54,7 @@ class ScriptedModel:
     device: str = "cpu"
     num_parameters: int = 0
     shape: ModelShape | None = None
+    strategy: Strategy = "sbd"
     repetition_penalty: float = 1.0
     sampler_head: SamplerHead | None = None
     has_own_threads: bool = False

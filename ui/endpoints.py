@@ -73,7 +73,7 @@ class Endpoints:
         self,
         request: gr.Request,
         prompt: str,
-        strategy: str = "sbd",
+        strategy: str | None = None,
         solver: str = "entropy-bound",
         gamma: float = DEFAULT_GAMMA,
         block_size: int = 16,
@@ -127,7 +127,7 @@ def trace_to_html(trace: str, ntp_trace: str = "") -> str:
 
 
 DECODE = """Decode a prompt and stream what is known after every few forward passes.
-prompt: what to answer. strategy: sbd, ntp or verify.
+prompt: what to answer. strategy: sbd, ntp or verify; null is the model's own.
 solver: a name in sbd_core.rules.SOLVERS.
 gamma: the entropy bound of a forward pass, nats. block_size: positions decoded together.
 max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].

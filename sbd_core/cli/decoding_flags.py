@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Model and decoding flags."""
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     add_loading(parser)
-    parser.add_argument("--strategy", default="sbd", help="sbd, ntp or verify")
-    parser.add_argument("--solver", default="entropy-bound", help=", ".join(SOLVERS))
+    parser.add_argument("--strategy", help="sbd, ntp or verify (what the model's folder names)")
+    parser.add_argument("--solver", help=f"of sbd: {', '.join(SOLVERS)} (entropy-bound)")
     parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")
     parser.add_argument("--tau", type=float, help="threshold of confidence-threshold")
     parser.add_argument("--factor", type=float, help="factor of the solver of that name")
@@ -92,15 +92,18 @@ def refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: st
 
 
 def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
-    """The config the flags mean. Raises ArgumentError."""
+    """The config the flags mean; a solver or a pin alone asks for sbd. Raises ArgumentError."""
     given = {
         field: getattr(arguments, flag)
         for flag, field in SOLVER_FLAGS.items()
         if getattr(arguments, flag) is not None
     }
+    strategy = arguments.strategy
+    if strategy is None and (arguments.solver is not None or given or more.get("pinned")):
+        strategy = "sbd"
     return DecodeConfig(
-        strategy=arguments.strategy,
-        solver=make_solver(arguments.solver, given),
+        strategy=strategy,
+        solver=make_solver(arguments.solver or "entropy-bound", given),
         block_size=arguments.block_size,
         num_predrafts=arguments.num_predrafts,
         draft_threshold=arguments.draft_threshold,

@@ -206,6 +206,7 @@ def _of_one_model(
     arguments: argparse.Namespace, config: DecodeConfig, models: "ModelSet", sample: "Sample"
 ) -> "tuple[Evaluation, Journal | None]":
     """Rows of one model, shared with other processes if there are any and --out says where."""
+    from sbd_core.decoding.api import settled
     from sbd_core.evaluation import tables
     from sbd_core.evaluation.api import MODEL, evaluate_rows
     from sbd_core.evaluation.runners import LocalRunner, SharedRunner, journal_of
@@ -213,7 +214,8 @@ def _of_one_model(
     from sbd_core.shared_work import Share
 
     model, share = models[MODEL], Share.of_environment()
-    configs: dict[str, DecodeConfig] = {config.strategy: config}
+    config = settled(model, config)
+    configs = {str(config.strategy): config}
     if arguments.sweep:
         configs = tables.sweep_configs(config)
     rows = {row: (MODEL, one) for row, one in configs.items()}

@@ -107,7 +107,7 @@ def _decoded(
 
     events = stream(model, prompt, config)
     note = untrained_note(model.model.config, model.name)
-    if note is not None and config.strategy != "ntp":
+    if note is not None and events.config.strategy != "ntp":
         print(f"note: {note}", file=sys.stderr)
     for text in _new_texts(model, events):
         if not arguments.json:

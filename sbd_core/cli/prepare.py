@@ -16,7 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strategy",
         choices=("sbd", "verify", "ntp"),
-        help="by which model.generate() and servers decode unless they are told (sbd)",
+        default="sbd",
+        help="by which the model decodes unless it is told",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import settled
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation.runners import Job, LocalRunner, Runner
@@ -108,7 +109,7 @@ def evaluate(
     sample = Sample(
         tasks=tuple(tasks), limit=limit, data_seed=data_seed, split=split, batch_size=batch_size
     )
-    configs = dict(config) if isinstance(config, Mapping) else _row(config or DecodeConfig())
+    configs = dict(config) if isinstance(config, Mapping) else _row(model, config)
     if not configs:
         raise ArgumentError("config", "must be a DecodeConfig or at least one by name", config)
     rows = {row: (MODEL, one) for row, one in configs.items()}
@@ -150,5 +151,6 @@ def evaluate_rows(
     )
 
 
-def _row(config: DecodeConfig) -> dict[str, DecodeConfig]:
-    return {config.strategy: config}
+def _row(model: SetBlockModel, config: DecodeConfig | None) -> dict[str, DecodeConfig]:
+    chosen = settled(model, config or DecodeConfig())
+    return {str(chosen.strategy): chosen}

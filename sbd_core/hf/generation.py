@@ -19,7 +19,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.hf.token_model import TokenModel
 from sbd_core.models.logits_rules import read_processors, with_processors
-from sbd_core.models.model_config import block_range_of, untrained_note
+from sbd_core.models.model_config import block_range_of, strategy_of, untrained_note
 from sbd_core.rules import EntropyBound, Solver
 
 logger = logging.get_logger(__name__)
@@ -85,9 +85,9 @@ def generate(
 ) -> Any:
     """For model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
 
-    The arguments before the star are those transformers prepares. strategy: what the model's
-    config.set_block_decoding names, or sbd, if None. gamma: of the entropy bound,
-    or give a solver. block_size: 16, or the nearest size the model was trained on. row_policy: of
+    The arguments before the star are those transformers prepares. strategy: None is sbd where gamma
+    or a solver is given, else what the model's folder names. gamma: of the entropy bound, or give
+    a solver. block_size: 16, or the nearest size the model was trained on. row_policy: of
     verify, see DecodeConfig; "fewest-passes" suits a model of read_adapted(). seed: with
     do_sample, drawn from torch's own generator if None; every row starts from it, so that an answer
     does not depend on its batch. mask_token_id: config.mask_token_id if None. token_streamer: a
@@ -99,7 +99,8 @@ def generate(
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
     if strategy is None:
         told = getattr(model.config, "set_block_decoding", None)
-        strategy = (told.get("strategy") if isinstance(told, dict) else None) or "sbd"
+        by_folder = strategy_of(told, type(model).__name__)
+        strategy = by_folder if gamma is None and solver is None else "sbd"
     attention_mask = model_kwargs.get("attention_mask")
     rules = read_processors(logits_processor or [], _num_padding(attention_mask))
     ends = _end_token_ids(generation_config)

@@ -21,17 +21,17 @@ from sbd_core.rules import SOLVER_PARAMETERS, make_solver
 class SetBlockLM(HFLM):
     """HFLM whose generate_until decodes blocks.
 
-    In --model_args, beside those of HFLM: strategy (sbd, ntp or verify), solver (a name, as in
-    `sbd generate --solver`) and its parameters (gamma, tau, k, ..); block_size; seed;
-    repetition_penalty (the model's own if not given). Without pretrained it is the bundled
-    checkpoint.
+    In --model_args, beside those of HFLM: strategy (sbd, ntp or verify; what the model's folder
+    names), solver (a name, as in `sbd generate --solver`) and its parameters (gamma, tau, k, ..);
+    block_size; seed; repetition_penalty (the model's own if not given). Without pretrained it is
+    the bundled checkpoint.
     """
 
     def __init__(
         self,
         pretrained: Any = None,
         *,
-        strategy: str = "sbd",
+        strategy: str | None = None,
         solver: str = "entropy-bound",
         block_size: int | None = None,
         seed: int | None = None,

@@ -16,7 +16,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from sbd_core.config import MAX_BLOCK_SIZE, DecodeConfig
+from sbd_core.config import MAX_BLOCK_SIZE, Strategy, require_strategy
 from sbd_core.errors import ArgumentError, ModelError, require_integer, shown
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
@@ -81,18 +81,17 @@ def prepare(
     out: str | Path,
     *,
     block_range: tuple[int, int] = (2, 16),
-    strategy: str | None = None,
+    strategy: Strategy = "sbd",
 ) -> Preparation:
     """Write `source` to the new folder `out`, ready for training.
 
     source: a model folder, a hub id, or the name of a base that sbd fetch brings. block_range:
-    smallest and largest block of the training to come. strategy: by which model.generate() decodes
-    unless it is told, kept by training; sbd if None. Gives a Preparation. Raises ArgumentError,
+    smallest and largest block of the training to come. strategy: by which the model decodes
+    unless it is told, kept by training. Gives a Preparation. Raises ArgumentError,
     ModelError; `out` is then as it was.
     """
     low, high = block_range
-    if strategy is not None:
-        DecodeConfig(strategy=strategy)  # type: ignore[arg-type]  # refuses what is none
+    require_strategy(strategy)
     require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
     target, name = new_folder(out), str(source)
@@ -139,7 +138,7 @@ def read_fit(name: str) -> tuple[Any, Any]:
 
 
 def _describe(
-    model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: str | None
+    model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: Strategy
 ) -> None:
     """What the config and the generation config say of a prepared model."""
     low, high = block_range
@@ -147,7 +146,7 @@ def _describe(
         "min_block_size": low,
         "max_block_size": high,
         "is_trained": False,
-        **({} if strategy is None else {"strategy": strategy}),
+        "strategy": strategy,
     }
     model.config.mask_token_id = mask.token_id
     model.config.architectures = [type(model).__name__]

@@ -12,7 +12,7 @@ from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.block_attention import require_block_attention
-from sbd_core.models.model_config import block_range_of, reach_of
+from sbd_core.models.model_config import block_range_of, reach_of, strategy_of
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats, SamplerHead
 
@@ -44,6 +44,7 @@ class TokenModel:
         self.max_positions = reach_of(model.config)
         found = getattr(model.config, "set_block_decoding", None)
         self.block_range = block_range_of(found, self.name)
+        self.strategy = strategy_of(found, self.name)
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()
         )

@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from sbd_core.config import Strategy
 from sbd_core.errors import ModelError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import ADAPTER_INFO, DEFAULT_CPU_DTYPE
@@ -36,6 +37,7 @@ class BlockAdapterInfo:
     base's weights file. rank: of every B A. block_range: smallest and largest trained block size.
     mask_token, mask_token_id: the row that is added to the embedding. repetition_penalty: the one
     that its training text was written under. trained: masked tokens seen, minutes, and the like.
+    strategy: by which the model decodes unless it is told, what the adapter was trained for.
     cpu_dtype: what load() reads the weights in on a CPU unless it is told otherwise.
     """
 
@@ -47,6 +49,7 @@ class BlockAdapterInfo:
     mask_token_id: int
     repetition_penalty: float
     trained: Mapping[str, Any]
+    strategy: Strategy = "verify"
     cpu_dtype: str = DEFAULT_CPU_DTYPE
 
 

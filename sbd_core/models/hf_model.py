@@ -21,6 +21,7 @@ from sbd_core.models.model_config import (
     is_trained_for_blocks,
     own_repetition_penalty,
     reach_of,
+    strategy_of,
 )
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.models.token_text import token_text
@@ -86,7 +87,9 @@ class HuggingFaceModel:
         self.mask_token_id = usable_mask_token_id(model, tokenizer)
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = reach_of(model.config)
-        self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+        told = getattr(model.config, "set_block_decoding", None)
+        self.block_range = block_range_of(told, name)
+        self.strategy = strategy_of(told, name)
         self.is_trained = self.mask_token_id is not None and is_trained_for_blocks(model.config)
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()

@@ -222,6 +222,10 @@ def read_with_adapter(
     with torch.no_grad():
         embedding[info.mask_token_id] = adapter.mask_embedding.to(embedding.dtype)
     low, high = info.block_range
-    model.config.set_block_decoding = {"min_block_size": low, "max_block_size": high}
+    model.config.set_block_decoding = {
+        "min_block_size": low,
+        "max_block_size": high,
+        "strategy": info.strategy,
+    }
     model.generation_config.repetition_penalty = info.repetition_penalty
     return model, tokenizer, adapter

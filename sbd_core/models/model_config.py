@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sbd_core.config import PENALTIES
+from sbd_core.config import PENALTIES, Strategy, require_strategy
 from sbd_core.errors import ArgumentError, ModelError, require_number
 
 
@@ -19,6 +19,20 @@ def block_range_of(block_config: Any, name: str) -> tuple[int, int] | None:
     if not 1 <= low <= high:
         raise ModelError(f"{name}: config.set_block_decoding is malformed: {block_config!r}")
     return low, high
+
+
+def strategy_of(block_config: Any, name: str) -> Strategy:
+    """The strategy that config.set_block_decoding names, sbd where it names none.
+
+    Raises ModelError.
+    """
+    told: Any = block_config.get("strategy", "sbd") if isinstance(block_config, dict) else "sbd"
+    try:
+        require_strategy(told)
+    except ArgumentError as error:
+        raise ModelError(f"{name}: config.set_block_decoding: {error}") from error
+    found: Strategy = told
+    return found
 
 
 def own_repetition_penalty(model: Any, name: str) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sbd_core.config import Strategy
 from sbd_core.cost.model_shape import ModelShape
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ class SetBlockModel(Protocol):
 
     mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
     block size the masked head was trained on, None if it was not or is not known. shape: its
-    sizes, None where costs cannot be worked out from them. repetition_penalty: what a config that
+    sizes, None where costs cannot be worked out from them. strategy: what a config that names none
+    decodes by: the one that its folder names. repetition_penalty: what a config that
     names none decodes with, 1 for none. sampler_head: what a block's row says once the token before
     it is known, None where the model has learnt none. weights: {name: digest} of the model's own
     and, where it is an adapter, of its base's; empty where they are not known.
@@ -125,6 +127,7 @@ class SetBlockModel(Protocol):
     max_positions: int | None
     block_range: tuple[int, int] | None
     shape: ModelShape | None
+    strategy: Strategy
     repetition_penalty: float
     sampler_head: "SamplerHead | None"
     weights: Mapping[str, str]

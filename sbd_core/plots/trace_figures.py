@@ -213,7 +213,7 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
         "type": "bar",
         **columns(rows),
         "textposition": "none",
-        "marker": {"color": ink.of(trace.config.strategy)},
+        "marker": {"color": ink.of(trace.strategy)},
         "hovertemplate": "forward pass %{x}: %{y} revealed<br>%{text}<extra></extra>",
     }
     line = {"color": ink.ntp, "width": 1.5, "dash": "dash"}
@@ -261,7 +261,7 @@ def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
     ink = ink_of(theme)
     rows = agreements(trace)
     looks = {
-        "same": ("the same token", ink.of(trace.config.strategy), "", 1.0),
+        "same": ("the same token", ink.of(trace.strategy), "", 1.0),
         "other": ("another token", ink.ntp, "/", 1.0),
         "unread": ("not read again", ink.muted, "", 0.4),
     }
@@ -341,7 +341,7 @@ def _gaps(rows: list[Gamble], ink: Ink) -> dict[str, Any]:
 
 
 def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
-    own = ink.of(trace.config.strategy)
+    own = ink.of(trace.strategy)
     looks = (
         ("separate", "separate probabilities, multiplied", own, "circle-open"),
         ("joint", "next-token prediction, in hindsight", ink.ntp, "diamond"),

@@ -47,8 +47,9 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
     types = {item["parameter_name"]: item["type"].get("type") for item in parameters}
     assert types.pop("pinned") is None  # a list or nothing
     assert types.pop("repetition_penalty") is None  # a number or nothing
+    assert types.pop("strategy") is None  # a name or nothing
     assert types == {
-        "prompt": "string", "strategy": "string", "solver": "string", "gamma": "number",
+        "prompt": "string", "solver": "string", "gamma": "number",
         "block_size": "integer", "max_new_tokens": "integer", "seed": "integer",
         "template": "string", "tau": "number", "factor": "number", "k": "integer", "by": "string",
         "num_predrafts": "integer", "draft_threshold": "number", "row_policy": "string",

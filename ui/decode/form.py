@@ -49,14 +49,15 @@ LABELS = {
 class Form:
     """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page.
 
-    ask: a short text that the run carries back, so that the player knows what it answers.
-    repetition_penalty: 0 and None are the model's own. model: by name, "" the page's first.
+    strategy: None is the model's own. ask: a short text that the run carries back, so that the
+    player knows what it answers. repetition_penalty: 0 and None are the model's own. model: by
+    name, "" the page's first.
     turns: what was said before the prompt, as [role, content]. system: what the system says first,
     where there are no turns.
     """
 
     prompt: Any
-    strategy: Any = "sbd"
+    strategy: Any = None
     solver: Any = "entropy-bound"
     gamma: Any = DEFAULT_GAMMA
     tau: Any = 0.9
@@ -91,7 +92,7 @@ class Form:
         """
         if not is_chat and self.system:
             return replace(self, system="").as_shown()
-        if self.strategy != "verify":
+        if self.strategy not in ("verify", None):
             return replace(self, num_predrafts=0, row_policy="fixed")
         return self if self.row_policy == "fixed" else replace(self, num_predrafts=0)
 

@@ -38,7 +38,7 @@ class Lane:
     @property
     def name(self) -> str:
         """Its strategy."""
-        return self.config.strategy
+        return str(self.config.strategy)  # settled
 
     def step(self) -> StepEvent | None:
         """Make the next forward pass; None when the lane is complete or closed."""

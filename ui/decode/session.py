@@ -174,9 +174,9 @@ class Session:
         prompt = asked_of(form, text)
         model = self.model(form.model)
         engine = _engine()
+        config = engine.settled(model, config)
         blanks = pins_of(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
-        config = engine.settled(model, config)
         prompt_ids = engine.prompt_token_ids(model, prompt, config)
         self.limits.check_prompt_tokens(len(prompt_ids), has_turns=bool(form.turns))
         if config.block_size > MAX_SHOWN_BLOCK:

@@ -64,7 +64,7 @@ def opened(wire_of: Callable[[], str]) -> tuple[Any, str]:
 def open_trace(gift: dict[str, Any]) -> str:
     """Wire lines of a trace file that the visitor gave."""
     trace = read_trace(gift.get("text"))
-    return replay(new_id(), {trace.config.strategy: trace}, is_ours=False)
+    return replay(new_id(), {trace.strategy: trace}, is_ours=False)
 
 
 def open_recorded(choice: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -111,7 +111,7 @@ def _check_playable(trace: Trace) -> None:
         positions = [item.position for item in event.masked]
         positions += [reveal.position for reveal in event.reveals]
         # The blocks of verify's predrafts lie behind the block that it checks.
-        has_predrafts = trace.config.strategy == "verify"
+        has_predrafts = trace.strategy == "verify"
         first, stop = (0, MAX_POSITIONS) if has_predrafts else (event.block.start, end)
         if not all(first <= position < stop for position in positions):
             raise TraceError(f"{path}: masked and revealed positions must lie in its block")

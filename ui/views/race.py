@@ -165,7 +165,7 @@ def label_of(config: DecodeConfig) -> str:
     if config.num_predrafts:
         count, threshold = config.num_predrafts, config.draft_threshold
         return f"Verify, {count} predrafts, threshold {threshold:g}"
-    return LANES[config.strategy]
+    return LANES[str(config.strategy)]
 
 
 WARM_PASSES = 3

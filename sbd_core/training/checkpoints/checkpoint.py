@@ -111,7 +111,7 @@ def export(
         shipped.config.set_block_decoding = {
             "min_block_size": recipe.min_block_size,
             "max_block_size": recipe.max_block_size,
-            **{name: told[name] for name in ("strategy",) if name in told},
+            "strategy": told.get("strategy", "sbd"),
         }
         shipped.config.mask_token_id = tokenizer.mask_token_id
     add_end_token(shipped, tokenizer)
