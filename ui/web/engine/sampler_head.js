@@ -44,8 +44,10 @@ export class SamplerHead {
       if (!found) return;
       const change = this.change(found.ofHidden, tokenId);
       const row = logits.row(start + index);
-      for (const id of found.likeliest)
-        row[id] = (row[id] ?? 0) + dot(this.weights.head(id), change);
+      for (const id of found.likeliest) {
+        const [more = 0] = product(this.weights.head(id), 0, 0, 1, change);
+        row[id] = (row[id] ?? 0) + more;
+      }
     };
   }
 
@@ -60,10 +62,7 @@ export class SamplerHead {
     for (const value of half) squares += value * value;
     const scale = 1 / Math.sqrt(squares / hidden + EPSILON);
     const normed = half.map((value) => value * scale);
-    return Float32Array.from({ length: 2 * this.width }, (_, row) => {
-      const first = row * 2 * hidden + side * hidden;
-      return dot(weights.into.subarray(first, first + hidden), normed);
-    });
+    return product(weights.into, side * hidden, 2 * hidden, 2 * this.width, normed);
   }
 
   /**
@@ -80,17 +79,33 @@ export class SamplerHead {
       const gate = sum[index] ?? 0;
       return (gate / (1 + Math.exp(-gate))) * (sum[width + index] ?? 0);
     });
-    return Float32Array.from({ length: this.hidden }, (_, row) =>
-      dot(weights.out.subarray(row * width, (row + 1) * width), gated),
-    );
+    return product(weights.out, 0, width, this.hidden, gated);
   }
 }
 
-/** @param {Float32Array} a @param {Float32Array} b */
-function dot(a, b) {
-  let sum = 0;
-  for (let index = 0; index < a.length; index += 1) {
-    sum += /** @type {number} */ (a[index]) * /** @type {number} */ (b[index]);
+/**
+ * Rows of a matrix by x. Four sums at once, as one would wait for itself.
+ * @param {Float32Array} matrix
+ * @param {number} first where the first row begins
+ * @param {number} step from one row to the next
+ * @param {number} numRows
+ * @param {Float32Array} x
+ */
+function product(matrix, first, step, numRows, x) {
+  const whole = x.length - (x.length % 4);
+  const at = (/** @type {number} */ place) => /** @type {number} */ (matrix[place]);
+  const by = (/** @type {number} */ place) => /** @type {number} */ (x[place]);
+  const found = new Float32Array(numRows);
+  for (let row = 0, place = first; row < numRows; row += 1, place += step) {
+    let [a, b, c, d] = [0, 0, 0, 0];
+    for (let i = 0; i < whole; i += 4) {
+      a += at(place + i) * by(i);
+      b += at(place + i + 1) * by(i + 1);
+      c += at(place + i + 2) * by(i + 2);
+      d += at(place + i + 3) * by(i + 3);
+    }
+    for (let i = whole; i < x.length; i += 1) a += at(place + i) * by(i);
+    found[row] = a + b + c + d;
   }
-  return sum;
+  return found;
 }

@@ -107,14 +107,16 @@ async function partsOf({ parts }, files) {
  * @param {Shape} shape
  */
 function samplerHead(weights, { hidden }) {
+  const headName = weights.has(HEAD) ? HEAD : EMBEDDING;
+  const tables = weights.only([...new Set([EMBEDDING, headName])]);
   const rows = (/** @type {string} */ name) => (/** @type {number} */ id) =>
-    weights.matrix(name, id, 1).values;
+    tables.matrix(name, id, 1).values;
   return new SamplerHead(
     {
       into: weights.matrix("sampler.into").values,
       out: weights.matrix("sampler.out").values,
       embedding: rows(EMBEDDING),
-      head: rows(weights.has(HEAD) ? HEAD : EMBEDDING),
+      head: rows(headName),
     },
     hidden,
   );

@@ -32,6 +32,21 @@ export class Weights {
     return Object.hasOwn(this.tensors, name);
   }
 
+  /** Some of the tensors, without the memory of the others. @param {string[]} names */
+  only(names) {
+    const found = names.map((name) => this.stored(name).view);
+    const data = new Uint8Array(found.reduce((sum, { byteLength }) => sum + byteLength, 0));
+    let place = 0;
+    const tensors = names.map((name, index) => {
+      const own = /** @type {DataView<ArrayBuffer>} */ (found[index]);
+      data.set(new Uint8Array(own.buffer, own.byteOffset, own.byteLength), place);
+      place += own.byteLength;
+      const stored = /** @type {Stored} */ (this.tensors[name]);
+      return [name, { ...stored, offset: place - own.byteLength }];
+    });
+    return new Weights(Object.fromEntries(tensors), data);
+  }
+
   /** @param {string} name */
   stored(name) {
     const stored = this.tensors[name];
@@ -142,20 +157,22 @@ const READERS = {
   },
   q8_0: (view, start, values) => {
     let place = (start / GROUP) * Q8_BYTES;
+    const bytes = new Int8Array(view.buffer, view.byteOffset, view.byteLength);
     for (let first = 0; first < values.length; first += GROUP, place += Q8_BYTES) {
       const scale = half(view.getUint16(place, true));
       for (let index = 0; index < GROUP; index += 1) {
-        values[first + index] = scale * view.getInt8(place + 2 + index);
+        values[first + index] = scale * /** @type {number} */ (bytes[place + 2 + index]);
       }
     }
   },
   q4_1: (view, start, values) => {
     let place = (start / GROUP) * Q4_BYTES;
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     for (let first = 0; first < values.length; first += GROUP, place += Q4_BYTES) {
       const scale = half(view.getUint16(place, true));
       const least = half(view.getUint16(place + 2, true));
       for (let index = 0; index < GROUP / 2; index += 1) {
-        const byte = view.getUint8(place + 4 + index);
+        const byte = /** @type {number} */ (bytes[place + 4 + index]);
         values[first + index] = fround(scale * (byte & 15)) + least;
         values[first + GROUP / 2 + index] = fround(scale * (byte >> 4)) + least;
       }
