@@ -224,7 +224,7 @@ def _write_graph(found: WebFolder, dtype: str, tensors: Mapping[str, Stored]) ->
         dtype,  # type: ignore[arg-type]
         None if adapter is None else adapter.layers,
         rounded_embedding=rounded_parts(embedding) if is_rounded else None,
-        gives_norm=adapter is not None and adapter.sampler is not None,
+        sampler=None if adapter is None or adapter.sampler is None else adapter.sampler[0],
     )
     made = exporter.write_graph(found.folder / GRAPH)
     weights = []

@@ -67,6 +67,8 @@ def value_by_rule(weight: dict[str, Any], parts: list[Stored]) -> np.ndarray:
         value = blocks["values"] if part == "integers" else blocks["scale"].astype("f4")
         return value.reshape(weight["shape"])
     values = [part.tensor().numpy() for part in parts]
+    if "columns" in weight:
+        values = [value[:, slice(*weight["columns"])] for value in values]
     if "turns_last" in weight:
         values[-1] = turned(values[-1].T, weight["turns_last"]).T
     if part == "diagonal":
@@ -183,6 +185,9 @@ def test_the_graph_gives_what_the_server_gives(nano_folder: Path, adapted_folder
         if model.sampler_head is not None:
             again = found["norm"] @ head.T
             assert np.abs(again - found["logits"]).max() < max(near, 1e-4) * np.abs(again).max()
+            walk = model.sampler_head.begin(torch.from_numpy(again))
+            off = np.abs(found["sampler"] - walk.of_hidden.numpy()).max()
+            assert off < 1e-3 * np.abs(found["sampler"]).max()
 
 
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])

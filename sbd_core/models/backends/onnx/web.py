@@ -7,7 +7,8 @@ As export.py's but for its inputs and outputs (R rows, L of them wanted, C posit
     places (KV heads R, 1): int64, row of the cache where a row's keys and values are written
     bias (R, C), is_of_block (R, 1) with an adapter
     keys.N, values.N (KV heads C, head size) of each layer
-outputs: logits (L, vocabulary); with a sampler head norm (L, hidden), what they are made of;
+outputs: logits (L, vocabulary); with a sampler head norm (L, hidden), what they are made of, and
+sampler (L, 2 width), the share that has in `into @ x` of sbd_core.sampling.SamplerHead;
 keys.N.rows, values.N.rows (KV heads R, head size), the rows' own, and keys.N.new, values.N.new.
 
 One index a written row, as ONNX Runtime Web's WebGPU writes several a row one after the other; and
@@ -43,6 +44,8 @@ NORMS = {
     "feed_forward_norm": "post_attention_layernorm",
 }
 """Norms of a layer, and their names in transformers."""
+OF_HIDDEN = "sampler.of_hidden"
+"""The weight that reads hidden states for a sampler head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,8 @@ class Weight:
     "values": one below the other, in fp32; "diagonal": a block diagonal of them; "integers" and
     "scales": one below the other, turned in groups of `group` columns, then quantized() of
     export.py; "rounded.integers" and "rounded.scales": those in which a tensor is stored.
-    turns_last: groups of rows in which the last of them is turned first; see basis.py.
+    turns_last: groups of rows in which the last of them is turned first; see basis.py. columns: the
+    first that is taken of each, and the one to stop before.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Weight:
     size: int
     group: int | None = None
     turns_last: int | None = None
+    columns: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +91,14 @@ class WebExporter(Exporter):
         adapter: AdapterLayers | None,
         *,
         rounded_embedding: tuple[np.ndarray, np.ndarray] | None = None,
-        gives_norm: bool = False,
+        sampler: Tensor | None = None,
     ) -> None:
         """rounded_embedding: its integers (vocabulary, hidden) in int8 and a scale (vocabulary,
-        blocks) for each block of them, where it is stored so. gives_norm: whether a sampler head
-        reads what the logits are made of.
+        blocks) for each block of them, where it is stored so. sampler: `into` of a sampler head.
         """
         super().__init__(model, dtype, adapter)
         self._rounded_embedding = rounded_embedding
-        self._gives_norm = gives_norm
+        self._sampler = sampler
 
     def write_graph(self, file: Path) -> WebWeights:
         """Write the graph; its weights are made, looked at, and kept nowhere. Raises OSError."""
@@ -125,6 +129,7 @@ class WebExporter(Exporter):
             size=size,
             group=group,
             turns_last=turns_last,
+            columns=(0, self.shape.hidden) if name == OF_HIDDEN else None,
         )
 
     def _width_of(self, name: str) -> int:
@@ -139,6 +144,8 @@ class WebExporter(Exporter):
     def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
         """Rule, stored tensors, whether the last is turned by rows, whether columns are turned."""
         is_plain = self.dtype == "float32"
+        if name == OF_HIDDEN:
+            return "values", ["sampler.into"], False, False
         parts = name.split(".")
         if parts[0] == "embedding":
             rule = f"rounded.{parts[1]}" if len(parts) > 1 else "values"
@@ -171,6 +178,16 @@ class WebExporter(Exporter):
         found = [f"{layer}.{linear}.{leaf}" for linear in linears.values()]
         return kind, found, turns, not is_plain and leaf == "weight"
 
+    def _nodes(self) -> None:
+        super()._nodes()
+        if self._sampler is None:
+            return
+        w, sampler = self.writer, self._sampler[:, : self.shape.hidden].float()
+        w.initializers.append(_constant("ones", torch.ones(self.shape.hidden)))
+        kind, epsilon = "SimplifiedLayerNormalization", torch.finfo(torch.float32).eps
+        read = w.node(kind, ["norm", "ones"], "sampler.read", axis=-1, epsilon=epsilon)
+        w.node("Gemm", [read, w.weight(OF_HIDDEN, lambda: sampler)], "sampler", transB=1)
+
     def _inputs(self) -> list[Any]:
         s, make = self.shape, helper.make_tensor_value_info
         floats: dict[str, list[Any]] = {
@@ -191,8 +208,10 @@ class WebExporter(Exporter):
     def _outputs(self) -> list[Any]:
         s, make = self.shape, helper.make_tensor_value_info
         logits = make("logits", TensorProto.FLOAT, ["num_logits", s.vocabulary])
-        norm = make("norm", TensorProto.FLOAT, ["num_logits", s.hidden])
-        own = [norm] if self._gives_norm else []
+        own = []
+        if self._sampler is not None:
+            sizes = {"norm": s.hidden, "sampler": self._sampler.shape[0]}
+            own = [make(name, TensorProto.FLOAT, ["num_logits", n]) for name, n in sizes.items()]
         return [logits, *own, *self._caches(".rows"), *self._caches(".new")]
 
     def _caches(self, suffix: str = "") -> list[Any]:
