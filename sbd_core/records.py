@@ -36,6 +36,9 @@ ROLES = {
 """Names of roles in ShareGPT, OpenAssistant, LLaMA-Factory and others: as templates have them."""
 NEWLINE = "\n"
 MORE_THAN_TEXT = ("tool_calls", "function_call", "reasoning_content", "reasoning", "thinking")
+BESIDE_A_CHAT = ("tools", "images", "image", "videos", "audios")
+"""Fields of a record whose chat is more than text, as LLaMA-Factory and ms-swift have them."""
+PREFERENCES = ("chosen", "rejected", "rejected_response", "rejected_messages")
 NOT_LEARNT = ("weight", "train", "loss")
 """By which a message says with 0 or false that it is no answer to learn: OpenAI's, axolotl's and
 ms-swift's."""
@@ -215,9 +218,11 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object
 
 def chat_of(row: Row, *, has_answer: bool) -> Chat:
     """The chat of a record. has_answer: a prompt alone is no record. Raises ArgumentError."""
-    marks = [row.given("chosen"), row.given("rejected")]
-    if has_answer and (any(marks) or isinstance(row.given("label"), bool)):
-        rule = "must have an answer to learn, not a preference (chosen, rejected, label)"
+    if has_answer and (row.given(*PREFERENCES) or isinstance(row.given("label"), bool)):
+        rule = f"must have an answer to learn, not a preference ({', '.join(PREFERENCES)}, label)"
+        raise row.wrong(rule, dict(row.fields))
+    if row.given("message_id", "parent_id") is not None:
+        rule = "must be a whole chat, not one message of a tree of them (message_id)"
         raise row.wrong(rule, dict(row.fields))
     said = _messages(row, has_answer=has_answer)
     if said is None:
@@ -229,10 +234,10 @@ def chat_of(row: Row, *, has_answer: bool) -> Chat:
     if system and not (said and isinstance(said[0], Mapping) and _role_of(said[0]) == "system"):
         said = [{"role": "system", "content": system}, *said]
     turns: list[Turn] = []
-    has_tools = row.given("tools") not in (None, "", "[]", [], {})
+    is_more = any(row.given(name) not in (None, "", "[]", [], {}) for name in BESIDE_A_CHAT)
     for number, message in enumerate(said, start=1):
         content = _content(row, number, message)
-        if content is None or has_tools:
+        if content is None or is_more:
             rest = sum(_role_of(each) in ("assistant", "call") for each in said[number - 1 :])
             return Chat(tuple(turns), is_cut=True, num_cut=rest)
         is_learnt = not any(message.get(name) == 0 for name in NOT_LEARNT)
@@ -259,6 +264,8 @@ def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
     except (TypeError, ValueError) as error:
         raise row.wrong("must have pairs of texts as history", history) from error
     answer = row.given(*ANSWER_FIELDS)
+    if isinstance(answer, list):  # of comparisons in LLaMA-Factory: the better one, then the other
+        raise row.wrong("must have one text as answer, not a list", answer)
     turns = [*earlier, (_with_input(row, asked), "" if answer is None else answer)]
     roles = ("user", "assistant")
     said = [

@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.training.adapter.base import read_base
     from sbd_core.training.adapter.run import AdapterRecipe, AdapterRun, require_out
     from sbd_core.training.adapter.states import read_texts
+    from sbd_core.training.data.examples import ModelLimits
     from sbd_core.training.graceful_stop import StepAbandoned, graceful_stop
 
     require_number("minutes", arguments.minutes, 0)
@@ -91,8 +92,13 @@ def run(arguments: argparse.Namespace) -> None:
         device=arguments.device,
     )
     tokenizer, name = base.model.tokenizer, base.model.name
+    limits = ModelLimits.of(base.model.model)
     training, held_out, notes = read_texts(
-        arguments.data, tokenizer, name, max_tokens=recipe.max_tokens
+        arguments.data,
+        tokenizer,
+        name,
+        max_tokens=min(recipe.max_tokens, limits.reach or recipe.max_tokens),
+        limits=ModelLimits(limits.num_rows),  # what is longer is cut
     )
     for note in notes:
         print(f"note: {note}", file=sys.stderr)

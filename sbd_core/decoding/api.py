@@ -223,6 +223,10 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
                 _check_token(model, "prompt", token_id)
     if not token_ids:
         raise ArgumentError("prompt", "must hold at least one token", prompt)
+    unread = next((token_id for token_id in token_ids if token_id >= model.vocabulary_size), None)
+    if unread is not None:  # its tokenizer has tokens that were added without a row for them
+        rule = f"must hold no token that {model.name} has no embedding for"
+        raise ArgumentError("prompt", rule, model.token_text(unread))
     length = len(token_ids) + config.max_new_tokens
     if model.max_positions is not None and length > model.max_positions:
         rule = (

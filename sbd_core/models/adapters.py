@@ -19,6 +19,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.checkpoint_info import has_weights, object_in
 from sbd_core.models.model_config import block_range_of
+from sbd_core.models.source_check import IN_PARTS
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 ADAPTER_FILE = "sbd_adapter.json"
@@ -85,10 +86,7 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
     weights = load_peft_weights(source, device="cpu")
     for name, weight in weights.items():
         if not weight.numel():
-            raise ModelError(
-                f"{subject} has nothing in {name}: it was saved in parts, as by DeepSpeed ZeRO-3; "
-                "gather its weights and save it again"
-            )
+            raise ModelError(f"{subject} has nothing in {name}: {IN_PARTS}")
     _make_room(model, weights)
     try:
         with warnings.catch_warnings():

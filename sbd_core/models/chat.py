@@ -83,6 +83,13 @@ Encoded = tuple[list[int], list[int]]
 """Token ids, and where in the text each of them ends, which only fast tokenizers know."""
 
 
+def template_mark(tokenizer: Any, text: str) -> str | None:
+    """A special token in a text which the chat template writes by its name; None without one."""
+    template = str(tokenizer.chat_template or "")
+    special = _control_texts(tokenizer, len(tokenizer))[True]
+    return next((mark for mark in special if mark in text and mark in template), None)
+
+
 def _raw(tokenizer: Any, text: str) -> list[int]:
     """A plain text with what the tokenizer begins one by; the end token is not for a beginning."""
     ids, _ = _plain(tokenizer, text, add_special_tokens=True)

@@ -100,7 +100,11 @@ def load(
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )
-    wrapped.encode("a prompt", is_raw=False)  # a broken chat template is told now
+    # A broken chat template is told now.
+    unread = [i for i in wrapped.encode("a prompt", is_raw=False) if i >= wrapped.vocabulary_size]
+    if unread:
+        rule = f"{wrapped.token_text(unread[0])} ({unread[0]}) of its chat template"
+        raise ModelError(f"model: {shown(source)} has no embedding for {rule}: resize the model")
     return wrapped
 
 
@@ -148,6 +152,7 @@ def read(
                 use_safetensors=True,
                 attn_implementation="sdpa",
                 output_loading_info=True,
+                ignore_mismatched_sizes=True,  # require_whole() says which, in a sentence
                 **options,
                 **renamed,
             )

@@ -3,7 +3,9 @@
 Each reason is the end of a sentence that names what was asked for, and says what to do.
 """
 
+import logging
 import os
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,15 @@ from sbd_core.errors import ModelError, is_out_of_memory, shown, shown_name
 from sbd_core.models.checkpoint_info import has_weights, object_in
 from sbd_core.models.nemotron import MODEL_TYPE as NEMOTRON
 
+IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights and save it again"
+MEANS_OTHERWISE = re.compile(
+    r"lora_|base_layer|qweight|qzeros|scales$|weight_scale|absmax|quant_(map|state)"
+)
+"""In names of weights by which adapters and quantised weights change what others mean."""
 OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
 """Adapters of peft that look at more than the token they change, as those of prompts do."""
+logger = logging.getLogger(__name__)
+
 PEFT_ADVICE = 'is an adapter of peft, which is not installed: pip install "sbd-core[lora]"'
 
 
@@ -58,6 +67,13 @@ def require_causal_lm(
         raise ModelError(
             f"{argument}: {shown(source)} is no model: it holds no config.json with a model_type"
         )
+    settings = Path(source) / "generation_config.json"
+    if is_folder and settings.is_file():
+        try:
+            object_in(settings)
+        except ValueError as error:  # transformers would go on without what ends an answer
+            rule = f"has a damaged generation_config.json: {error}"
+            raise ModelError(f"{argument}: {shown(source)} {rule}") from error
     if kind == NEMOTRON:
         return None
     if kind not in CONFIG_MAPPING:
@@ -176,13 +192,28 @@ def reason_of(error: BaseException, source: str) -> str:
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
     """Raise ModelError for weights that are not all there.
 
-    report: the loading info of transformers, which fills weights that are missing with chance.
+    report: the loading info of transformers, which fills weights that are missing or of another
+    shape with chance, and leaves out those that its config does not name.
     """
+    subject, others = f"{argument}: {shown(source)}", sorted(report["unexpected_keys"])
+    for name, stored, wanted in sorted(report["mismatched_keys"]):
+        if 0 in stored:
+            raise ModelError(f"{subject} has nothing in {name}: {IN_PARTS}")
+        shapes = f"is {tuple(stored)} and by its config {tuple(wanted)}"
+        raise ModelError(f"{subject} is not of its config: {name} {shapes}")
     if report["missing_keys"]:
         missing = sorted(report["missing_keys"])[0]
-        raise ModelError(
-            f"{argument}: {shown(source)} lacks weights its config names, such as {missing}"
-        )
+        instead = f"; it has others, such as {others[0]}" if others else ""
+        raise ModelError(f"{subject} lacks weights its config names, such as {missing}{instead}")
+    for name in others:
+        if MEANS_OTHERWISE.search(name):
+            raise ModelError(
+                f"{subject} holds {name}, without which its other weights mean nothing: merge its "
+                "adapter, or name the model that was quantised"
+            )
+    if others:
+        rule = f"{len(others)} weights that its config does not name, such as {others[0]}"
+        logger.warning("%s holds %s; they are not read", shown(source), rule)
 
 
 def _causes(error: BaseException | None) -> list[type[BaseException]]:

@@ -43,6 +43,7 @@ from sbd_core.training.checkpoints.state import (
 )
 from sbd_core.training.data.batch_builder import Batch, BatchBuilder
 from sbd_core.training.data.batch_loading import batches, chosen_workers
+from sbd_core.training.data.examples import ModelLimits
 from sbd_core.training.data.tokenizer import require_tokens
 from sbd_core.training.graceful_stop import StepAbandoned, StopWish
 from sbd_core.training.recipes.recipe import Recipe
@@ -83,7 +84,8 @@ class Run:
         self._average = running_average(self._model, recipe, accelerator)
         saved = self._restore() if has_state else None
         process = accelerator.process_index, accelerator.num_processes
-        self._builder = BatchBuilder(recipe, self._tokenizer, *process, settings.num_parts)
+        limits = ModelLimits.of(self._model)
+        self._builder = BatchBuilder(recipe, self._tokenizer, *process, settings.num_parts, limits)
         if accelerator.is_main_process:
             for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)

@@ -204,6 +204,17 @@ def test_what_cannot_be_learnt_is_left_out_and_counted(tmp_path, turns, count, r
         read(tmp_path / "a.json", [{"messages": turns}])
 
 
+@pytest.mark.parametrize("field", ["images", "videos", "audios"])
+def test_a_chat_about_pictures_is_counted_and_one_without_any_is_learnt(tmp_path, field) -> None:
+    """LLaMA-Factory 0.9.5 (mllm_demo.json) and ms-swift 4.6.0: <image> in a text, files beside."""
+    shown = [{"role": "user", "content": "<image>Who?"}, CHAT[1]]
+    rows = [{"messages": CHAT, field: []}, {"messages": shown, field: ["a"]}]
+    found, [note] = read(tmp_path / "a.json", rows)
+    assert found == HELLO
+    assert "left out 1 that" in note
+    assert note.endswith("line 1")
+
+
 @pytest.mark.parametrize("mark", [{"weight": 0}, {"train": False}, {"loss": False}])
 def test_an_answer_that_is_marked_as_not_to_be_learnt_is_context_alone(tmp_path, mark) -> None:
     """OpenAI's fine-tuning format, axolotl 0.19.0 (message_field_training), ms-swift."""
@@ -220,6 +231,10 @@ def test_an_answer_that_is_marked_as_not_to_be_learnt_is_context_alone(tmp_path,
         ("a.json", [{"prompt": CHAT[:1], "completion": CHAT[1:], "label": False}], "not a prefer"),
         ("a.json", [{"messages": CHAT, "label": False}], "not a preference"),
         ("a.json", [{"conversations": SHAREGPT, "chosen": SHAREGPT[1]}], "not a preference"),
+        # ms-swift 4.6.0: that of DPO. Oasst1's messages. LLaMA-Factory's comparison_gpt4_en.json.
+        ("a.jsonl", {"messages": CHAT, "rejected_response": "Bye."}, "not a preference"),
+        ("a.jsonl", {"message_id": "1", "text": "Hi", "role": "prompter"}, "must be a whole chat"),
+        ("a.json", [{"instruction": "Hi", "input": "", "output": ["A", "B"]}], "not a list"),
         ("a.json", {"data": [{"messages": CHAT}]}, r"line 1 needs messages.*got {'data'"),
         ("a.jsonl", {"prompt": "a", "text": "b", "num_forwards": 3}, "line 1 needs messages"),
         ("a.json", '[\n{"text": "a"},\n]', "line 3 must be JSON"),

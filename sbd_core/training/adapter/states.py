@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.data.examples import encoded_record
+from sbd_core.training.data.examples import NO_LIMITS, ModelLimits, encoded_record
 from sbd_core.training.data.sources import LeftOut, read_source
 from sbd_core.training.synthesize import is_held_out
 
@@ -53,7 +53,12 @@ class BlockStates:
 
 
 def read_texts(
-    files: Sequence[Path], tokenizer: Any, name: str, *, max_tokens: int
+    files: Sequence[Path],
+    tokenizer: Any,
+    name: str,
+    *,
+    max_tokens: int,
+    limits: ModelLimits = NO_LIMITS,
 ) -> tuple[list[Text], list[Text], list[str]]:
     """The answers in files: those to train on, those held out, and lines on what is left out.
 
@@ -68,7 +73,9 @@ def read_texts(
         source = f"file:{file}"
         left_out = LeftOut(source)
         for record in read_source(source, left_out):
-            pair = encoded_record(tokenizer, record, name, left_out) if record.messages else None
+            pair = None
+            if record.messages:
+                pair = encoded_record(tokenizer, record, name, left_out, limits)
             room = max_tokens - len(pair[0]) if pair else 0
             if pair and room >= 4 and len(pair[1]) >= 2:
                 text = Text(tuple(pair[0]), tuple(pair[1][:room]))

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from sbd_core.training.data.examples import ExampleStream
+from sbd_core.training.data.examples import NO_LIMITS, ExampleStream, ModelLimits
 from sbd_core.training.data.masking import (
     PackedBatch,
     TrainingSequence,
@@ -44,14 +44,15 @@ class BatchBuilder:
         process_index: int = 0,
         num_processes: int = 1,
         min_rows: int = 1,
+        limits: ModelLimits = NO_LIMITS,
     ) -> None:
-        """min_rows: pad each process's batch with empty rows up to this count."""
+        """limits: of the model. min_rows: pad each process's batch with empty rows up to this."""
         self._recipe = recipe
         self._min_rows = min_rows
         self._tokenizer = tokenizer
         self._process_index = process_index
         self._num_processes = num_processes
-        self._stream = ExampleStream(recipe, tokenizer)
+        self._stream = ExampleStream(recipe, tokenizer, limits)
 
     @property
     def notes(self) -> list[str]:

@@ -2,11 +2,13 @@
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from sbd_core.errors import ModelError, TrainingError
-from sbd_core.models.chat import encode_plain, encode_turn
+from sbd_core.errors import ModelError, TrainingError, shown
+from sbd_core.models.chat import encode_plain, encode_turn, template_mark
+from sbd_core.models.model_config import reach_of
 from sbd_core.tasks import Example
 from sbd_core.training.data.sources import LeftOut, Record, mixed, read_source
 from sbd_core.training.data.tokenizer import encode_plain_texts, writes_own_turns
@@ -22,10 +24,27 @@ MOST_TRIED = 20
 """Batches of examples looked at for one of examples that fit into a row."""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """What a model can read: token ids below num_rows, and texts of at most `reach` positions."""
+
+    num_rows: int | None = None
+    reach: int | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> "ModelLimits":
+        """Those of a transformers model."""
+        return cls(int(model.get_input_embeddings().weight.shape[0]), reach_of(model.config))
+
+
+NO_LIMITS = ModelLimits()
+
+
 class ExampleStream:
     """Endless texts for one recipe. notes: lines on what of its sources is left out."""
 
-    def __init__(self, recipe: Recipe, tokenizer: Any) -> None:
+    def __init__(self, recipe: Recipe, tokenizer: Any, limits: ModelLimits = NO_LIMITS) -> None:
+        self._limits = limits
         self._recipe = recipe
         self._tokenizer = tokenizer
         self.notes: list[str] = []
@@ -68,9 +87,9 @@ class ExampleStream:
         left_out = LeftOut(source)
         for record in read_source(source, left_out):
             if not record.messages:
-                pieces += self._cut(record.answer)
+                pieces += self._cut(record, left_out)
                 continue
-            pair = encoded_record(self._tokenizer, record, "init", left_out)
+            pair = encoded_record(self._tokenizer, record, "init", left_out, self._limits)
             if pair and self._fits(pair):
                 pieces.append((array("I", pair[0]), array("I", pair[1])))
             elif pair:
@@ -80,11 +99,19 @@ class ExampleStream:
         self.notes += left_out.notes()
         return pieces
 
-    def _cut(self, text: str) -> list[Piece]:
+    def _cut(self, record: Record, left_out: LeftOut) -> list[Piece]:
         """A text alone in equal pieces. What each begins with is its prompt."""
+        mark = template_mark(self._tokenizer, record.answer)
+        if mark is not None:
+            reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
+            left_out.add(reason, record.where)
+            return []
         opening = text_opening(self._tokenizer)
-        ids = [*encode_plain(self._tokenizer, text), self._tokenizer.eos_token_id]
+        ids = [*encode_plain(self._tokenizer, record.answer), self._tokenizer.eos_token_id]
+        if not _can_read(self._tokenizer, ids, self._limits, record, left_out):
+            return []
         longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
+        longest = min(longest, (self._limits.reach or longest) - len(opening))
         if longest < 1:
             return []
         num_first = 0 if opening else 1
@@ -134,11 +161,35 @@ def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
     ]
 
 
-def encoded_record(tokenizer: Any, record: Record, name: str, left_out: LeftOut) -> Pair | None:
-    """A record's turn; None, and noted, where the template of the model `name` refuses it."""
+def encoded_record(
+    tokenizer: Any,
+    record: Record,
+    name: str,
+    left_out: LeftOut,
+    limits: ModelLimits = NO_LIMITS,
+) -> Pair | None:
+    """A record's turn; None, and noted, where the template of the model `name` refuses it, or the
+    model cannot read it.
+    """
     try:
         prompt, answer = encode_turn(tokenizer, record.messages, record.answer, name)
     except ModelError as error:
         left_out.add(f"cannot be written ({error})", record.where)
         return None
+    if not _can_read(tokenizer, [*prompt, *answer], limits, record, left_out):
+        return None
+    if limits.reach is not None and len(prompt) + len(answer) > limits.reach:
+        left_out.add(f"are longer than the {limits.reach} positions of the model", record.where)
+        return None
     return prompt, answer if record.is_finished else answer[:-1]
+
+
+def _can_read(
+    tokenizer: Any, ids: Sequence[int], limits: ModelLimits, record: Record, left_out: LeftOut
+) -> bool:
+    """Whether the model has a row for each token; noted where a tokenizer was given more."""
+    if limits.num_rows is None or max(ids) < limits.num_rows:
+        return True
+    token = shown(tokenizer.convert_ids_to_tokens(max(ids)))
+    left_out.add(f"hold {token}, which the model has no embedding for", record.where)
+    return False

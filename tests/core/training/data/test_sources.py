@@ -12,9 +12,10 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.data.examples import ExampleStream
+from sbd_core.training.data.examples import ExampleStream, ModelLimits
 from sbd_core.training.data.sources import LeftOut, mixed, read_source
 from sbd_core.training.recipes.recipe import Recipe
+from tests.core.models.tiny_models import tiny_model, tiny_tokenizer
 from tests.core.training.training_runs import all_losses, interrupted_at, train
 
 TINY = Recipe(
@@ -184,3 +185,42 @@ def test_a_dataset_that_fails_or_has_other_fields_is_an_error(monkeypatch) -> No
     dataset_library(monkeypatch, lambda name, split, streaming: iter([{"question": "?"}]))
     with pytest.raises(ArgumentError, match="hf:a record 1 needs messages"):
         turns("hf:a")
+
+
+def lines(folder: Path, rows: list[object]) -> str:
+    return written(folder, "a.jsonl", "\n".join(json.dumps(row) for row in rows))
+
+
+def alone(source: str) -> Recipe:
+    return replace(TINY, tasks={}, data=(source,), batch_size=2, row_tokens=512, max_positions=512)
+
+
+TALK = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "It is 4."}]
+
+
+def test_chats_that_a_template_wrote_as_text_are_not_learnt_as_letters(tmp_path) -> None:
+    """unsloth 2026.10.9 and trl 1.16.0: a text that apply_chat_template() made."""
+    tokenizer = tiny_tokenizer()
+    text = tokenizer.apply_chat_template(TALK, tokenize=False)
+    source = lines(tmp_path, [{"text": text}, {"text": "A plain text."}])
+    stream = ExampleStream(alone(source), tokenizer)
+    assert "left out 1 that are chats as a template writes them, with '<eos>'" in stream.notes[0]
+    assert {tokenizer.decode(answer) for _, answer in stream.draw(0)} == {"A plain text.<eos>"}
+    with pytest.raises(ArgumentError, match="give their messages"):
+        ExampleStream(alone(lines(tmp_path, [{"text": text}])), tokenizer)
+
+
+def test_what_a_model_has_no_row_or_position_for_is_left_out_by_name(tmp_path) -> None:
+    """unsloth 2026.10.9: tokens added without a resize. Any program: answers too long for it."""
+    tokenizer = tiny_tokenizer()
+    limits = ModelLimits.of(tiny_model("llama", len(tokenizer)))
+    tokenizer.add_tokens(["zebra"])
+    rows = [{"messages": TALK}, {"prompt": "a zebra", "answer": "b"}, {"text": "zebras"}]
+    long = {"prompt": "a", "answer": "7 " * 120}
+    stream = ExampleStream(alone(lines(tmp_path, [*rows, long])), tokenizer, limits)
+    assert "left out 2 that hold 'zebra', which the model has no embedding for" in stream.notes[0]
+    assert "left out 1 that are longer than the 128 positions of the model" in stream.notes[1]
+    end = replace(alone(lines(tmp_path, rows[:1])))
+    tokenizer.add_special_tokens({"eos_token": "<|im_end|>"})
+    with pytest.raises(ArgumentError, match=r"left out 1 that hold '<\|im_end\|>'"):
+        ExampleStream(end, tokenizer, limits)
