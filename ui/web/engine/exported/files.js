@@ -35,6 +35,7 @@ const KEPT = "sbd-model-";
  * @property {number} bytes
  * @property {number} [group]
  * @property {number} [turns_last]
+ * @property {[number, number]} [columns]
  */
 
 export class Files {

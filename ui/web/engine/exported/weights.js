@@ -112,8 +112,9 @@ export class Weights {
   }
 
   /** @param {Initializer} weight */
-  matrices({ from, turns_last: turnsLast }) {
-    const found = from.map((name) => this.matrix(name));
+  matrices({ from, turns_last: turnsLast, columns }) {
+    const whole = from.map((name) => this.matrix(name));
+    const found = columns ? whole.map((matrix) => between(matrix, columns)) : whole;
     const last = found.at(-1);
     if (turnsLast && last) turnRows(last, turnsLast);
     return found;
@@ -193,6 +194,15 @@ function half(bits) {
     return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
   });
   return /** @type {number} */ (halves[bits]);
+}
+
+/** Some columns of a matrix. @param {Matrix} matrix @param {[number, number]} columns the first, and the one to stop before @returns {Matrix} */
+function between({ rows, columns: width, values }, [start, stop]) {
+  const found = new Float32Array(rows * (stop - start));
+  for (let row = 0; row < rows; row += 1) {
+    found.set(values.subarray(row * width + start, row * width + stop), row * (stop - start));
+  }
+  return { rows, columns: stop - start, values: found };
 }
 
 /** One below the other. @param {Matrix[]} matrices @returns {Matrix} */

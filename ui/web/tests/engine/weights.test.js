@@ -83,3 +83,7 @@ test("what this engine does not know is a sentence", () => {
   tensors.new = { kind: "q1", shape: [1, 32], offset: 0, bytes: 4 };
   assert.throws(() => made({ rule: "values", from: ["new"] }), /holds new as q1, unknown here/);
 });
+
+test("some columns of a tensor are taken alone", () => {
+  assert.deepEqual(made({ rule: "values", from: ["fp32"], columns: [1, 2] }), [2, 4]);
+});
