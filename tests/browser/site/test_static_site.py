@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import threading
 from typing import ClassVar
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from sbd_core.errors import ArgumentError
 from sbd_core.trace import Trace
 from scripts.static_site import main, write_site
-from tests.browser.conftest import on_watch, sync_api, turn_to
+from tests.browser.conftest import decode_button, on_watch, sync_api, turn_to
 from tests.browser.server.test_saved_runs import is_saved
 from tests.browser.share.test_share import open_sheet, saved
 from tests.browser.site.conftest import (
@@ -132,6 +133,48 @@ def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(
         page.goto(on_watch(address(server)))
         expect(page.locator(".sbd-status-line")).to_contain_text(words)
         expect(page.locator(".sbd-status-line")).to_contain_text("The recorded runs go on.")
+        page.close()
+
+
+class Stalling(Quiet):
+    """Sends no weights until `goes_on` is set."""
+
+    goes_on = threading.Event()
+
+    def do_GET(self) -> None:
+        if self.path.partition("?")[0].endswith("weights-01.bin"):
+            self.goes_on.wait(60)
+        super().do_GET()
+
+
+WAITS = "Decode fetches the model first, 30.0 MB, and then runs in your browser"
+
+
+def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled(
+    contexts, site, tmp_path, exports
+):
+    shutil.copytree(site, tmp_path / "site")
+    page_file = tmp_path / "site" / "index.html"
+    size = str(exports[0].manifest["download"])
+    page_file.write_text(page_file.read_text("utf-8").replace(size, "30000000"), "utf-8")
+    page = contexts(False).new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    with serving(tmp_path / "site", Stalling) as server:
+        page.goto(on_watch(address(server)))
+        words = page.locator(".sbd-engine-choice-words")
+        expect(words).to_have_text(WAITS)
+        assert not [url for url in asked if "/models/" in url or "onnxruntime" in url]
+        decode_button(page).click()
+        expect(words).to_have_text(re.compile(r"^Fetching the model: 8\.\d of 30\.0 MB$"))
+        page.get_by_role("button", name="Cancel").click()
+        expect(words).to_have_text(WAITS)
+        expect(decode_button(page)).to_be_enabled()
+        Stalling.goes_on.set()
+        decode_here(page, "What is 12 + 30?")
+        expect(words).to_have_text(HERE)
+        parts = [url.rpartition("/")[2] for url in asked if url.endswith(".bin")]
+        assert sorted(parts) == ["weights-00.bin", "weights-01.bin", "weights-01.bin"]
         page.close()
 
 
