@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         flags.add_argument("--model", help="folder or hub id of a trained model (the bundled one)")
         flags.add_argument("--out", type=Path, required=True, help="new folder to write")
         flags.add_argument("--json", action="store_true", help="one JSON object as the last line")
+        if place == "hub":
+            words = "also as a browser decodes with it, in its folder web"
+            flags.add_argument("--web", action="store_true", help=words)
         if place == "web":
             words = "of its products: float32, or int8 (int8 beside a base that sbd fetch brings)"
             flags.add_argument("--dtype", choices=("float32", "int8"), help=words)
@@ -44,4 +47,4 @@ def _exported(arguments: argparse.Namespace) -> "HubFolder | WebExport":
         return export_web(arguments.model, arguments.out, dtype=arguments.dtype)
     from sbd_core.hf.hub import export_hub
 
-    return export_hub(arguments.model, arguments.out)
+    return export_hub(arguments.model, arguments.out, has_web=arguments.web)

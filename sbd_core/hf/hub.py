@@ -12,6 +12,7 @@ from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
 from sbd_core.hf.preparation import new_folder, read_fit, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.hf.web import export_web
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder, is_block_adapter
 from sbd_core.models.exactness import keeps_bits
@@ -67,10 +68,11 @@ class HubFolder:
         return asdict(self)
 
 
-def export_hub(model: str | Path | None, out: str | Path) -> HubFolder:
+def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = False) -> HubFolder:
     """Write weights, tokenizer, config, card and decoding code to the new folder `out`.
 
-    model: a folder or hub id of a model trained for blocks; None is the bundled one. Raises
+    model: a folder or hub id of a model trained for blocks; None is the bundled one. has_web:
+    whether its folder web holds it as a browser decodes with it, see export_web(). Raises
     ArgumentError, ModelError; `out` is then as it was.
     """
     target = new_folder(out)
@@ -89,6 +91,8 @@ def export_hub(model: str | Path | None, out: str | Path) -> HubFolder:
         loaded.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
         write_custom_generate(fresh)
+        if has_web:
+            export_web(source, fresh / "web")
         for kept in (source / file for file in KEPT):
             if kept.is_file():
                 shutil.copy(kept, fresh)

@@ -12,6 +12,7 @@ import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.hf import prepare
 from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.web_folder import open_web
 from tests.core.cli.commands import last_line
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
@@ -71,6 +72,13 @@ def test_a_model_without_a_card_gets_one_that_the_hub_reads(folder, tmp_path, ca
     assert "# named" in text
     assert "blocks of 2 to 16 tokens" in text
     assert (made / "custom_generate" / "generate.py").is_file()
+
+
+def test_a_repository_can_hold_the_model_for_browsers_too(tmp_path) -> None:
+    out = tmp_path / "both"
+    assert main(["export", "hub", "--out", str(out), "--web"]) == 0
+    assert (out / "custom_generate" / "generate.py").is_file()
+    assert open_web(out / "web").name == "sbd-nano"
 
 
 def test_what_transformers_alone_cannot_decode_is_refused_in_one_sentence(tmp_path, capsys) -> None:
