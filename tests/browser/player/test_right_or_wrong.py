@@ -33,7 +33,7 @@ def test_a_decode_is_judged_from_its_prompt_and_a_prompt_nothing_can_check_is_no
     page.get_by_label("Prompt").fill("What is 12 + 30?")
     decode(page)
     chips = page.locator(".sbd-verdict-chip:visible")
-    expect(chips).to_have_text(["✗ Wrong, same words", "✗ Wrong"])
+    expect(chips).to_have_text(["✗ Wrong, identical", "✗ Wrong"])
     chips.first.hover()
     reason = page.locator(".sbd-term-note:visible")
     expect(reason).to_contain_text("Wrong: the answer is 42, not 43.")

@@ -12,10 +12,13 @@ from tests.browser.conftest import (
     decode_button,
     go_to,
     painted,
+    push,
+    recorded,
     state,
     sync_api,
+    traces,
 )
-from tests.ui.doubles import ANSWER
+from tests.ui.doubles import ANSWER, story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -40,6 +43,50 @@ def test_decode_lands_tokens_out_of_order_and_both_lanes_end_on_the_text(story):
     text = story.get_by_label("Text decoded so far").inner_text()
     assert text.removesuffix("end").strip() == ANSWER
     assert now["main"]["steps"] < now["ntp"]["steps"] == len(passes)
+
+
+def test_next_token_prediction_can_be_played_to_its_own_end(replay):
+    replay.emulate_media(reduced_motion="no-preference")
+    replay.get_by_role("button", name="Last forward pass").click()
+    onward = replay.get_by_role("button", name="Play next-token prediction to its end")
+    plain = replay.get_by_label("Next-token text so far")
+    whole = state(replay)["ntp"]["text"]
+    assert whole not in plain.inner_text()
+    before = replay.locator(".sbd-lanes").bounding_box()
+    onward.click()
+    expect(onward).to_be_hidden()
+    replay.wait_for_function(
+        "(text) => document.querySelector('.sbd-lane-ntp .sbd-text').innerText.includes(text)",
+        arg=whole,
+    )
+    assert replay.locator(".sbd-lanes").bounding_box() == before
+    replay.get_by_role("button", name="Back one forward pass").click()
+    expect(onward).to_be_hidden()
+    assert whole not in plain.inner_text()
+
+
+def test_a_mark_shows_where_the_texts_part_and_none_where_they_are_identical(replay):
+    replay.get_by_role("button", name="Last forward pass").click()
+    expect(replay.locator(".is-parting")).to_have_count(0)
+    expect(replay.locator(".sbd-verdict-chip").first).to_contain_text("Identical")
+    push(replay, recorded(story_model(), "short", max_new_tokens=16))
+    replay.get_by_role("button", name="Last forward pass").click()
+    main, ntp = traces(story_model(), max_new_tokens=16)
+    at = min(main.num_tokens, ntp.num_tokens)
+    assert main.num_tokens != ntp.num_tokens
+    assert main.token_ids[:at] == ntp.token_ids[:at]
+    replay.emulate_media(reduced_motion="reduce")
+    replay.get_by_role("button", name="Play next-token prediction to its end").click()
+    expect(replay.locator(".is-parting")).to_have_attribute("data-position", str(at))
+
+
+def test_on_a_phone_both_lanes_are_seen_together(open_page, story_url):
+    page = open_page(story_url, 390, 844, reduced_motion="reduce")
+    boxes = [page.locator(f".sbd-lane:nth-child({n}) .sbd-text").bounding_box() for n in (1, 2)]
+    assert boxes[0]["height"] == boxes[1]["height"] >= 100
+    top = page.locator(".sbd-lane").first.bounding_box()["y"]
+    bar = page.locator(".sbd-transport").bounding_box()["height"]
+    assert boxes[1]["y"] + boxes[1]["height"] - top <= 844 - bar
 
 
 def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):

@@ -24,8 +24,11 @@ def chat() -> Models:
 def test_a_follow_up_holds_what_was_said_and_the_form_starts_anew(serve, open_page) -> None:
     page = open_page(serve(chat()))
     page.get_by_label("Prompt").fill("Tell a story")
+    lanes = page.locator(".sbd-lanes")
+    before = lanes.bounding_box()["height"]
     decode(page)
     page.wait_for_function(f"{RUN}.isComplete")
+    assert lanes.bounding_box()["height"] == before
     answer = page.evaluate(f"{RUN}.main.text")
     question = page.get_by_label("A follow-up to this answer")
     question.fill("<b>And then?</b>")

@@ -42,6 +42,11 @@ export function mayAskOn(name) {
   return offered.get(name)?.isChat ?? false;
 }
 
+/** Whether any model can be asked on. */
+export function canAnyBeAsked() {
+  return [...offered.values()].some(({ isChat }) => isChat);
+}
+
 /** Whether the model that decodes takes any prompt. */
 export function isChatChosen() {
   return mayAskOn(chosen);

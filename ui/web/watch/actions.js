@@ -33,6 +33,7 @@ import { positionTitle } from "./view.js";
  * @property {() => void} back
  * @property {() => void} forward
  * @property {() => void} togglePlay
+ * @property {() => void} playPlain let next-token prediction go on to its end
  * @property {(speed: number) => void} setSpeed
  * @property {() => void} lecture
  * @property {() => void} help
@@ -167,6 +168,7 @@ function playActions(player) {
     back: step(-1),
     forward: step(1),
     togglePlay: () => player.playback.toggle(),
+    playPlain: () => player.playback.playPlain(),
     /** @param {number} speed */
     setSpeed: (speed) => player.set({ speed }),
   };

@@ -1,6 +1,6 @@
 // What was said before a run's prompt, and the line in which one asks on. Knows no server.
 
-import { mayAskOn } from "../core/models.js";
+import { canAnyBeAsked, mayAskOn } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
 import { foldForm, promptBox } from "../dom/page.js";
 
@@ -42,8 +42,9 @@ export class Conversation {
   update({ run, isLecture }) {
     const isOther = run !== this.run;
     this.run = run;
-    const mayAsk = this.actions.canRedo && run.main.finish !== null && mayAskOn(run.model);
-    this.form.hidden = isLecture || !mayAsk;
+    // Its room is there from the start, whatever model's run comes next.
+    this.form.hidden = isLecture || !this.actions.canRedo || !canAnyBeAsked();
+    this.form.inert = run.main.finish === null || !mayAskOn(run.model);
     this.before.hidden = isLecture || !run.turns.length;
     if (!isOther) return;
     // Not before it is asked: a question that is refused stays in its box.

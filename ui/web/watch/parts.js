@@ -52,6 +52,9 @@ export class Parts {
     this.main = new LaneView("Text decoded so far", actions);
     this.ntp = new LaneView("Next-token text so far", actions);
     this.ntp.root.classList.add("sbd-lane-ntp");
+    this.onward = makeButton("play", "Play next-token prediction to its end", actions.playPlain);
+    this.onward.classList.add("sbd-onward");
+    this.ntp.root.append(this.onward);
     this.sudoku = new SudokuView(actions);
     this.conversation = new Conversation(actions);
     this.main.root.prepend(this.conversation.before);
@@ -112,7 +115,12 @@ export class Parts {
     this.sudoku.update(view);
     this.conversation.update(view);
     this.ntp.root.hidden = run.ntp === null;
-    if (run.ntp) this.ntp.update(view, run.ntp);
+    if (run.ntp) {
+      const pass = view.plainPass ?? view.pass;
+      this.ntp.update({ ...view, pass }, run.ntp);
+      const isWhole = run.ntp.finish !== null;
+      this.onward.hidden = !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
+    }
     this.block.update(view);
     this.transport.update(view);
     this.inspector.update(view);

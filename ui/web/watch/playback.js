@@ -6,6 +6,7 @@ import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { makeClock } from "../dom/clock.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { playRate } from "../dom/pace.js";
+import { isStill } from "../dom/page.js";
 
 /** @import { Run } from "../core/run/run.js" */
 /** @import { PlayerState, View } from "./view.js" */
@@ -27,9 +28,9 @@ export class Playback {
     this.stepMs = null;
     this.hasMoved = false;
     this.clock = makeClock(
-      () => state.isPlaying,
+      () => state.isPlaying || this.isPlainOnItsWay,
       () => this.rate(),
-      () => this.advance(),
+      () => (this.isPlainOnItsWay ? this.advancePlain() : this.advance()),
     );
   }
 
@@ -78,7 +79,24 @@ export class Playback {
     const isStep = target === this.state.pass + 1;
     this.stepMs = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.pace();
     this.hasMoved = true;
-    this.change({ pass: target, gammaPreview: null, ...(isManual ? { isPlaying: false } : {}) });
+    const stop = isManual ? { isPlaying: false } : {};
+    this.change({ pass: target, plainPass: null, gammaPreview: null, ...stop });
+  }
+
+  /** Whether next-token prediction goes on alone: it was asked to, and is not at its end. */
+  get isPlainOnItsWay() {
+    const last = this.shown()?.ntp?.lastPass ?? 0;
+    return this.state.plainPass !== null && this.state.plainPass < last;
+  }
+
+  /** Let next-token prediction go on from the run's end to its own, at once where motion is not wanted. */
+  playPlain() {
+    const last = this.shown()?.ntp?.lastPass ?? 0;
+    this.change({ isPlaying: false, plainPass: isStill() ? last : this.state.pass });
+  }
+
+  advancePlain() {
+    this.change({ plainPass: (this.state.plainPass ?? 0) + 1 });
   }
 
   toggle() {

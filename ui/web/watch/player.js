@@ -158,7 +158,15 @@ export class Player {
   open(pass, isPlaying) {
     this.reveals.takeOver(this.parts.watch);
     this.playback.jump();
-    this.set({ pass, isPlaying, held: null, hovered: null, gammaPreview: null, alternative: null });
+    this.set({
+      pass,
+      plainPass: null,
+      isPlaying,
+      held: null,
+      hovered: null,
+      gammaPreview: null,
+      alternative: null,
+    });
   }
 
   /**

@@ -72,7 +72,7 @@ export class Verdict {
  * @param {string} exactness
  */
 export function besidePlain({ count }, exactness) {
-  if (!count) return { words: "same words", reason: "Token for token next-token prediction’s." };
+  if (!count) return { words: "identical", reason: "Token for token next-token prediction’s." };
   const words = `${count} ${count === 1 ? "token differs" : "tokens differ"}`;
   const reason = `${words} from next-token prediction’s; a wavy line marks those here.`;
   const isRounding = exactness === "equal up to rounding";

@@ -16,6 +16,7 @@ import { tokenName } from "../core/text/letters.js";
  * The visitor's choices.
  * @typedef {object} PlayerState
  * @property {number} pass where the playhead stands
+ * @property {number | null} plainPass where next-token prediction goes on alone once the run is over
  * @property {boolean} isPlaying
  * @property {number} speed
  * @property {number | null} hovered position pointed at
@@ -32,6 +33,7 @@ import { tokenName } from "../core/text/letters.js";
 export function initialState() {
   return {
     pass: 0,
+    plainPass: null,
     isPlaying: false,
     speed: 1,
     hovered: null,
@@ -120,12 +122,14 @@ function hardestPosition(run, pass) {
 export function viewOf(state, parts) {
   const chosen = state.hovered ?? state.held;
   const { pass, gammaPreview } = state;
+  const isOver = parts.run.main.finish !== null && pass >= parts.run.main.lastPass;
   return {
     ...state,
     ...parts,
+    plainPass: isOver ? state.plainPass : null,
     focus: chosen ?? hardestPosition(parts.run, pass),
     showsFocus: chosen !== null,
-    isOver: parts.run.main.finish !== null && pass >= parts.run.main.lastPass,
+    isOver,
     wouldReveal: gammaPreview === null ? null : revealedAt(parts.run, pass, gammaPreview),
   };
 }

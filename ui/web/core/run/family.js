@@ -141,7 +141,7 @@ export class Family {
   }
 }
 
-/** @typedef {{ positions: Set<number>, count: number }} Against positions of the answer that differ; count: with those that it lacks */
+/** @typedef {{ positions: Set<number>, count: number, parting: number | null }} Against positions of the answer that differ; count: with those that it lacks; parting: the first place where the two are not the same */
 
 const MAX_TOKENS = 1000; // each of one answer is laid beside each of the other
 
@@ -171,6 +171,10 @@ function compare(run) {
   const [left, right] = [run.ntp ?? run.main, run.main].map((lane) =>
     answerTokens(run, lane).map(({ id }) => id),
   );
-  const differ = differences(left ?? [], right ?? []);
-  return { positions: differ.onlyRight, count: differ.onlyRight.size + numMissing(differ) };
+  const [plain, own] = [left ?? [], right ?? []];
+  const differ = differences(plain, own);
+  const count = differ.onlyRight.size + numMissing(differ);
+  const other = own.findIndex((id, at) => id !== plain[at]);
+  const parting = count === 0 ? null : other < 0 ? own.length : other;
+  return { positions: differ.onlyRight, count, parting };
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   absenceWords,
+  canAnyBeAsked,
   isOffered,
   mayAskOn,
   modelDifference,
@@ -76,4 +77,5 @@ test("a run of another model differs from what the form asks for", () => {
 test("only a model that takes conversations is asked on", () => {
   setModels([LARGE, SMALL], "small");
   assert.deepEqual(["large", "small", "unknown"].map(mayAskOn), [true, false, false]);
+  assert.equal(canAnyBeAsked(), true);
 });

@@ -11,6 +11,7 @@ function playbackAt(pass = 0) {
   /** @type {PlayerState} */
   const state = {
     pass,
+    plainPass: null,
     isPlaying: false,
     speed: 1,
     hovered: null,

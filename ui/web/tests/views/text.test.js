@@ -66,7 +66,8 @@ test("an answer is laid beside next-token prediction's token by token", () => {
   assert.equal(againstPlain(runOf()), null, "there is none");
   assert.equal(againstPlain(beside([0, 1]))?.count, 0);
   const other = againstPlain(beside([0, 2]));
-  assert.deepEqual([[...(other?.positions ?? [])], other?.count], [[1], 1]);
+  assert.deepEqual([[...(other?.positions ?? [])], other?.count, other?.parting], [[1], 1, 1]);
+  assert.equal(againstPlain(beside([0, 1]))?.parting, null, "the texts never part");
 });
 
 test("the two numbers are those of the moment, and at the end next-token prediction's own", () => {

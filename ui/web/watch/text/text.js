@@ -20,6 +20,12 @@ import { LONGEST_CHARACTER, partLead, partPieces, textExtent, textParts } from "
 /** @import { TextPart } from "./parts.js" */
 /** @import { View } from "../view.js" */
 
+/**
+ * count: of positions shown; others: of tokens that next-token prediction has not; parting: the first
+ * where the two texts differ.
+ * @typedef {{ count: number, others: Set<number> | null, parting: number | null }} TextMarks
+ */
+
 const PART_LENGTH = 48; // nodes
 
 /**
@@ -202,9 +208,9 @@ class Token {
    * @param {number} index
    * @param {View} view
    * @param {Lane} lane
-   * @param {{ count: number, others: Set<number> | null }} text
+   * @param {TextMarks} text
    */
-  show(parts, index, view, lane, { count, others }) {
+  show(parts, index, view, lane, { count, others, parting }) {
     const part = parts[index];
     if (!part) return;
     const { item, kind, position } = part;
@@ -216,6 +222,7 @@ class Token {
       view.showsFocus && view.focus === position && " is-focused",
       isDoubted && " is-doubted",
       others?.has(position) && " is-other",
+      parting === position && " is-parting",
     ].filter(Boolean);
     const place = blockMarks(view, lane, position, count);
     this.write(partPieces(parts, index), item === null);
@@ -334,7 +341,7 @@ export class LaneText {
    * @param {Lane} lane
    * @param {number} from
    * @param {number} to
-   * @param {{ count: number, others: Set<number> | null }} text
+   * @param {TextMarks} text
    */
   showRange(view, lane, from, to, text) {
     const pass = Math.min(view.pass, lane.lastPass);
@@ -353,8 +360,18 @@ export class LaneText {
   update(view, lane) {
     const { run } = view;
     const { count, settled } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
-    const others = lane === run.main && view.isOver ? (againstPlain(run)?.positions ?? null) : null;
-    const look = [run, lane.finish, view.isDark, run.hasBytes, view.showsHindsight, others];
+    const against = view.isOver ? againstPlain(run) : null;
+    const others = lane === run.main ? (against?.positions ?? null) : null;
+    const parting = against?.parting ?? null;
+    const look = [
+      run,
+      lane.finish,
+      view.isDark,
+      run.hasBytes,
+      view.showsHindsight,
+      others,
+      parting,
+    ];
     const focus = view.showsFocus && view.focus !== null && view.focus < count ? view.focus : null;
     const first = firstToken(count);
     const isSame =
@@ -362,7 +379,7 @@ export class LaneText {
     if (!isSame) this.flow.clear();
     if (!isSame || settled < this.start) this.beginAt(view, lane, first);
     const { start, shown, nodes } = this;
-    const text = { count, others };
+    const text = { count, others, parting };
     // The letters of a token can depend on the next one; bytes can join over several.
     const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
     const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, start) : start;
