@@ -1,6 +1,7 @@
 """A run as the page plays it: lines of JSON, and one HTML page that holds them.
 
-A line is new to the player, which folds it into the run it shows:
+A line is new to the player, which folds it into the run it shows. A lane is named by its strategy,
+unless the opening line gives "names":
 
     {"run": id, "seq": n, "type": "run",    ...}                what is about to be decoded
     {"run": id, "seq": n, "type": "step",   "lane": name, ...}  one forward pass
@@ -71,6 +72,7 @@ class RunLines:
         prompt: str,
         lanes: Iterable[DecodeConfig],
         *,
+        names: Iterable[str] = (),
         is_recorded: bool = False,
         model: str = "",
         ask: str = "",
@@ -84,19 +86,23 @@ class RunLines:
     ) -> str:
         """The line that opens the run; the player drops what it showed before.
 
-        lanes: the config of each, the main one first. end_token_ids: what ends an answer; needed
+        lanes: the config of each, the main one first. names: of the lanes, where those are not
+        their strategies. end_token_ids: what ends an answer; needed
         while it is not known where this one ends. about: a sentence on what to look at, shown
         beside the run. prompt_token_ids: what the model reads, chat template included, for the axes
         of the attention mask. shape: of the model; None leaves out what forward passes cost.
         versions, weights, messages: as a trace has them.
         """
         configs, read = list(lanes), list(prompt_token_ids)
+        named = list(names)
+        is_named = named != [config.strategy for config in configs]
         pinned = [token_id for config in configs for token_id in config.pinned.values()]
         return self._line(
             "run",
             prompt=prompt,
             model=model,
             lanes=[config_to_data(config) for config in configs],
+            names=named if is_named else (),
             ask=ask,
             about=about,
             prompt_token_ids=read,
@@ -110,7 +116,7 @@ class RunLines:
         )
 
     def step(self, lane: str, event: StepEvent) -> str:
-        """One forward pass of `lane`, which is named by its strategy."""
+        """One forward pass of `lane`."""
         tokens = self._texts(sorted(mentioned_token_ids([event])))
         return self._line("step", lane=lane, tokens=tokens, **event_to_data(event))
 
@@ -170,6 +176,7 @@ def replay_lines(
         wire.start(
             first.prompt,
             [trace.config for trace in lanes.values()],
+            names=lanes,
             is_recorded=True,
             model=first.model,
             end_token_ids={end for trace in lanes.values() for end in trace.end_token_ids},

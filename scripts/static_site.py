@@ -38,10 +38,10 @@ from ui.form.controls import presets_value, slider_value
 from ui.form.engine_choice import ENGINE, RUNTIME
 from ui.form.measured import Best, best_for
 from ui.models import BUNDLED, REAL_PRESETS
+from ui.views.compare import compare_value
 from ui.views.gallery import gallery_value, opening, replay
 from ui.views.home import CARD, footer_value, home_value
 from ui.views.learn import setting
-from ui.views.race import race_value
 
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME)
@@ -137,7 +137,7 @@ def views(exports: Sequence[WebFolder]) -> dict[str, str]:
         "status-line": "",
         "engine-choice": wire_json(place(exports)),
         "player": opening(),
-        "race": race_value(can_draft=True, prompt_id=controls.PROMPT_ID),
+        "compare": compare_value(can_draft=True, prompt_id=controls.PROMPT_ID),
         "home": home_value(prompt_id=controls.PROMPT_ID),
         "learn": setting(controls.PROMPT_ID),
         "gallery": gallery_value(),

@@ -1,6 +1,6 @@
 """Photograph the page for the documents: python -m scripts.take_pictures [--only NAME ...]
 
-Writes assets/pictures/NAME-1440-light.png. The page shows runs that are recorded, but for the race
+Writes assets/pictures/NAME-1440-light.png. The page shows runs that are recorded, but for the lanes
 and the static site, which decode. `home` needs the real model's base (sbd fetch). --out, --width
 and --scheme take others to look at.
 """
@@ -37,7 +37,7 @@ SCROLL_MS = 1_000
 LANDING_MS = 1_000
 """By then what a forward pass reveals has landed."""
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
-RACE = "document.querySelector('.sbd-race').sbdRace"
+LANES = "document.querySelector('.sbd-compare').sbdCompare"
 SEEK = """(part) => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   player.seek(0, true);  // a jump stands still at once, a step lands
@@ -50,17 +50,17 @@ TO_RIDING = f"""() => {{
 }}"""
 
 
-def in_race(page: Any) -> None:
-    """All lanes of a race that was just run, some of them home."""
+def in_compare(page: Any) -> None:
+    """All lanes of a run that was just made, some of them home."""
     page.get_by_role("button", name="Word problem").click()
-    turn_to(page, "Race")
-    page.locator(".sbd-race-go").click()
-    # The recorded race of another prompt is on show until all lanes of this one are home.
-    prompt = page.get_by_label("Prompt").input_value()
-    page.wait_for_function(f"(prompt) => {RACE}.board?.prompt === prompt", arg=prompt)
-    page.evaluate(f"{RACE}.seek(Math.round({RACE}.finish * 0.6), true)")
+    turn_to(page, "Compare")
+    page.locator(".sbd-compare-go").click()
+    run = f"{LANES}.history.run"
+    page.wait_for_function(f"!{run}.isRecorded && {run}.isComplete")
+    page.evaluate(f"{LANES}.seek(Math.round({LANES}.finish * 0.6), true)")
     page.evaluate("document.activeElement?.blur()")
-    page.locator(".sbd-race-card").evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
+    card = page.locator(".sbd-compare-card")
+    card.evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
 
 
 def under_the_hood(page: Any) -> None:
@@ -85,7 +85,7 @@ def with_sudoku(page: Any) -> None:
 
 ACTS: dict[str, tuple[int, Callable[[Any], object]]] = {
     "watch": (900, lambda page: None),
-    "race": (1080, in_race),
+    "compare": (1080, in_compare),
     "hood": (900, under_the_hood),
     "sudoku": (900, with_sudoku),
 }

@@ -14,7 +14,6 @@ from ui.decode import blanks, form
 from ui.form import bounds
 from ui.form.controls import FIELD_IDS, STRATEGIES
 from ui.share import permalink, trace_files
-from ui.views import race
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 
@@ -22,12 +21,11 @@ FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 def constants() -> dict[str, Any]:
     """Everything shared, each value from the Python module that owns it."""
     schemes = {"light": theme.LIGHT, "dark": theme.DARK}
-    names = [*permalink.FIELDS, *race.RACE_FIELDS]
     return {
         "laneNames": LANE_NAMES,
         "replayStyles": STYLES,
         "fieldLabels": form.LABELS,
-        "race": {"lanes": race.LANES, "predrafting": race.PREDRAFTING, "lowGamma": race.LOW_GAMMA},
+        "maxLanes": form.MAX_LANES,
         "solverNames": SOLVER_TITLES,
         "rowPolicyTitles": ROW_POLICY_TITLES,
         "bounds": {solver: asdict(bound) for solver, bound in bounds.BOUNDS.items()},
@@ -41,7 +39,7 @@ def constants() -> dict[str, Any]:
         "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
         "formIds": FIELD_IDS,
         "strategyTitles": {name: title for title, name in STRATEGIES},
-        "linkNames": list(dict.fromkeys(names)),
+        "linkNames": [*permalink.FIELDS, permalink.LANES],
         "devices": {name: _device(device) for name, device in roofline.DEVICES.items()},
         "limits": _limits(),
     }

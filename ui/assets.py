@@ -18,9 +18,8 @@ STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
     for name in (
         *PLAYER_STYLES,
-        "race",
+        "compare",
         "charts",
-        "solver-comparison",
         "roofline",
         "page",
         "learn",

@@ -13,7 +13,7 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay import replay_html
 from sbd_core.trace import Trace
 from ui.decode.client import Client
-from ui.decode.form import DEFAULT_GAMMA, Form, message_of
+from ui.decode.form import DEFAULT_GAMMA, Form, lane_settings, message_of
 from ui.decode.session import Session, Update
 from ui.share.trace_files import read_trace
 
@@ -145,8 +145,8 @@ Yields {text, num_tokens, num_forwards, is_done, trace, num_ahead}; trace is JSO
 else "". num_ahead: runs of others that are before this one."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.
-lanes: of ntp, verify, verify:PREDRAFTS, sbd and sbd:GAMMA, as in
-["ntp", "sbd:0.1", "sbd:2", "verify", "verify:4"].
+lanes: of ntp, verify, verify:PREDRAFTS, sbd, and names in sbd_core.rules.SOLVERS, with a value of
+the first setting or without, as in ["ntp", "sbd:0.1", "top-k:4", "verify", "verify:4"].
 block_size: positions decoded together. max_new_tokens: longest answer.
 model: the name of one that the page offers; empty is the one it opens with.
 Yields the list of finished lanes, the same again while another runs: {lane, text, num_tokens,
@@ -188,7 +188,7 @@ def raced(
     try:
         if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
             raise ArgumentError("lanes", f"must be a list of 1 to {MAX_LANES}", lanes)
-        forms = [Form(prompt, **settings_of(lane), **sizes) for lane in lanes]
+        forms = [Form(prompt, **lane_settings(lane), **sizes) for lane in lanes]
         rows: list[dict[str, Any]] = []
         told = time.monotonic()
         for news in session.traces(forms, client):
@@ -202,24 +202,6 @@ def raced(
             yield [{**RACE_IN_LINE, "num_ahead": num_ahead}] if num_ahead else list(rows)
     except SetBlockDecodingError as error:
         refuse(message_of(error))
-
-
-def settings_of(lane: object) -> dict[str, Any]:
-    """The form's fields for a lane called "ntp", "verify", "verify:N", "sbd" or "sbd:GAMMA"."""
-    strategy, colon, number = str(lane).partition(":")
-    if strategy not in ("ntp", "verify", "sbd") or (colon and strategy == "ntp"):
-        rule = "must each be ntp, verify, verify:PREDRAFTS, sbd or sbd:GAMMA"
-        raise ArgumentError("lanes", rule, lane)
-    if not colon:
-        return {"strategy": strategy}
-    if strategy == "verify":
-        if not number.isascii() or not number.isdigit():
-            raise ArgumentError("num_predrafts", "must be a whole number >= 0", number)
-        return {"strategy": strategy, "num_predrafts": int(number[:9])}
-    try:
-        return {"strategy": strategy, "gamma": float(number)}
-    except ValueError as error:
-        raise ArgumentError("gamma", "must be a finite number >= 0", number) from error
 
 
 def race_row(lane: str, trace: Trace) -> dict[str, Any]:

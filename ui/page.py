@@ -43,11 +43,10 @@ from ui.share.sheet import wire_sharing
 from ui.untrained import untrained
 from ui.views import gallery
 from ui.views.charts import charts_section
+from ui.views.compare import compare_value, wire_compare
 from ui.views.home import footer, header, home_value
 from ui.views.learn import setting
-from ui.views.race import race_value, wire_race
 from ui.views.roofline import roofline_section
-from ui.views.solvers import solver_comparison_section
 
 PARAMETERS = (
     "solver", *SOLVER_PARAMETERS, "seed", "row_policy", "num_predrafts", "draft_threshold"
@@ -99,8 +98,8 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
                 form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(first)
-                race = race_value(first, can_draft=can_draft, prompt_id=controls.PROMPT_ID)
-                lanes = view("race", race, "start", "halt")
+                value = compare_value(first, can_draft=can_draft, prompt_id=controls.PROMPT_ID)
+                lanes = view("compare", value, "start", "halt")
         visit = gr.State(Visit())
         client_from = partial(client_of, page)
         # First: later handlers do not get their names.
@@ -111,9 +110,8 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
             wire_model_switch(page, models, Parts(switch, title, form, strip), session.limits)
         engine_of = partial(controls.engine_of, models.first, session.limits)
         page.load(engine_of, None, form.engine, **QUICK)  # an export may have been made since
-        wire_race(session, lanes, form.fields, RUN, linked, client_from)
+        wire_compare(session, lanes, RUN, linked, client_from)
         charts_section()
-        solver_comparison_section(session, form.fields, RUN, client_from)
         roofline_section(may_name_folder=not is_public)
         messages = view("server-messages", "")  # its values are made by server_message
         choosers = (view("gallery", gallery.gallery_value(), "choose_run"), form.presets)

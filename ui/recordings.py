@@ -1,4 +1,4 @@
-"""Recorded runs: of the opening, the race, the gallery and the Learn view. They need no model."""
+"""Recorded runs: of the opening, Compare, the gallery and the Learn view. They need no model."""
 
 import json
 import logging
@@ -13,6 +13,7 @@ from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.files import ASSETS
 from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.trace import Trace
+from ui.decode.form import lane_name
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +26,12 @@ HOW_CHOSEN = (
     "the run that shows it most."
 )
 """How the runs of scripts.record were chosen, as the page says it."""
-RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
+COMPARED_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
 HOME_RUN = "code-1"
 """Of the gallery: what moves first on the page."""
 OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
 ENDINGS = {REAL_MODEL: "-real"}
-"""Of the names of opening and race, by model; all others show nano's, which have none."""
+"""Of the names of opening and comparison, by model; all others show nano's, which have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,10 @@ def opening_traces(model: str = "") -> dict[str, Trace]:
 
 
 @cache
-def race_traces(model: str = "") -> dict[str, Trace]:
-    """The lanes of a model's recorded race by their names; none if a file is missing or damaged."""
-    return _lanes("race", model, RACE_LANES)
+def compared_traces(model: str = "") -> dict[str, Trace]:
+    """A model's recorded comparison by lane; none if a file is missing or damaged."""
+    lanes = _lanes("race", model, COMPARED_LANES)
+    return {lane_name(trace.config): trace for trace in lanes.values()}
 
 
 def _lanes(kind: str, model: str, lanes: Sequence[str]) -> dict[str, Trace]:

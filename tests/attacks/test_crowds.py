@@ -72,9 +72,9 @@ def leave(visitor: Visitor, way: str) -> None:
         event = visitor.ask_api()
     elif way == "an api race":
         event = visitor.ask("api-race", ["p", ["ntp", "sbd:0.1"], 16, 128])
-    elif way == "a race":
-        data = {"lanes": ["ntp", "sbd-low"], "low": 0.1, "high": 0.35}
-        event = visitor.ask("race", ["p", 16, 128, 0], data)
+    elif way == "lanes":
+        data = {"lanes": ["ntp", "sbd:0.1"], "form": {"prompt": "p"}}
+        event = visitor.ask("compare", [], data)
     else:
         event = visitor.ask_page()
     if way != "never listened to":
@@ -88,7 +88,7 @@ def leave(visitor: Visitor, way: str) -> None:
 
 
 def test_runs_that_are_left_in_any_way_leave_no_cache_and_the_page_goes_on():
-    ways = ["a run", "cancelled", "an api run", "an api race", "a race", "never listened to"]
+    ways = ["a run", "cancelled", "an api run", "an api race", "lanes", "never listened to"]
     model, num_alive = counted_caches(slowed(story_model(), 0.01))
     with served(model) as page:
         visitors = [Visitor(page, f"127.0.0.{number}") for number in range(2, 8)]

@@ -70,11 +70,11 @@ STATE = """() => {
 }"""
 
 
-NAMES_A_VIEW = re.compile(r"#|[?&](prompt|race)=")
+NAMES_A_VIEW = re.compile(r"#|[?&](prompt|lanes)=")
 
 
 def on_watch(url: str) -> str:
-    """The address with Watch in front, if it names no view, decode or race of its own."""
+    """The address with Watch in front, if it names no view, decode or lanes of its own."""
     return url if NAMES_A_VIEW.search(url) else f"{url}#watch"
 
 
@@ -318,7 +318,7 @@ def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
         page.set_default_timeout(60_000)
         watch(page)
         page.goto(on_watch(url))
-        # The opening run is there, if behind a race that the address asks for.
+        # The opening run is there, if behind lanes that the address asks for.
         page.wait_for_selector(".sbd-tile", state="attached")
         return page
 

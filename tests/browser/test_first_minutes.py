@@ -134,11 +134,11 @@ def test_on_a_phone_a_menu_leads_to_every_view_and_folds_again(open_page, story_
     menu, views = page.get_by_role("button", name="Views"), page.locator(".sbd-view")
     expect(views.first).to_be_hidden()
     menu.click()
-    expect(views).to_have_text(["Learn", "Watch", "Race", "Solvers", "Roofline"])
+    expect(views).to_have_text(["Learn", "Watch", "Compare", "Roofline"])
     page.keyboard.press("Escape")
     expect(views.first).to_be_hidden()
-    turn_to(page, "Race")
-    expect(page.locator(".sbd-race-lane").first).to_be_visible()
+    turn_to(page, "Compare")
+    expect(page.locator(".sbd-compare-lane").first).to_be_visible()
     expect(views.first).to_be_hidden()
 
 

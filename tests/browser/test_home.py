@@ -124,9 +124,9 @@ def test_two_ways_lead_on_and_back_leads_here_again(visit):
     ("address", "part"),
     [
         ("#learn", ".sbd-learn-question"),
-        ("#race", ".sbd-race-lanes"),
+        ("#compare", ".sbd-compare-lanes"),
         ("?prompt=p", "#sbd-player"),
-        ("?race=ntp&prompt=p", ".sbd-race-lanes"),
+        ("?lanes=ntp&prompt=p", ".sbd-compare-lanes"),
     ],
 )
 def test_an_address_opens_its_view_at_once(open_page, story_url, address, part):

@@ -27,18 +27,18 @@ def in_front(page, name: str):
 
 def test_back_goes_to_the_view_before_and_not_away_from_the_page(open_page, story_url):
     page = open_page(story_url)
-    for name in ("Race", "Solvers", "Roofline", "Watch"):
+    for name in ("Compare", "Roofline", "Watch"):
         turn_to(page, name)
-    for name, address in (("Roofline", "roofline"), ("Solvers", "solvers"), ("Race", "race")):
+    for name, address in (("Roofline", "roofline"), ("Compare", "compare")):
         page.go_back()
         in_front(page, name)
         expect(page).to_have_url(re.compile(f"#{address}$"))
-    expect(page.locator(".sbd-race-lane").first).to_be_visible()
+    expect(page.locator(".sbd-compare-lane").first).to_be_visible()
     page.go_back()
     in_front(page, "Watch")
     expect(page.locator("#sbd-player")).to_be_visible()
     page.go_forward()
-    in_front(page, "Race")
+    in_front(page, "Compare")
 
 
 def test_back_goes_through_the_scenes_and_a_view_is_found_as_it_was_left(open_page, story_url):
@@ -60,7 +60,7 @@ def test_back_goes_through_the_scenes_and_a_view_is_found_as_it_was_left(open_pa
 
 
 def test_a_view_that_is_reloaded_is_there_again(open_page, story_url):
-    page = open_page(f"{story_url}#race")
+    page = open_page(f"{story_url}#compare")
     turn_to(page, "Watch")
     expect(page).to_have_url(re.compile("#watch$"))
     page.reload()
@@ -70,9 +70,9 @@ def test_a_view_that_is_reloaded_is_there_again(open_page, story_url):
 
 def test_a_view_that_is_turned_to_before_it_is_mounted_is_there(contexts, story_url):
     page = contexts(has_touch=False).new_page()
-    page.add_init_script(f"({EARLY})('race')")
+    page.add_init_script(f"({EARLY})('compare')")
     page.goto(story_url)
-    expect(page.locator(".sbd-race-go")).to_be_visible()
+    expect(page.locator(".sbd-compare-go")).to_be_visible()
     page.close()
 
 

@@ -22,7 +22,7 @@ FULL = ("The page is full", "still in line here")
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """url: of the page. functions: Gradio's number of each run: page, api, race, api-race.
+    """url: of the page. functions: Gradio's number of each run: page, compare, api, api-race.
 
     quick: of what is answered beside the line, with how many values each takes.
     """
@@ -58,7 +58,7 @@ def described(demo: Any, url: str) -> Served:
         url.rstrip("/"),
         {
             "page": page._id,
-            "race": named["started", 1]._id,
+            "compare": named["started", 1]._id,
             "api": decode._id,
             "api-race": next(f._id for f in demo.fns.values() if f.api_name == "race"),
         },

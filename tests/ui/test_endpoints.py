@@ -209,7 +209,7 @@ BAD_CALLS = {
     "bad tau": ("/decode", ("p",), {"solver": "confidence-threshold", "tau": 2}, "τ must be"),
     "bad pins": ("/decode", ("p",), {"pinned": [[1]]}, "must be a list of offsets"),
     "no lanes": ("/race", ("p", []), {}, "lanes must be a list of 1 to 6"),
-    "unknown lane": ("/race", ("p", ["fast"]), {}, "lanes must each be ntp"),
+    "unknown lane": ("/race", ("p", ["fast"]), {}, "lanes must each be one of ntp"),
     "lane's gamma": ("/race", ("p", ["sbd:x"]), {}, "γ must be a finite number"),
     "not a trace": ("/trace_to_html", ("{}",), {}, "trace.format: is missing"),
     "no trace": ("/trace_to_html", ("", ""), {}, "trace: must be JSON"),

@@ -83,7 +83,7 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
     try:
-        for link in ("prompt=x&strategy=ntp", "race=ntp&prompt=x"):
+        for link in ("prompt=x&strategy=ntp", "lanes=ntp&prompt=x"):
             answer = opened(f"http://127.0.0.1:{port}", link, program, REFUSED)
             assert "'model' has a damaged weights file" in answer
             assert str(broken_model) not in answer

@@ -50,7 +50,7 @@ def test_a_stream_makes_gradio_copy_the_properties_of_hardly_anything():
     """It copies those of every input of an event that ended, and of all that shows progress."""
     demo = page_module.build(story_model())
     streams = [f for f in demo.fns.values() if f.targets and f.concurrency_id == "runs"]
-    assert len(streams) == 6
+    assert len(streams) == 5
     assert all(stream.show_progress_on == [] for stream in streams)
     decode = next(stream for stream in streams if stream.name == "decode")
     assert [type(item) for item in decode.inputs] == [gr.State, gr.JSON]
@@ -60,7 +60,7 @@ def test_a_stream_makes_gradio_copy_the_properties_of_hardly_anything():
 def test_every_run_is_in_the_one_line_and_gradio_holds_nobody_back():
     demo = page_module.build(story_model())
     runs = {f.name: f for f in demo.fns.values() if f.concurrency_id == "runs"}
-    assert set(runs) == {"decode", "redo", "linked", "started", "race", "timed", "compared"}
+    assert set(runs) == {"decode", "redo", "linked", "started", "race", "timed"}
     limits = {f.concurrency_limit for f in runs.values()}
     options = page_module.launch_options()
     assert MAX_PLACES < min(limits) <= options["max_threads"] < demo._queue.max_size

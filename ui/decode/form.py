@@ -18,6 +18,8 @@ MAX_TYPED_CHARACTERS = 20_000
 """What a text box takes: more than is decoded, so that a longer text is refused and not cut."""
 MAX_NEW_TOKENS = 256
 MAX_TURNS = 40
+MAX_LANES = 4
+"""Ways to decode one prompt that the page compares."""
 LABELS = {
     "model": "Model",
     "prompt": "Prompt",
@@ -121,6 +123,51 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         pinned=_pairs(form.pinned),
     )
     return form.prompt, config
+
+
+def forms_of(lanes: object, form: Form) -> dict[str, Form]:
+    """The form of each lane to compare, by its name; none twice. Raises ArgumentError.
+
+    lanes: see `lane_settings`. form: what they share.
+    """
+    if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
+        raise ArgumentError("Lanes", f"must be 1 to {MAX_LANES}; choose one", None)
+    settings = {str(lane): lane_settings(lane) for lane in lanes}
+    return {lane: replace(form, **own) for lane, own in settings.items()}
+
+
+def lane_settings(lane: object) -> dict[str, Any]:
+    """The form's fields for a lane: ntp, verify, sbd or a solver's name.
+
+    A value of its first setting may follow: "verify:4" makes predrafts, "sbd:0.1" has that gamma.
+    """
+    name, colon, number = str(lane).partition(":")
+    rule = SOLVERS.get("entropy-bound" if name == "sbd" else name)
+    dial = "num_predrafts" if name == "verify" else None
+    settings = {"strategy": name}
+    if rule is not None:
+        settings = {"strategy": "sbd", "solver": rule.name}
+        dial = next((item.name for item in fields(rule)), None)
+    elif name not in ("ntp", "verify"):
+        names = ", ".join(["ntp", "verify", "sbd", *SOLVERS])
+        raise ArgumentError("lanes", f"must each be one of {names}, as in sbd:0.1", lane)
+    if not colon:
+        return settings
+    if dial is None:
+        raise ArgumentError("lanes", f"{name} takes no value", lane)
+    try:
+        return {**settings, dial: float(number)}
+    except ValueError:
+        return {**settings, dial: number}  # the check of the form says what is wrong
+
+
+def lane_name(config: DecodeConfig) -> str:
+    """The lane that decodes so, as `lane_settings` reads it."""
+    if config.strategy != "sbd":
+        return str(config.strategy)
+    values = list(solver_parameters(config.solver).values())[:1]
+    name = "sbd" if config.solver.name == "entropy-bound" else config.solver.name
+    return ":".join([name, *(f"{value:g}" for value in values)])
 
 
 def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:

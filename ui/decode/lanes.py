@@ -19,7 +19,8 @@ class Lane:
     """One strategy at work: what it was asked, and what came out so far.
 
     model: what decodes. prompt: as sbd_core.stream() takes it, prompt_token_ids: as it is read.
-    events, token_ids: the forward passes made, and the answer that they committed.
+    events, token_ids: the forward passes made, and the answer that they committed. name: its
+    strategy, if not given.
 
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
@@ -32,13 +33,12 @@ class Lane:
     events: list[StepEvent] = field(default_factory=list)
     token_ids: list[int] = field(default_factory=list)
     has_revealed: bool = False
+    name: str = ""
     _stream: Iterator[StepEvent] | None = None
     _is_closed: bool = False
 
-    @property
-    def name(self) -> str:
-        """Its strategy."""
-        return str(self.config.strategy)  # settled
+    def __post_init__(self) -> None:
+        self.name = self.name or str(self.config.strategy)  # settled
 
     def step(self) -> StepEvent | None:
         """Make the next forward pass; None when the lane is complete or closed."""

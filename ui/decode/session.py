@@ -6,7 +6,7 @@ Turns every error into one line of text, here and nowhere else. Knows no Gradio 
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -114,17 +114,37 @@ class Session:
 
         visit: where its visitor may stop it. client: whose it is.
         """
+        yield from self._told([form.model], lambda: self.open(form), form.ask, visit, client)
+
+    def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
+        """The same of one prompt decoded in several ways, each a lane of that name."""
+
+        def opened() -> list[Lane]:
+            return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
+
+        yield from self._told([form.model for form in forms.values()], opened, "", None, client)
+
+    def _told(
+        self,
+        names: Sequence[object],
+        opened: Callable[[], list[Lane]],
+        ask: object,
+        visit: Visit | None,
+        client: Client,
+    ) -> Iterator[Update]:
+        """Everything the page shows of a run. names: of the models. ask: see Form."""
         ticket = None
         run_id = uuid.uuid4().hex[:8]
         is_stopped = (visit or Visit()).watch()
         lanes: list[Lane] = []
         try:
-            yield from self.while_loading(form.model)
-            lanes = self.open(form)
+            for name in names:
+                yield from self.while_loading(name)
+            lanes = opened()
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
-            ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
-            yield from self._run(run_id, lanes, ask, is_stopped, client)
+            known = ask if isinstance(ask, str) and len(ask) <= MAX_ASK else ""
+            yield from self._run(run_id, lanes, known, is_stopped, client)
         except SetBlockDecodingError as error:
             ahead = MAX_PLACES if isinstance(error, QueueFull) else 0
             yield Update(
@@ -233,6 +253,7 @@ class Session:
         yield wire.start(
             messages[-1][1] if messages else str(main.prompt),
             [lane.config for lane in lanes],
+            names=[lane.name for lane in lanes],
             model=model.name,
             ask=ask,
             end_token_ids=model.end_token_ids,

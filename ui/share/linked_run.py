@@ -1,4 +1,4 @@
-"""Runs the decode or race that the page's address asks for when it is opened."""
+"""Runs the decode or comparison that the page's address asks for when it is opened."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,16 +8,16 @@ import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
 from ui.decode.client import Client
-from ui.decode.form import MAX_TYPED_CHARACTERS, Form, message_of
-from ui.decode.session import Session
+from ui.decode.form import MAX_TYPED_CHARACTERS, Form, forms_of, message_of
+from ui.decode.session import Session, Update
 from ui.decode.visit import Visit
 from ui.messages import Speaker
 from ui.share import permalink
-from ui.views.race import forms_of, is_race, linked_entry, raced, refused, waiting
+from ui.views.compare import compared, told
 
 Updates = Iterator[tuple[Any, ...]]
 KEPT = "kept"
-NUM_SHOWN = 4  # player, status line, Decode, Stop; the race and the fields of the form come after
+NUM_SHOWN = 4  # player, status line, Decode, Stop; the comparison and the form's fields come after
 
 
 def linked_run(
@@ -34,8 +34,8 @@ def linked_run(
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
         query, client = request.query_params, client_of(request)
-        if is_race(query):
-            yield from _race(session, query, fields, client)
+        if permalink.LANES in query:
+            yield from _compare(session, query, fields, client)
         elif permalink.is_link(query) and (flag == KEPT or query.get("engine") == "browser"):
             yield _outputs(fields, values=_fields_of(session, query, fields))
         elif permalink.is_link(query):
@@ -70,23 +70,27 @@ def _decode(
         values = {}
 
 
-def _race(
+def _compare(
     session: Session, query: Mapping[str, str], fields: Sequence[str], client: Client
 ) -> Updates:
-    entry = linked_entry(query)
-    entry = replace(entry, model=session.models.known(entry.model))
+    lanes = query[permalink.LANES].split(",")
     try:
-        for update in session.while_loading(entry.model):
-            yield _outputs(fields, race=waiting(update.message, entry))
-        for form in forms_of(entry).values():
-            session.check(form)
+        form = permalink.form_of(query)
+        form = replace(form, model=session.models.known(form.model))
+        for update in session.while_loading(form.model):
+            yield _outputs(fields, lanes=told(Speaker(), update, lanes))
+        for each in forms_of(lanes, form).values():
+            session.check(each)
     except SetBlockDecodingError as error:
-        words = f"This link cannot be raced: {message_of(error)}"
-        yield _outputs(fields, race=refused(words, entry), values=_prompt_of(query))
+        words = f"This link cannot be compared: {message_of(error)}"
+        refusal = Update(message=words, is_error=True, is_running=False)
+        shown = told(Speaker(), refusal, lanes)
+        yield _outputs(fields, lanes=shown, values=_prompt_of(query))
         return
-    values = {name: getattr(entry, name) for name in fields if hasattr(entry, name)}
-    for news in raced(session, entry, client, is_linked=True):
-        yield _outputs(fields, race=news, values=values)
+    named = {field for name, field in permalink.FIELDS.items() if name in query}
+    values = {name: getattr(form, name) for name in fields if name in named}
+    for news in compared(session, lanes, form, client, is_linked=True):
+        yield _outputs(fields, lanes=news, values=values)
         values = {}
 
 
@@ -109,13 +113,13 @@ def _prompt_of(query: Mapping[str, str]) -> dict[str, Any]:
 def _outputs(
     fields: Sequence[str],
     shown: tuple[Any, ...] | None = None,
-    race: Any = None,
+    lanes: Any = None,
     values: Mapping[str, Any] | None = None,
 ) -> tuple[Any, ...]:
     """All outputs in their order; what is not given stays as it is."""
     known = values or {}
     return (
         *(shown or [gr.skip() for _ in range(NUM_SHOWN)]),
-        gr.skip() if race is None else race,
+        gr.skip() if lanes is None else lanes,
         *(known.get(name, gr.skip()) for name in fields),
     )

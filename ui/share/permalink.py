@@ -1,6 +1,6 @@
-"""The address bar as a decode or a race: read here unchecked, as a raw post would be.
+"""The address bar as a decode, or as lanes to compare: read here unchecked, as a raw post would be.
 
-ui/web/share/permalink.js writes the names of a decode. Knows no Gradio.
+ui/web/share/permalink.js writes the names. Knows no Gradio.
 """
 
 import re
@@ -34,6 +34,8 @@ FIELDS = {
 TEXTS = {"prompt", "system", "strategy", "solver", "by", "rows", "with"}
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?")
+LANES = "lanes"
+"""Ways to decode the prompt of an address that asks for a comparison."""
 PINS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}(,[0-9]{1,9}:[0-9]{1,9})*")
 
 
@@ -52,8 +54,6 @@ def value_of(name: str, text: str) -> Any:
     """A number where one is expected and given, else the text, for the form's check to refuse."""
     if name in TEXTS:
         return text
-    if name == "race":
-        return text.split(",")
     if name == "pins":
         return _pins(text)
     if WHOLE.fullmatch(text):

@@ -497,7 +497,7 @@ FOLDER_HINT = f"{HINT}, or type the folder of a model"
 
 
 def roofline_section(*, may_name_folder: bool) -> None:
-    """The view beside Watch and Race, at the address #roofline.
+    """The view beside Watch and Compare, at the address #roofline.
 
     may_name_folder: whether visitors may have a model's folder on this machine looked into.
     """

@@ -205,6 +205,7 @@ export class ChartCards {
 const CLOSED_WORDS =
   "Charts of this run: [entropy], [tokens|token] per [forward pass], agreement, and the cost of parallelism.";
 const MAX_MARKS = 12; // as ui/views/charts.py
+const SOLVERS_WORDS = "Every [solver] on held-out examples, your runs marked.";
 const OPEN_WORDS = "Drag to zoom, point to read, and press the camera to save.";
 
 /** The section under the player. */
@@ -228,7 +229,14 @@ class ChartSection {
     this.status = make("p", "sbd-charts-status", { role: "status" });
     this.toggle = makeToggle("Charts", () => this.turn());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
+    this.closedWords = CLOSED_WORDS;
     this.say(withTerms(CLOSED_WORDS));
+  }
+
+  /** @param {boolean} isCompared whether the chart of solvers stands below compared lanes */
+  show(isCompared) {
+    this.closedWords = isCompared ? SOLVERS_WORDS : CLOSED_WORDS;
+    if (!this.isOpen) this.say(withTerms(this.closedWords));
   }
 
   /**
@@ -244,7 +252,7 @@ class ChartSection {
     this.isOpen = !this.isOpen;
     this.toggle.setAttribute("aria-expanded", String(this.isOpen));
     if (this.isOpen) this.open();
-    else this.say(withTerms(CLOSED_WORDS));
+    else this.say(withTerms(this.closedWords));
     this.root.toggleAttribute("data-is-open", this.isOpen);
     this.again();
   }
@@ -333,16 +341,7 @@ export function mountCharts({ element, value, trigger, signal }) {
       section.marks.set(`compared ${mark.name}`, mark);
     section.again();
   };
-  // The solvers' view has their chart: the bar is not there to open it.
-  let isOpenedForSolvers = false;
-  /** @param {string} name of the view that is in front now */
-  function turn(name) {
-    if ((name === "solvers") === isOpenedForSolvers || (section.isOpen && !isOpenedForSolvers))
-      return;
-    isOpenedForSolvers = !isOpenedForSolvers;
-    section.turn();
-  }
-  onTurn(turn, signal);
+  onTurn((name) => section.show(name === "compare"), signal);
   document.addEventListener("sbd-run", follow, { signal });
   document.addEventListener("sbd-compared", compared, { signal });
   onScheme(() => section.turnTheme(), signal);

@@ -1,6 +1,7 @@
 // The bundle of the page: every view by the name that Python gives it.
 
 import { mountCharts } from "./charts.js";
+import { mountCompare } from "./compare/mount.js";
 import { mountFooter } from "./form/footer.js";
 import { mountHeader } from "./form/header.js";
 import { mountModelSwitch } from "./form/model_switch.js";
@@ -13,9 +14,7 @@ import { mountGallery } from "./gallery.js";
 import { mountHome } from "./home.js";
 import { mountEngineChoice } from "./in_browser/mount.js";
 import { mountLearn } from "./learn/mount.js";
-import { mountRace } from "./race/mount.js";
 import { mountRoofline } from "./roofline.js";
-import { mountSolverComparison } from "./solvers.js";
 import { mountPlayer, mountServerMessages } from "./watch/mount.js";
 
 /** @import { Mount, Place, Take } from "./stub.js" */
@@ -36,9 +35,8 @@ const VIEWS = {
   player: mountPlayer,
   presets: mountPresets,
   puzzle: mountPuzzle,
-  race: mountRace,
+  compare: mountCompare,
   gallery: mountGallery,
-  "solver-comparison": mountSolverComparison,
   untrained: mountUntrained,
 };
 

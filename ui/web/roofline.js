@@ -1,4 +1,4 @@
-// The roofline as a calculator beside Watch and Race, at an address of its own. The
+// The roofline as a calculator beside Watch and Compare, at an address of its own. The
 // numbers and figures come from the server; nothing is asked before the view is looked at.
 
 import { ChartCards, makeLibrary } from "./charts.js";

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.browser.compare.test_compare import enter, go
 from tests.browser.conftest import (
     RUN,
     begin,
@@ -18,7 +19,6 @@ from tests.browser.conftest import (
     sync_api,
 )
 from tests.browser.player.test_branches import intervene, rows
-from tests.browser.race.test_race import enter, go
 from tests.browser.share.test_share import open_sheet, saved
 from tests.ui.doubles import slowed, story_model, wait_for
 from tests.workers import free_port
@@ -195,17 +195,17 @@ def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, 
     expect(waiting.get_by_text("Another decode is running; yours comes next.")).to_be_visible()
     enter(racing)
     go(racing).click()
-    expect(racing.locator(".sbd-race-news")).to_contain_text("before yours")
+    expect(racing.locator(".sbd-compare-news")).to_contain_text("before yours")
     page.context.set_offline(True)
     for each in (page, waiting):
         each.get_by_role("button", name="Stop", exact=True).click()
-    racing.locator(".sbd-race-stop").click()
+    racing.locator(".sbd-compare-stop").click()
     expect(news(page)).to_contain_text("The server does not answer; the run stands here")
     assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.isStopped")
     words = "The server does not answer; nothing of the new run has come."
     expect(news(waiting)).to_have_text(words)
-    words = "The server does not answer; nothing of this race has come."
-    expect(racing.locator(".sbd-race-news")).to_have_text(words)
+    words = "The server does not answer; nothing more of these lanes has come."
+    expect(racing.locator(".sbd-compare-news")).to_have_text(words)
     for button in (decode_button(page), decode_button(waiting), go(racing)):
         expect(button).to_be_enabled()
     page.context.set_offline(False)

@@ -1,4 +1,4 @@
-"""The address bar: what it holds after a decode or a race, and what opening it does."""
+"""The address bar: what it holds after a decode or of lanes, and what opening it does."""
 
 import re
 from urllib.parse import parse_qs, urlencode, urlparse
@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlencode, urlparse
 import pytest
 
 from sbd_core.trace import Trace
+from tests.browser.compare.test_compare import button, enter, go
 from tests.browser.conftest import (
     advanced,
     begin,
@@ -15,7 +16,6 @@ from tests.browser.conftest import (
     state,
     sync_api,
 )
-from tests.browser.race.test_race import button, enter, go
 from tests.browser.share.test_share import open_sheet, saved, timeless
 from tests.ui.share.test_linked_run import BAD_LINKS
 
@@ -75,39 +75,42 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
     other.context.close()
 
 
-def race_result(page) -> list[list[str]]:
+def result_of(page) -> list[list[str]]:
     """Of every lane: title, text, passes, tokens and what differs."""
     button(page, "Finish (End)").click()
-    expect(page.locator(".sbd-race-table tr.is-open")).to_have_count(0)
+    expect(page.locator(".sbd-compare-table tr.is-open")).to_have_count(0)
     painted(page)
-    lanes = page.locator(".sbd-race-lane").all()
-    titles = [lane.locator(".sbd-race-name").inner_text() for lane in lanes]
-    texts = [lane.locator(".sbd-race-text").inner_text() for lane in lanes]
-    rows = page.locator(".sbd-race-table tbody tr").all()
+    lanes = page.locator(".sbd-compare-lane").all()
+    titles = [lane.locator(".sbd-compare-name").inner_text() for lane in lanes]
+    texts = [lane.locator(".sbd-compare-text").inner_text() for lane in lanes]
+    rows = page.locator(".sbd-compare-table tbody tr").all()
     figures = [row.locator("td").all_inner_texts() for row in rows]
     return [
         [title, text, passes, tokens, differs]
-        for title, text, (passes, tokens, _, _, differs) in zip(titles, texts, figures, strict=True)
+        for title, text, (passes, tokens, _, _, _, differs) in zip(
+            titles, texts, figures, strict=True
+        )
     ]
 
 
-def test_a_link_races_again_in_another_browser(story, elsewhere):
+def test_a_link_compares_again_in_another_browser(story, elsewhere):
     enter(story)
     story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
-    story.get_by_label("γ of SBD, another γ").fill("50")
-    story.get_by_role("checkbox", name="Next-token prediction").uncheck()
+    story.get_by_label("Lane 1").select_option("")
+    story.get_by_label("γ of place 3").fill("50")
     go(story).click()
-    expect(story).to_have_url(re.compile("race=sbd-low%2Csbd-high%2Cverify&"))
-    result = race_result(story)
+    expect(story).to_have_url(re.compile("lanes=sbd%3A0.1%2Csbd%3A50%2Cverify"))
+    result = result_of(story)
     assert [row[0] for row in result] == ["SBD, γ 0.1", "SBD, γ 50", "Verify"]
     other = elsewhere(story.url)
-    expect(other.locator(".sbd-race-name")).to_have_text([row[0] for row in result])
-    assert race_result(other) == result
+    expect(other.locator(".sbd-compare-name")).to_have_text([row[0] for row in result])
+    expect(go(other)).to_be_enabled()
+    assert result_of(other) == result
     assert other.url == story.url
     expect(other.get_by_label("Prompt")).to_have_value("Æ & <b>?\n2+2=4")
-    expect(other.get_by_role("checkbox", name="Next-token prediction")).not_to_be_checked()
-    expect(other.get_by_label("γ of SBD, another γ")).to_have_value("50")
-    expect(go(other)).to_be_enabled()
+    expect(other.get_by_label("Lane 1")).to_have_value("sbd")
+    expect(other.get_by_label("Lane 4")).to_have_value("")
+    expect(other.get_by_label("γ of place 2")).to_have_value("50")
 
 
 def test_the_address_names_everything_and_pins_too(open_page, story_url):

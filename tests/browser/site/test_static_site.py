@@ -11,6 +11,7 @@ import pytest
 from sbd_core.errors import ArgumentError
 from sbd_core.trace import Trace
 from scripts.static_site import main, write_site
+from tests.browser.compare.test_compare import LANES
 from tests.browser.conftest import decode_button, on_watch, sync_api, turn_to
 from tests.browser.server.test_saved_runs import is_saved
 from tests.browser.share.test_share import open_sheet, saved
@@ -71,7 +72,7 @@ def test_it_decodes_in_a_frame_of_a_page_that_shares_no_memory(open_page, server
         page.goto("about:blank")
 
 
-def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
+def test_the_gallery_lanes_and_links_work_from_files(open_page, server):
     page = open_page(address(server))
     page.locator(".sbd-gallery-card").first.click()
     is_complete(page, "opening")
@@ -80,9 +81,9 @@ def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     assert Trace.from_json(saved(page, "Save JSON")[1].decode()).num_forwards > 1
     assert saved(page, "Save HTML")[0].endswith(".html")
     page.keyboard.press("Escape")
-    turn_to(page, "Race")
-    page.locator(".sbd-race-go").click()
-    until(page, "document.querySelector('.sbd-race').sbdRace?.board?.is_recorded === false")
+    turn_to(page, "Compare")
+    page.locator(".sbd-compare-go").click()
+    until(page, f"{LANES}.isRecorded === false && {LANES}.isComplete")
     linked = open_page(address(server) + "?prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24")
     is_complete(linked, "opening")
     assert linked.evaluate(f"[{RUN}.prompt, {RUN}.strategy, {RUN}.config.max_new_tokens]") == [

@@ -5,10 +5,9 @@ import pytest
 from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import counted_caches, story_model
 from ui.decode.client import Client
-from ui.decode.form import Form
+from ui.decode.form import Form, forms_of
 from ui.decode.session import STOPPED_TEXT, Session, Update
 from ui.decode.visit import Visit
-from ui.views.race import LANES, Entry, race
 
 
 def test_stop_frees_the_model_after_a_pass_and_before_another_word():
@@ -45,12 +44,11 @@ def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
         assert news.lane.events
 
 
-def test_a_race_and_traces_that_are_left_keep_no_cache():
+def test_lanes_to_compare_and_traces_that_are_left_keep_no_cache():
     model, num_alive = counted_caches(story_model())
     session = Session(model)
-    running = race(session, Entry("p", list(LANES)))
-    for _ in range(3):
-        next(running)
+    running = session.compare(forms_of(["ntp", "sbd", "verify"], Form("p")))
+    next(running)
     assert num_alive() > 0
     running.close()
     assert num_alive() == 0
@@ -88,7 +86,8 @@ def test_a_run_that_nobody_listens_to_ends():
         "Stopped: nobody listens to this run any more.",
         True,
     )
-    assert list(race(session, Entry("p", ["ntp"]), deaf_after(5)))[-1].is_error
+    forms = forms_of(["ntp"], Form("p"))
+    assert list(session.compare(forms, deaf_after(5)))[-1].is_error
     with pytest.raises(SetBlockDecodingError, match="nobody listens"):
         list(session.traces([Form("p")], deaf_after(5)))
     assert session.queue.num_ahead(session.queue.join()) == 0

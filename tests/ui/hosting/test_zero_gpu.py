@@ -16,11 +16,9 @@ from types import ModuleType
 import pytest
 
 from tests.ui.doubles import ANSWER, story_model
-from tests.ui.views.test_race_board import ALL
-from ui.decode.form import Form
+from ui.decode.form import Form, forms_of
 from ui.decode.session import Session
 from ui.hosting.limits import PUBLIC
-from ui.views.race import Entry, race
 
 
 class Lender(ModuleType):
@@ -96,11 +94,12 @@ def test_every_forward_pass_runs_on_the_lent_gpu_and_the_page_shows_all_of_it(le
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_race_runs_there_lane_by_lane(lender) -> None:
+def test_lanes_to_compare_run_there_one_by_one(lender) -> None:
     session = Session(story_model(), is_public=True)
-    last = list(race(session, Entry("p", ALL)))[-1]
-    assert last.board is not None, last.message
-    assert len(lender.pids) == 2 * len(ALL)  # each lane is warmed up first
+    forms = forms_of(["ntp", "sbd", "verify"], Form("p"))
+    last = list(session.compare(forms))[-1]
+    assert not last.is_error, last.message
+    assert len(lender.pids) == len(forms)
 
 
 def test_elsewhere_the_decode_stays_in_this_process(lender, monkeypatch) -> None:

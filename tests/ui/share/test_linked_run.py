@@ -16,22 +16,18 @@ from ui.decode.visit import Visit
 from ui.form.controls import FIELD_IDS
 from ui.share.linked_run import NUM_SHOWN, linked_run
 from ui.share.permalink import FIELDS, form_of
-from ui.views.race import RACE_FIELDS, linked_entry
 
 HUGE = ["0", "-1", "65", "100000", "9" * 20, "9" * 400, "1e9", "nan", "x", ""]
 
 
 @pytest.mark.parametrize("value", [*HUGE, "18446744073709551616", "-9223372036854775809"])
-def test_every_number_of_a_link_and_of_a_race_can_be_sent_back(value):
+def test_every_number_of_a_link_can_be_sent_back(value):
     session = Session(story_model())
     for name in FIELDS.keys() - {"pins"}:
         form = form_of({"prompt": "x", "strategy": "ntp", name: value})
         orjson.dumps([getattr(form, field) for field in FIELDS.values()])
         with contextlib.suppress(SetBlockDecodingError):
             session.check(form)
-    for name in RACE_FIELDS:
-        entry = linked_entry({"race": "ntp", "prompt": "x", name: value})
-        orjson.dumps([getattr(entry, field) for field in RACE_FIELDS.values()])
 
 
 def test_a_block_of_any_size_in_a_link_is_refused_whatever_the_strategy():
@@ -59,10 +55,11 @@ BAD_LINKS = {
     "pins=3:999999": "pinned[3] must hold token ids from 0 to",
 }
 
-BAD_RACES = {
-    "race=ntp,%3Cb%3E": "lanes must each be one of ntp, sbd-low, sbd-high, verify, verify-predraft",
-    "race=sbd-low&low=1e999": "γ must be a finite number >= 0; got inf.",
-    "race=verify&block=99": "Block size must be from 2 to 16",
+BAD_COMPARISONS = {
+    "lanes=ntp,%3Cb%3E": "lanes must each be one of ntp, verify, sbd",
+    "lanes=sbd:1e999": "γ must be a finite number >= 0; got inf.",
+    "lanes=ntp,ntp,ntp,ntp,sbd": "Lanes must be 1 to 4",
+    "lanes=verify&block=99": "Block size must be from 2 to 16",
 }
 
 
@@ -87,10 +84,10 @@ def test_a_bad_link_is_answered_by_a_sentence_and_keeps_its_prompt(part) -> None
     assert outputs[NUM_SHOWN + 1 + FORM_FIELDS.index("prompt")] == "mine"
 
 
-@pytest.mark.parametrize("part", BAD_RACES)
-def test_a_bad_link_of_a_race_is_answered_by_a_sentence_and_keeps_its_prompt(part) -> None:
+@pytest.mark.parametrize("part", BAD_COMPARISONS)
+def test_a_bad_link_of_lanes_is_answered_by_a_sentence_and_keeps_its_prompt(part) -> None:
     outputs = answer_to(f"prompt=mine&{part}")
-    race = json.loads(outputs[NUM_SHOWN])
-    assert race["is_error"]
-    assert race["text"].startswith(f"This link cannot be raced: {BAD_RACES[part]}")
+    news = json.loads(outputs[NUM_SHOWN])
+    assert news["is_error"]
+    assert news["text"].startswith(f"This link cannot be compared: {BAD_COMPARISONS[part]}")
     assert outputs[NUM_SHOWN + 1 + FORM_FIELDS.index("prompt")] == "mine"

@@ -52,6 +52,11 @@ export function isChatChosen() {
   return mayAskOn(chosen);
 }
 
+/** The name of the model that decodes, "" where there is one alone. */
+export function chosenModel() {
+  return offered.size ? chosen : "";
+}
+
 /** @param {string} name */
 export function isOffered(name) {
   return offered.has(name);

@@ -1,6 +1,6 @@
 // What the views know of the page round them: its scheme, and which view is in front. A view has an
 // address of its own, #name, and what is deeper inside it follows: #learn/4. Without one the page
-// opens at home, or where the decode or the race that the address asks for is shown.
+// opens at home, or where the decode or the lanes that the address asks for are shown.
 
 import constants from "../constants.json" with { type: "json" };
 
@@ -59,7 +59,7 @@ export function foldForm(isFolded) {
   document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
 }
 
-const VIEWS = ["home", "learn", "watch", "race", "solvers", "roofline"];
+const VIEWS = ["home", "learn", "watch", "compare", "roofline"];
 const VIEW_EVENT = "sbd-view";
 
 let shownView = "";
@@ -76,7 +76,7 @@ function namedView() {
   const [name = ""] = location.hash.slice(1).split(/[/?]/);
   if (VIEWS.includes(name)) return name;
   const query = new URLSearchParams(location.search);
-  if (query.has("race")) return "race";
+  if (query.has("lanes")) return "compare";
   return constants.linkNames.some((each) => query.has(each)) ? "watch" : "home";
 }
 

@@ -6,7 +6,6 @@ import { openExport } from "./exported/open.js";
 import { checkWebAssembly, NOT_ENOUGH, Runtime } from "./runtime.js";
 import { Session } from "./session/session.js";
 
-/** @import { RaceEntry } from "./session/board.js" */
 /** @import { Form } from "./session/form.js" */
 /** @import { News } from "./session/session.js" */
 
@@ -14,7 +13,7 @@ import { Session } from "./session/session.js";
 /**
  * @typedef {{ kind: "load", source: Source }
  *   | { kind: "decode" | "time", form: Form }
- *   | { kind: "race", entry: RaceEntry }
+ *   | { kind: "compare", lanes: string[], form: Form }
  *   | { kind: "stop" }} Wish
  */
 /** @typedef {{ kind: "ready", name: string, numParameters: number, blockRange: [number, number] | null, isKept: boolean }} Ready isKept: whether this browser keeps the model for later */
@@ -86,7 +85,7 @@ async function answer(wish) {
       tell({ kind: "failed", text: error instanceof EngineError ? error.message : unknown });
     }
   } else if (wish.kind === "decode") await session?.decode(wish.form);
-  else if (wish.kind === "race") await session?.race(wish.entry);
+  else if (wish.kind === "compare") await session?.compare(wish.lanes, wish.form);
   else if (wish.kind === "time") await session?.time(wish.form);
   else session?.stop();
 }

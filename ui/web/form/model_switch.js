@@ -128,7 +128,7 @@ class Switch {
   /** The model that the address or the tab asks for; a link without a model is the first's. */
   begin() {
     const query = new URLSearchParams(window.location.search);
-    const isLink = query.has("prompt") || query.has("race");
+    const isLink = query.has("prompt") || query.has("lanes");
     const wanted = query.get("with") ?? (isLink ? null : keptInTab(KEPT));
     if (wanted && wanted !== this.chosen && isOffered(wanted)) this.choose(wanted, isLink);
   }

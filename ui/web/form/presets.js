@@ -33,8 +33,8 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
     const box = promptBox(promptId);
     const next = (prompts.indexOf(box?.value ?? "") + 1) % prompts.length;
     const recording = pairs[next]?.[1];
-    // A race takes the prompt alone: the recorded run of one strategy belongs to Watch.
-    const isShown = Boolean(recording) && currentView() !== "race";
+    // Lanes take the prompt alone: the recorded run of one strategy belongs to Watch.
+    const isShown = Boolean(recording) && currentView() !== "compare";
     typeInto(box, prompts[next] ?? "", { hasSettings: isShown });
     if (recording && isShown) choose(recording);
   });

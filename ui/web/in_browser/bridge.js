@@ -7,12 +7,12 @@
  * @typedef {object} InBrowser
  * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, if it is for it
  * @property {(() => boolean) | null} isOn whether new decodes are made in this browser
- * @property {((news: News) => void) | null} race shows a race's news
+ * @property {((news: News) => void) | null} compare shows the news of lanes
  * @property {((name: string) => void) | null} choose has another model of the page decode from now on
  */
 
 /** @type {InBrowser} */
-export const inBrowser = { take: null, isOn: null, race: null, choose: null };
+export const inBrowser = { take: null, isOn: null, compare: null, choose: null };
 
 /**
  * Whether a wish is done in this browser; if not, it is the server's.

@@ -6,14 +6,13 @@ import { Engine } from "../engine/client.js";
 import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
 
 /** @import { Place } from "../engine/client.js" */
-/** @import { RaceEntry } from "../engine/session/board.js" */
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { News } from "../engine/session/session.js" */
 /** @import { Ready, Source } from "../engine/worker.js" */
 
 /**
  * @typedef {{ kind: "decode" | "time", form: Form }
- *   | { kind: "race", entry: RaceEntry }
+ *   | { kind: "compare", lanes: string[], form: Form }
  *   | { kind: "stop" }} Wish
  */
 /** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
@@ -122,15 +121,15 @@ export class Decoder {
       if (this.state !== "on") sayStatus("Your browser is loading the model …");
     }
     if (await this.turnOn()) this.engine.send(wish);
-    else if (wish.kind === "race")
-      inBrowser.race?.({ about: "race", text: this.reason, isError: true, isRunning: false });
+    else if (wish.kind === "compare")
+      inBrowser.compare?.({ about: "compare", text: this.reason, isError: true, isRunning: false });
   }
 
   /** @param {News} news */
   hear(news) {
     const player = playerOf(document);
-    if (news.about === "race") {
-      inBrowser.race?.(news);
+    if (news.about === "compare") {
+      inBrowser.compare?.(news);
       return;
     }
     if (news.timing) player?.takeTiming(news.timing);

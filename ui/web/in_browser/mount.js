@@ -45,7 +45,7 @@ export function readForm() {
  * @returns {Form | null}
  */
 function formOfAddress(query) {
-  if (!query.has("prompt") || query.has("race")) return null;
+  if (!query.has("prompt") || query.has("lanes")) return null;
   /** @type {Form} */
   const form = {};
   for (const [name, field] of Object.entries(constants.linkFields)) {
@@ -227,7 +227,7 @@ class HereView {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (event.key !== "Enter" || !event.shiftKey || currentView() === "race") return;
+    if (event.key !== "Enter" || !event.shiftKey || currentView() === "compare") return;
     if (!elementOf(event)?.closest("#sbd-prompt-box")) return;
     if (!this.decoder.isOn) {
       this.served(readForm());

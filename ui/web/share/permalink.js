@@ -1,4 +1,4 @@
-// A run's settings as an address, with the names that Python reads; a race's come from there.
+// A run's settings as an address, with the names that Python reads.
 
 import constants from "../constants.json" with { type: "json" };
 
@@ -7,7 +7,7 @@ import constants from "../constants.json" with { type: "json" };
 /** @type {[name: string, field: string][]} names in the address, and fields of a decode */
 const LINK_FIELDS = Object.entries(constants.linkFields);
 
-/** This page's address without a decode or a race in it; what else it says stays. */
+/** This page's address without a decode or lanes in it; what else it says stays. */
 export function bareAddress() {
   const address = new URL(window.location.href);
   for (const name of constants.linkNames) address.searchParams.delete(name);
@@ -15,12 +15,15 @@ export function bareAddress() {
 }
 
 /**
- * The address that races again; `query` as ui/share/permalink.py made it.
- * @param {Record<string, string>} query
+ * The address that compares these lanes again.
+ * @param {string[]} lanes
+ * @param {Settings} settings of one of them; what they share is taken
  */
-export function linkToRace(query) {
-  const address = bareAddress();
-  for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+export function linkToLanes(lanes, settings) {
+  const { prompt, block_size, max_new_tokens, seed, repetition_penalty, model } = settings;
+  const shared = { prompt, block_size, max_new_tokens, seed, repetition_penalty, pinned: [] };
+  const address = linkTo({ ...shared, ...(model === undefined ? {} : { model }) });
+  address.searchParams.set("lanes", lanes.join());
   return address;
 }
 

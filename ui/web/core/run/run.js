@@ -43,10 +43,13 @@ export class Run {
     const ends = new Set(line.end_token_ids ?? []);
     /** @param {number} token */
     const isEnd = (token) => ends.has(token);
-    this.main = new Lane(this.strategy, this.pins, isEnd);
+    const [name = this.strategy, ...names] = line.names ?? [];
+    this.main = new Lane(name, this.pins, isEnd);
     const others = line.lanes
       .slice(1)
-      .map((config) => new Lane(config.strategy, new Map(config.pinned), isEnd));
+      .map(
+        ({ strategy, pinned }, index) => new Lane(names[index] ?? strategy, new Map(pinned), isEnd),
+      );
     this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
     this.isStopped = false;

@@ -62,6 +62,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @typedef {object} Opening
  * @property {"run"} type
  * @property {[main: Config, ...others: Config[]]} lanes
+ * @property {string[]} [names] of the lanes, where those are not their strategies
  * @property {string} [prompt]
  * @property {string} [model]
  * @property {string} [ask]

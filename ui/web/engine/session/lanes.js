@@ -21,15 +21,11 @@ export class Lane {
     this.prompt = prompt;
     this.promptIds = promptIds;
     this.settings = settings;
+    this.name = settings.strategy;
     /** @type {StepEvent[]} */
     this.events = [];
     this.hasRevealed = false;
     this.stream = stream(checkpoint, promptIds, settings);
-  }
-
-  /** Its strategy. */
-  get name() {
-    return this.settings.strategy;
   }
 
   /** Make the next forward pass; null when the lane is complete or closed. */

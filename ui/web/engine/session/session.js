@@ -4,32 +4,28 @@
 
 import { NUM_TIMINGS } from "../../core/run/times.js";
 import { EngineError } from "../errors.js";
-import { boardOf, labelOf, raceForms } from "./board.js";
 import { messageOf, openForm } from "./form.js";
+import { laneForms } from "./lane_names.js";
 import { Lane, passes } from "./lanes.js";
 import { RunLines } from "./wire.js";
 
 /** @import { Checkpoint } from "../exported/open.js" */
-/** @import { Board } from "../../race/board.js" */
-/** @import { RaceEntry } from "./board.js" */
 /** @import { Form } from "./form.js" */
 
 /**
- * What the page is told. wire: lines for the player.
+ * News for the page. wire: lines for the player.
  * @typedef {object} News
- * @property {"decode" | "race" | "timing"} about
+ * @property {"decode" | "compare" | "timing"} about
  * @property {string} [text] a line for the visitor, "" clears it
  * @property {boolean} [isError]
  * @property {boolean} [isRunning]
  * @property {string} [wire]
- * @property {Board | null} [board]
  * @property {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} [timing]
  */
 
 const MS_BETWEEN_NEWS = 60;
 const MS_BETWEEN_BREATHS = 12;
 const MAX_ASK = 16;
-const WARM_PASSES = 3;
 const STOPPED_TEXT = "Stopped.";
 
 export class Session {
@@ -72,16 +68,43 @@ export class Session {
    * @param {Form} form
    */
   async decode(form) {
+    const ask = String(form.ask ?? "").slice(0, MAX_ASK);
+    await this.tell("decode", () => this.open(form), ask);
+  }
+
+  /**
+   * The same of one prompt decoded in several ways, each a lane of that name.
+   * @param {string[]} names see lane_names.js
+   * @param {Form} form what they share
+   */
+  async compare(names, form) {
+    const opened = async () => {
+      const lanes = [];
+      for (const [name, own] of laneForms(names, form)) {
+        const [lane] = await this.open(own);
+        if (lane) lanes.push(Object.assign(lane, { name }));
+      }
+      return lanes;
+    };
+    await this.tell("compare", opened, "");
+  }
+
+  /**
+   * @param {"decode" | "compare"} about
+   * @param {() => Promise<Lane[]>} opened
+   * @param {string} ask
+   */
+  async tell(about, opened, ask) {
     const turn = this.begin();
     /** @type {Lane[]} */
     let lanes = [];
     try {
-      lanes = await this.open(form);
-      await this.run(lanes, String(form.ask ?? "").slice(0, MAX_ASK), turn);
+      lanes = await opened();
+      await this.run(about, lanes, ask, turn);
       const isStopped = turn !== this.turn;
-      this.say({ about: "decode", text: isStopped ? STOPPED_TEXT : "", isRunning: false });
+      this.say({ about, text: isStopped ? STOPPED_TEXT : "", isRunning: false });
     } catch (error) {
-      this.fail("decode", error);
+      this.fail(about, error);
     } finally {
       for (const lane of lanes) await lane.close();
     }
@@ -107,17 +130,20 @@ export class Session {
   }
 
   /**
+   * @param {"decode" | "compare"} about
    * @param {Lane[]} lanes
    * @param {string} ask
    * @param {number} turn
    */
-  async run(lanes, ask, turn) {
+  async run(about, lanes, ask, turn) {
     const [main] = lanes;
     if (!main) return;
     const runId = crypto.randomUUID().slice(0, 8);
     const wire = new RunLines(runId, this.checkpoint);
     const { prompt, promptIds } = main;
-    let lines = [wire.start({ prompt, promptIds, lanes: lanes.map((l) => l.settings), ask })];
+    const settings = lanes.map((lane) => lane.settings);
+    const names = about === "compare" ? lanes.map(({ name }) => name) : [];
+    let lines = [wire.start({ prompt, promptIds, lanes: settings, names, ask })];
     let told = performance.now();
     let isAwaited = true; // the first reveal of the main lane
     let isCut = false;
@@ -127,56 +153,14 @@ export class Session {
       if (isDue) {
         isAwaited &&= !main.hasRevealed;
         told = performance.now();
-        this.say({ about: "decode", wire: lines.join("\n"), text: "Decoding …", isRunning: true });
+        this.say({ about, wire: lines.join("\n"), text: "Decoding …", isRunning: true });
         lines = [];
       }
       isCut = !(await this.goesOn(turn));
       if (isCut) break;
     }
-    if (lines.length) this.say({ about: "decode", wire: lines.join("\n"), isRunning: true });
-    if (isCut) this.say({ about: "decode", wire: "stop", isRunning: true });
-  }
-
-  /**
-   * Everything the page is told of one race, the board last.
-   * @param {RaceEntry} entry
-   */
-  async race(entry) {
-    const turn = this.begin();
-    /** @type {Map<string, Lane>} */
-    const lanes = new Map();
-    try {
-      for (const [name, form] of Object.entries(raceForms(entry))) {
-        const [lane] = await this.open(form);
-        if (lane) lanes.set(name, lane);
-      }
-      this.say({ about: "race", text: "Warming up …", isRunning: true });
-      for (const lane of lanes.values()) await this.warmUp(lane);
-      for (const [name, lane] of lanes) {
-        while (await lane.step()) {
-          if (!(await this.goesOn(turn))) {
-            this.say({ about: "race", text: STOPPED_TEXT, isRunning: false });
-            return;
-          }
-        }
-        this.say({ about: "race", text: `Ran ${labelOf(name, lane)} …`, isRunning: true });
-      }
-      this.say({ about: "race", text: "", isRunning: false, board: boardOf(lanes) });
-    } catch (error) {
-      this.fail("race", error);
-    } finally {
-      for (const lane of lanes.values()) await lane.close();
-    }
-  }
-
-  /**
-   * A few forward passes that are thrown away.
-   * @param {Lane} lane
-   */
-  async warmUp({ checkpoint, prompt, promptIds, settings }) {
-    const warm = new Lane(checkpoint, prompt, promptIds, settings);
-    for (let i = 0; i < WARM_PASSES && (await warm.step()); i += 1);
-    await warm.close();
+    if (lines.length) this.say({ about, wire: lines.join("\n"), isRunning: true });
+    if (isCut) this.say({ about, wire: "stop", isRunning: true });
   }
 
   /**
@@ -207,7 +191,7 @@ export class Session {
   }
 
   /**
-   * @param {"decode" | "race"} about
+   * @param {"decode" | "compare"} about
    * @param {unknown} error
    */
   fail(about, error) {

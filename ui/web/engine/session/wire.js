@@ -31,15 +31,16 @@ export class RunLines {
 
   /**
    * The line that opens the run.
-   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], ask: string }} run
+   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], names: string[], ask: string }} run names: of the lanes, where those are not their strategies
    */
-  start({ prompt, promptIds, lanes, ask }) {
+  start({ prompt, promptIds, lanes, names, ask }) {
     const { name, endIds, model } = this.checkpoint;
     const pinned = lanes.flatMap((lane) => lane.pinned.map(([, id]) => id));
     return this.line("run", {
       prompt,
       model: name,
       lanes,
+      names,
       ask,
       prompt_token_ids: promptIds,
       end_token_ids: [...endIds].sort((a, b) => a - b),
@@ -61,7 +62,7 @@ export class RunLines {
   }
 
   /**
-   * One forward pass of a lane, which is named by its strategy.
+   * One forward pass of a lane.
    * @param {string} lane
    * @param {StepEvent} event
    */

@@ -167,7 +167,7 @@ function startDifference(checkpoint, trace, line) {
   const { prompt, prompt_token_ids: promptIds, config } = trace;
   const wire = new RunLines("golden", checkpoint);
   const ours = JSON.parse(
-    wire.start({ prompt, promptIds, lanes: [readSettings(config)], ask: "" }),
+    wire.start({ prompt, promptIds, names: [], lanes: [readSettings(config)], ask: "" }),
   );
   const theirs = { ...JSON.parse(line), versions: ours.versions };
   return isDeepStrictEqual(ours, theirs) ? "" : `opens ${JSON.stringify(ours)}, not ${line}`;

@@ -41,17 +41,12 @@ test("a decode is a run that the player can play, beside next-token prediction",
 });
 
 test("every answer is said to be not checked", async () => {
-  const { session, said, last } = makeSession();
+  const { session, said } = makeSession();
   await session.decode({ prompt: PROMPT, max_new_tokens: 40 });
   for (const { text, verdict } of played(said).lanes.values()) {
     assert.match(text, / 42\.$/);
     assert.equal(verdict?.right, null);
     assert.match(verdict?.words ?? "", /^Not checked/);
-  }
-  const lanes = ["ntp", "verify"];
-  await session.race({ prompt: PROMPT, lanes, low: null, high: null, max_new_tokens: 40 });
-  for (const lane of last()?.board?.lanes ?? assert.fail("no board")) {
-    assert.match(lane.verdict?.words ?? "", /^Not checked/);
   }
 });
 
@@ -140,33 +135,21 @@ test("no memory for a decode is a sentence, and a shorter one goes on", async ()
   assert.ok(played(said).isComplete);
 });
 
-test("a race runs every lane to its end and compares them", async () => {
+test("lanes to compare are one run, each the decode that its name says", async () => {
   const { session, said, last } = makeSession();
-  const lanes = ["ntp", "sbd-low", "verify", "verify-predraft"];
-  await session.race({ prompt: PROMPT, lanes, low: 0.1, high: 0.35, max_new_tokens: 30 });
-  const board = last()?.board;
-  assert.deepEqual(
-    board?.lanes.map(({ name }) => name),
-    lanes,
-  );
-  const told = said.flatMap(({ text = "" }) => text.match(/^Ran (.+) …$/)?.[1] ?? []);
-  assert.deepEqual(
-    told,
-    board?.lanes.map(({ label }) => label),
-  );
-  const [ntp, , verify, predraft] = board?.lanes ?? [];
-  assert.equal(predraft?.label, "Verify, 4 predrafts, threshold 0.3");
-  assert.deepEqual(
-    verify?.tokens.map(([id]) => id),
-    ntp?.tokens.map(([id]) => id),
-  );
-  assert.equal(ntp?.num_passes, ntp?.num_tokens);
-  assert.deepEqual(
-    ntp?.tokens.map(([, , pass]) => pass),
-    ntp?.tokens.map((_, index) => index),
-  );
-  for (const { seconds, times } of board?.lanes ?? [])
-    assert.equal(seconds, times.reduce((sum, time) => sum + time, 0) / 1e6, "one number for both");
+  const lanes = ["ntp", "sbd:0.1", "verify:4", "top-k:3"];
+  await session.compare([...lanes, "ntp"], { prompt: PROMPT, max_new_tokens: 30 });
+  const run = played(said);
+  assert.deepEqual([...run.lanes.keys()], lanes);
+  assert.ok(run.isComplete);
+  assert.deepEqual([last()?.about, last()?.isRunning], ["compare", false]);
+  const [ntp, sbd, verify, topK] = [...run.lanes.values()];
+  assert.equal(ntp?.text, verify?.text);
+  assert.equal(ntp?.steps.length, ntp?.numCommitted);
+  for (const lane of [sbd, verify, topK])
+    assert.ok((lane?.steps.length ?? 99) < (ntp?.steps.length ?? 0));
+  await session.compare(["fast"], { prompt: PROMPT });
+  assert.match(last()?.text ?? "", /^lanes must each be one of ntp, verify, sbd/);
 });
 
 test("a decode can be timed a few times", async () => {

@@ -1,8 +1,10 @@
-// A finished race, shown: the lanes advance together, all at the same pass or by the time that the
-// engine took for them. The clock counts passes, or microseconds of engine time.
+// The lanes, shown: while they are decoded each is where the engine is; played, they advance together,
+// all at the same pass or by the time that the engine took for them. The clock counts passes, or
+// microseconds of engine time.
 
 import { clamp } from "../core/numbers.js";
-import { answersInCells, puzzleIn } from "../core/sudoku.js";
+import { History } from "../core/run/history.js";
+import { puzzleIn } from "../core/sudoku.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
@@ -11,31 +13,28 @@ import { isStill, onResize, showOnPhone } from "../dom/page.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import {
-  boardWords,
+  besidePlain,
   clockWords,
-  compareLanes,
   endBeside,
   KEY_OF_MARKS,
   slownessWords,
+  timesWords,
 } from "./board.js";
-import { RACE_HELP } from "./help.js";
-import { RaceLane } from "./lane.js";
-import { StaleRace } from "./stale.js";
-import { makeRaceTable } from "./table.js";
-
-/** @import { Board } from "./board.js" */
+import { COMPARE_HELP } from "./help.js";
+import { LaneCard } from "./lane.js";
+import { makeTable } from "./table.js";
 
 const HEADINGS = { pass: "by forward pass", time: "by engine time" };
 
 /** @param {(isByTime: boolean) => void} choose */
 function makeMeasure(choose) {
   const legend = make("legend", "sbd-unseen", {}, "Lanes advance");
-  const group = make("fieldset", "sbd-race-measure", {}, legend);
-  let isPointed = false; // a choice made with a pointer leaves the keys to the race
+  const group = make("fieldset", "sbd-compare-measure", {}, legend);
+  let isPointed = false; // a choice made with a pointer leaves the keys to the lanes
   group.addEventListener("pointerdown", () => (isPointed = true));
   group.addEventListener("keydown", () => (isPointed = false));
   for (const [name, words] of Object.entries(HEADINGS)) {
-    const box = make("input", "", { type: "radio", name: "sbd-race-measure" });
+    const box = make("input", "", { type: "radio", name: "sbd-compare-measure" });
     box.checked = name === "pass";
     box.addEventListener("change", () => choose(name === "time"));
     box.addEventListener("click", () => isPointed && box.blur());
@@ -44,13 +43,13 @@ function makeMeasure(choose) {
   return group;
 }
 
-/** @param {RacePlayer} player */
+/** @param {ComparePlayer} player */
 function makeTransport(player) {
   const { actions } = player;
   return make(
     "div",
-    "sbd-race-transport",
-    { role: "group", "aria-label": "Race playback" },
+    "sbd-compare-transport",
+    { role: "group", "aria-label": "Playback" },
     make(
       "div",
       "sbd-buttons",
@@ -70,60 +69,51 @@ function makeTransport(player) {
   );
 }
 
-/** @typedef {{ clock: number, isPlaying: boolean, speed: number, isByTime: boolean }} RaceState */
+/** @typedef {{ clock: number, isPlaying: boolean, speed: number, isByTime: boolean }} PlayState */
 
-const RACE_SECONDS = 8; // from start to the last finish, at speed 1
+const PLAY_SECONDS = 8; // from start to the last finish, at speed 1
 
-/** The lanes, their transport and the table of a race. */
-export class RacePlayer {
+/** The lanes, their transport and their table. */
+export class ComparePlayer {
   /**
    * @param {HTMLElement} root
-   * @param {string} promptId of the form's element
    * @param {AbortSignal} signal ends the listening
    */
-  constructor(root, promptId, signal) {
+  constructor(root, signal) {
     this.root = root;
-    /** @type {RaceState} */
+    this.history = new History();
+    /** @type {PlayState} */
     this.state = { clock: 0, isPlaying: false, speed: 1, isByTime: false };
-    /** @type {RaceLane[]} */
+    /** @type {LaneCard[]} */
     this.lanes = [];
-    /** @type {ReturnType<typeof makeRaceTable> | null} */
+    /** @type {ReturnType<typeof makeTable> | null} */
     this.results = null;
     this.frame = 0;
-    /** @type {Board | null} */
-    this.board = null;
-    this.stale = new StaleRace(
-      () => this.board,
-      promptId,
-      () => this.rest(),
-      signal,
-    );
+    this.isFollowing = false; // the engine, while lanes are decoded
     this.lecture = makeLecture(root, () => this.draw(), signal);
     this.actions = this.makeActions();
-    this.help = new Help(false, RACE_HELP);
-    this.title = make("p", "sbd-race-prompt");
-    this.stage = make("div", "sbd-race-lanes");
-    this.table = make("div", "sbd-race-result");
+    this.help = new Help(false, COMPARE_HELP);
+    this.title = make("p", "sbd-compare-prompt");
+    this.stage = make("div", "sbd-compare-lanes");
+    this.table = make("div", "sbd-compare-result");
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.key = question("the marks", KEY_OF_MARKS);
-    this.told = make("p", "sbd-race-note sbd-race-told", { role: "status" });
+    this.told = make("p", "sbd-compare-note sbd-compare-told", { role: "status" });
     this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
     this.range = make("input", "sbd-range", {
       type: "range",
       min: "0",
       step: "1",
-      "aria-label": "Race",
+      "aria-label": "Position",
     });
     this.range.addEventListener("input", () => this.actions.seek(Number(this.range.value)));
     this.range.addEventListener("keydown", (event) => this.stepOnTrack(event));
-    this.place = make("span", "sbd-race-clock");
+    this.place = make("span", "sbd-compare-clock");
+    this.head = make("div", "sbd-compare-head", {}, this.title, this.key);
     this.card = this.makeCard();
     const hidden = { hidden: "" };
-    this.result = make("div", "sbd-card sbd-race-board", hidden, this.table);
-    const keep = () => {
-      for (const lane of this.lanes) lane.keepNewestInSight();
-    };
-    onResize(this.stage, keep, signal);
+    this.result = make("div", "sbd-card sbd-compare-board", hidden, this.table);
+    onResize(this.stage, () => this.redraw(), signal);
     listenToKeys(root, this.actions, signal);
     makeTermNote(root, signal);
   }
@@ -151,42 +141,70 @@ export class RacePlayer {
   makeCard() {
     return make(
       "div",
-      "sbd-race-card",
+      "sbd-compare-card",
       { hidden: "" },
-      make("div", "sbd-race-head", {}, this.title, this.key),
-      this.stale.root,
+      this.head,
       makeTransport(this),
       this.stage,
     );
   }
 
   /**
-   * Take a finished race and run it, or show its end to who wants no motion.
-   * @param {Board} board
+   * Take wire lines: of a new run, whose lanes are shown at once, or the forward passes that came.
+   * @param {string} wire
    */
-  open(board) {
-    this.board = board;
+  take(wire) {
+    const news = this.history.accept(wire);
+    if (news === "run") this.open();
+    if (news) this.grow();
+  }
+
+  open() {
+    const run = this.history.run;
+    if (!run) return;
     setText(this.told, "");
-    const comparisons = compareLanes(board);
-    const isSudoku = puzzleIn(board.prompt) !== null;
-    this.lanes = board.lanes.map((row, index) => {
-      const isGrid = isSudoku && answersInCells(row.tokens.map(([, text]) => text));
-      return new RaceLane(row, comparisons[index] ?? null, isGrid);
-    });
-    this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
-    this.results = makeRaceTable(board.lanes, comparisons, boardWords(board));
-    this.table.replaceChildren(this.results.root);
-    setText(this.title, board.prompt);
-    setAttribute(this.title, "title", board.prompt);
-    const isMarked = comparisons.some(
-      (each) => each && each.differing.size + each.missing.size > 0,
+    const isSudoku = puzzleIn(run.prompt) !== null;
+    this.lanes = [...run.lanes.values()].map(
+      (lane) => new LaneCard(run, lane, run.config.max_new_tokens, isSudoku),
     );
-    this.key.hidden = !isMarked;
+    this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
+    this.results = makeTable(run, this.lanes, timesWords(run));
+    this.table.replaceChildren(this.results.root);
+    setText(this.title, run.prompt);
+    setAttribute(this.title, "title", run.prompt);
     this.card.hidden = false;
     this.result.hidden = false;
-    if (!board.is_recorded) showOnPhone(this.card);
-    this.set({ clock: isStill() ? this.finish : 0, isPlaying: !isStill() });
-    this.stale.begin();
+    this.isFollowing = true;
+    if (!run.isRecorded) showOnPhone(this.card);
+  }
+
+  grow() {
+    const run = this.history.run;
+    if (!run) return;
+    for (const card of this.lanes) card.grow(besidePlain(run, card.lane));
+    const isMarked = this.lanes.some(
+      ({ comparison }) => comparison && comparison.differing.size + comparison.missing.size > 0,
+    );
+    this.key.classList.toggle("is-unused", !isMarked);
+    // A recorded run plays from its start, for who wants motion.
+    const plays = run.isRecorded && run.isComplete && !isStill();
+    if (plays) this.set({ clock: 0, isPlaying: true });
+    else this.set(this.isFollowing ? { clock: this.finish, isPlaying: false } : {});
+  }
+
+  /** Nothing more comes of the lanes. */
+  end() {
+    const lanes = this.lanes.filter(({ lane }) => lane.finish === null);
+    for (const { lane } of lanes) lane.complete({ finish: "stopped" });
+    if (lanes.length) this.grow();
+  }
+
+  /** One scale for all staircases. */
+  get extent() {
+    return {
+      positions: Math.max(1, ...this.lanes.map((lane) => lane.numTokens)),
+      passes: Math.max(1, ...this.lanes.map((lane) => lane.lastPass + 1)),
+    };
   }
 
   /**
@@ -208,7 +226,7 @@ export class RacePlayer {
     );
   }
 
-  /** The address bar holds the race: take it along. */
+  /** The address bar holds the lanes: take it along. */
   async copyLink() {
     const link = window.location.href;
     try {
@@ -228,11 +246,11 @@ export class RacePlayer {
   get finish() {
     return Math.max(
       0,
-      ...this.lanes.map((lane) => (this.state.isByTime ? lane.duration : lane.row.num_passes)),
+      ...this.lanes.map((lane) => (this.state.isByTime ? lane.duration : lane.lastPass + 1)),
     );
   }
 
-  /** @param {Partial<RaceState>} change */
+  /** @param {Partial<PlayState>} change */
   set(change) {
     Object.assign(this.state, change);
     this.draw();
@@ -240,7 +258,7 @@ export class RacePlayer {
   }
 
   /**
-   * Change the measure and stay at the same part of the race.
+   * Change the measure and stay at the same part.
    * @param {boolean} isByTime
    */
   measureBy(isByTime) {
@@ -256,6 +274,7 @@ export class RacePlayer {
   seek(clock, isManual) {
     if (!this.lanes.length) return;
     const target = clamp(clock, 0, this.finish);
+    if (isManual) this.isFollowing = target >= this.finish;
     this.set({ clock: target, ...(isManual ? { isPlaying: false } : {}) });
     if (isManual) setText(this.live, this.clockWords());
   }
@@ -281,6 +300,7 @@ export class RacePlayer {
   togglePlay() {
     if (!this.lanes.length) return;
     const isOver = this.state.clock >= this.finish;
+    this.isFollowing = false;
     this.set({ isPlaying: !this.state.isPlaying, ...(isOver ? { clock: 0 } : {}) });
   }
 
@@ -293,7 +313,7 @@ export class RacePlayer {
       this.frame = 0;
       if (!this.state.isPlaying) return;
       const { clock, speed } = this.state;
-      const moved = ((now - before) / 1000) * speed * (this.finish / RACE_SECONDS);
+      const moved = ((now - before) / 1000) * speed * (this.finish / PLAY_SECONDS);
       before = now;
       const next = Math.min(clock + Math.max(moved, 0), this.finish);
       Object.assign(this.state, { clock: next, isPlaying: next < this.finish });
@@ -301,6 +321,12 @@ export class RacePlayer {
       if (this.state.isPlaying) this.frame = requestAnimationFrame(tick);
     };
     this.frame = requestAnimationFrame(tick);
+  }
+
+  /** Draw anew what depends on the room and the colours. */
+  redraw() {
+    for (const lane of this.lanes) lane.shown = "";
+    this.draw();
   }
 
   draw() {
@@ -315,12 +341,13 @@ export class RacePlayer {
     const { clock, isByTime, isPlaying } = this.state;
     const { finish } = this;
     const time = isByTime ? clock : Math.floor(clock);
-    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime)));
+    const extent = this.extent;
+    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime, extent)));
     setAttribute(this.range, "max", finish);
     this.range.value = String(Math.round(clock));
     setStyle(this.range, "--done", `${(clock / Math.max(finish, 1)) * 100}%`);
     setAttribute(this.range, "aria-valuetext", this.clockWords());
-    setText(this.place, this.clockWords() + slownessWords(this.state, finish, RACE_SECONDS));
+    setText(this.place, this.clockWords() + slownessWords(this.state, finish, PLAY_SECONDS));
     showPlaying(this.play, isPlaying);
   }
 }

@@ -1,21 +1,26 @@
-// What the help sheet says in the race: its sights and its keys.
+// What the help sheet says of lanes that are compared: sights and keys.
 
 /** @import { HelpWords } from "../watch/help.js" */
 
 /** @type {HelpWords} */
-export const RACE_HELP = {
+export const COMPARE_HELP = {
   hasScale: false,
   sights: [
     [
       "Lanes",
-      "One prompt, the same weights, several ways to decode it. Each lane is decoded to its end " +
-        "first; then they are shown side by side, all at the same forward pass or by the time the " +
-        "engine took.",
+      "One prompt, the same weights, up to four ways to decode it, a forward pass of each in turn. " +
+        "Played again, all lanes stand at the same forward pass, or where they were by the engine’s " +
+        "time.",
     ],
     [
-      "SBD, two γ",
-      "Set Block Decoding with two entropy bounds: the higher one is bolder; as a rule it needs " +
-        "fewer forward passes and errs more.",
+      "SBD and γ",
+      "Set Block Decoding by the paper’s entropy bound: a higher γ is bolder; as a rule it needs " +
+        "fewer forward passes and errs more. The other solvers pick by other rules.",
+    ],
+    [
+      "Staircases",
+      "Position to the right, forward pass downwards, all lanes on one scale. Dashed: one token a " +
+        "pass, as next-token prediction writes.",
     ],
     [
       "Verify",
@@ -36,7 +41,7 @@ export const RACE_HELP = {
     ["Home End", "start or finish"],
     ["Esc", "leave lecture mode"],
     ["L", "lecture mode, full screen"],
-    ["S", "copy the link to this race"],
+    ["S", "copy the link to these lanes"],
     ["?", "this help"],
   ],
 };

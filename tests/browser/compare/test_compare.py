@@ -1,0 +1,311 @@
+"""Compare: lanes run by clicks and keys, shown as they are decoded, by pass and by time."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import HOSTILE_PROMPT, painted, sync_api, turn_to
+from tests.browser.test_access import serious
+from tests.ui.doubles import ANSWER, MASK, story_model
+from ui import recordings
+from ui.decode.verdict import verdicts_of
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+VIEW = "document.querySelector('.sbd-compare').sbdCompare"
+LANES = f"{VIEW}.history.run"
+STATE = f"() => ({{ ...{VIEW}.state, finish: {VIEW}.finish }})"
+
+
+def hasty_model():
+    """It is wrong about the end of a block of which it knows nothing yet."""
+    model = story_model()
+    block_logits = model.block_logits
+
+    def hasty_logits(tokens, block):
+        rows = block_logits(tokens, block)
+        if set(block) == {MASK}:
+            rows[-1][-1] = max(rows[-1]) + 1
+        return rows
+
+    model.block_logits = hasty_logits
+    return model
+
+
+def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
+    story.get_by_label("Prompt").fill("mine")
+    enter(story)
+    expect(story.locator(".sbd-compare-lane")).to_have_count(4)
+    button(story, "Finish (End)").click()
+    expect(story.locator(".sbd-compare-verdict .sbd-verdict")).to_have_count(4)
+    lanes = verdicts_of(recordings.compared_traces())
+    num_right = sum(verdict["right"] for verdict in lanes.values())
+    right = story.locator(".sbd-compare-verdict .sbd-verdict.is-right")
+    expect(right).to_have_count(num_right)
+    story.get_by_role("button", name="Explain how the lanes were timed").focus()
+    for words in ("A recorded run.", "a single timing", "compared by the token"):
+        expect(story.locator(".sbd-compare .sbd-term-note")).to_contain_text(words)
+    story.locator(".sbd-compare-table").get_by_role("button", name="Verify", exact=True).hover()
+    expect(story.locator(".sbd-compare .sbd-term-note")).to_contain_text(
+        "checks guesses before they count"
+    )
+    expect(story.locator("#sbd-player")).to_be_hidden()
+    expect(story.get_by_label("Strategy")).to_be_hidden()
+    expect(story.get_by_label("Prompt")).to_have_value("mine")
+    turn_to(story, "Watch")
+    expect(story.locator("#sbd-compare")).to_be_hidden()
+    expect(story.locator(".sbd-tile").first).to_be_visible()
+    expect(story.get_by_label("Prompt")).to_have_value("mine")
+
+
+def test_an_example_gives_its_prompt_and_a_chosen_lane_is_said_to_be_missing(story):
+    enter(story)
+    stale = story.locator(".sbd-compare-card .sbd-stale")
+    old = story.get_by_label("Prompt").input_value()
+    story.get_by_label("Lane 1").select_option("random")
+    expect(stale).to_contain_text("the lane “Random, k 2” too")
+    expect(stale).to_contain_text("no lane “Next-token prediction”")
+    story.get_by_role("button", name=re.compile("^JSON")).click()
+    expect(stale).to_contain_text("another prompt")
+    expect(story.get_by_label("Prompt")).not_to_have_value(old)
+    expect(story.locator("#sbd-compare")).to_be_visible()
+    expect(story.locator(".sbd-status-line")).to_be_empty()
+
+
+def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve):
+    page = open_page(serve(hasty_model()))
+    enter(page)
+    run(page)
+    seek(page, 0)
+    expect(cells(page, "verify").first).to_have_text("…")
+    finish = page.evaluate(f"() => {VIEW}.finish")
+    seek(page, finish - 1)  # next-token prediction, the longest, is not home
+    expect(cells(page, "verify").first).not_to_have_text("…")
+    for column in (4, 5):
+        expect(cells(page, "verify").nth(column)).to_have_text("…")
+    button(page, "Finish (End)").click()
+    expect(cells(page, "ntp").last).to_have_text("the measure")
+    expect(cells(page, "verify").last).to_have_text("identical, as promised")
+    expect(cells(page, "verify").nth(4)).to_have_text(re.compile(r"faster|slower|as fast"))
+    assert ANSWER.split("\n")[0] in lane(page, "verify").locator(".sbd-compare-text").inner_text()
+    marked = lane(page, "sbd:50").locator(".is-other").count()
+    assert marked > 0
+    expect(cells(page, "sbd:50").last).to_contain_text(re.compile(rf"^{marked} tokens? of"))
+    expect(lane(page, "verify").locator(".is-other")).to_have_count(0)
+    page.get_by_role("button", name="Explain how the lanes were timed").focus()
+    expect(page.locator(".sbd-compare .sbd-term-note")).to_contain_text("without drawing")
+
+
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries())
+      if (!hadRecentInput) window.shifts.push(value);
+  }).observe({ type: "layout-shift" });
+}"""
+MOST_SHIFT = 0.01
+
+
+def test_lanes_show_the_new_prompt_at_once_and_nothing_moves_while_they_run(open_page, slow_url):
+    page = open_page(slow_url, reduced_motion="reduce")
+    enter(page)
+    page.get_by_label("Prompt").fill("another one")
+    expect(page.locator(".sbd-compare-card .sbd-stale")).to_be_visible()
+    page.evaluate(SHIFTS)
+    go(page).click()
+    expect(page.locator(".sbd-compare-prompt")).to_have_text("another one")
+    expect(page.locator(".sbd-compare-card .sbd-stale")).to_be_hidden()
+    page.wait_for_function(f"[...{LANES}.lanes.values()].every((lane) => lane.steps.length > 3)")
+    expect(lane(page, "verify").locator("b").first).to_have_text(re.compile("[1-9]"))
+    assert not page.evaluate(f"{LANES}.isComplete")
+    page.locator(".sbd-compare-stop").click()
+    expect(go(page)).to_be_enabled()
+    painted(page)
+    assert sum(page.evaluate("window.shifts")) <= MOST_SHIFT
+    expect(lane(page, "ntp").locator(".sbd-compare-cut")).to_have_text("stopped")
+
+
+def test_all_staircases_stand_on_one_scale(compared):
+    extent = compared.evaluate(f"{VIEW}.extent")
+    steps = compared.evaluate(f"{VIEW}.lanes.map((card) => card.lane.steps.length)")
+    assert extent["passes"] == max(steps) > min(steps)
+    labels = compared.locator(".sbd-compare-stairs").evaluate_all(
+        "all => all.map(n => n.ariaLabel)"
+    )
+    assert [label.split()[-2] for label in labels] == [str(count) for count in steps]
+    for stairs in compared.locator(".sbd-compare-stairs").all():
+        assert stairs.evaluate(INKED) > 20
+
+
+INKED = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const colours = new Set();
+  for (let i = 0; i < data.length; i += 4) colours.add(data.slice(i, i + 4).join());
+  return colours.size > 2 ? data.length : 0;
+}"""
+
+
+def test_a_preset_compares_solvers_and_their_chart_marks_the_runs(open_page, story_url):
+    page = open_page(story_url, 390, 844, color_scheme="dark", reduced_motion="reduce")
+    enter(page)
+    chip = page.get_by_role("button", name="Solvers", exact=True)
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Lane 2").select_option("top-k")
+    page.get_by_label("k of place 2").fill("3")
+    expect(chip).to_have_attribute("aria-pressed", "false")
+    page.get_by_label("Prompt").fill("p")
+    go(page).click()
+    titles = ["SBD, γ 0.1", "Top-k, k 3", "Confidence threshold, τ 0.9", "Left to right, k 2"]
+    expect(page.locator(".sbd-compare-name")).to_have_text(titles)
+    expect(go(page)).to_be_enabled()
+    expect(cells(page, "top-k:3").last).to_have_text("–")
+    page.locator("#sbd-charts").get_by_role("button", name="Charts").click()
+    expect(page.locator(".sbd-chart:visible")).to_have_count(1)
+    page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()  # drawn where it is seen
+    page.wait_for_function(MARKED, arg=4)
+    assert serious(page, ".sbd-compare") == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+MARKED = """count => document.querySelector('.sbd-chart.is-solvers .js-plotly-plot')
+  ?.data?.find((line) => line.name === 'your runs')?.x.length === count"""
+
+
+def test_the_lanes_stand_at_their_end_and_the_keys_move_them(compared):
+    compared.wait_for_function(f"!{VIEW}.state.isPlaying && {VIEW}.state.clock === {VIEW}.finish")
+    go(compared).evaluate("(node) => node.blur()")
+    compared.keyboard.press("Home")
+    assert compared.evaluate(STATE)["clock"] == 0
+    compared.keyboard.press("ArrowRight")
+    compared.keyboard.press("ArrowRight")
+    compared.keyboard.press("ArrowLeft")
+    assert compared.evaluate(STATE)["clock"] == 1
+    compared.keyboard.press(" ")
+    assert compared.evaluate(STATE)["isPlaying"]
+    compared.keyboard.press(" ")
+    compared.keyboard.press("End")
+    assert compared.evaluate(STATE)["clock"] == compared.evaluate(STATE)["finish"]
+    compared.keyboard.press("l")
+    expect(compared.locator(".sbd-compare-form")).to_be_hidden()
+    compared.keyboard.press("Escape")
+    expect(compared.locator(".sbd-compare-form")).to_be_visible()
+
+
+def test_errors_are_said_and_lose_nothing(compared):
+    compared.get_by_label("Prompt").fill(" ")
+    note = compared.locator(".sbd-compare-card .sbd-stale")
+    expect(note).to_contain_text("which Compare refuses: the prompt is empty")
+    go(compared).click()
+    expect(compared.get_by_role("alert")).to_have_text("Prompt must not be empty.")
+    expect(compared.locator(".sbd-compare-name")).to_have_text(TITLES)
+    compared.get_by_label("Prompt").fill("p")
+    expect(compared.locator(".sbd-compare-news")).to_be_empty()
+    compared.get_by_label("γ of place 2").fill("-1")
+    go(compared).click()
+    expect(compared.get_by_role("alert")).to_have_text("γ must be a finite number >= 0; got -1.")
+    for place in (1, 2, 3, 4):
+        compared.get_by_label(f"Lane {place}", exact=True).select_option("")
+    expect(note).to_contain_text("which Compare refuses: no lane is chosen")
+    go(compared).click()
+    expect(compared.get_by_role("alert")).to_have_text("Lanes must be 1 to 4; choose one.")
+    expect(go(compared)).to_be_enabled()
+
+
+def test_hostile_text_stays_text(open_page, hostile_url):
+    page = open_page(hostile_url)
+    enter(page)
+    page.get_by_label("Prompt").fill(HOSTILE_PROMPT)
+    run(page)
+    button(page, "Finish (End)").click()
+    expect(page.locator(".sbd-compare-prompt")).to_have_text(HOSTILE_PROMPT)
+    expect(page.locator(".sbd-compare-text script, .sbd-compare-text img")).to_have_count(0)
+    expect(lane(page, "ntp").locator(".sbd-compare-text")).to_contain_text("<script>")
+    assert page.evaluate("window.hacked") is None
+
+
+def test_a_phone_needs_no_sideways_scrolling_and_axe_finds_nothing_serious(open_page, story_url):
+    page = open_page(story_url, 390, 844, color_scheme="dark", reduced_motion="reduce")
+    enter(page)
+    run(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert serious(page) == []
+
+
+def test_a_changed_example_ends_the_play_of_the_old_lanes_and_greys_them(story):
+    enter(story)
+    assert story.evaluate(STATE)["isPlaying"]
+    lane = story.locator(".sbd-compare-lane").first
+    expect(lane).to_have_css("filter", "none")
+    story.get_by_role("button", name=re.compile("^JSON")).click()
+    story.wait_for_function(f"!{VIEW}.state.isPlaying")
+    expect(story.locator(".sbd-compare .sbd-stale")).to_contain_text("another prompt")
+    expect(lane).to_have_css("filter", "grayscale(1)")
+    turn_to(story, "Watch")
+    turn_to(story, "Compare")
+    assert not story.evaluate(STATE)["isPlaying"]
+    run(story)
+    expect(lane).to_have_css("filter", "none")
+
+
+def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(compared):
+    compared.evaluate("document.activeElement?.blur()")
+    seek(compared, 2)
+    compared.keyboard.press("ArrowRight")
+    expect(compared.locator(".sbd-compare-clock")).to_have_text(re.compile("^forward pass 3 of"))
+    compared.keyboard.press("ArrowDown")
+    compared.keyboard.press("ArrowDown")
+    expect(lane(compared, "sbd:0.1").locator(".sbd-compare-text")).to_be_focused()
+    compared.keyboard.press("ArrowUp")
+    expect(lane(compared, "ntp").locator(".sbd-compare-text")).to_be_focused()
+    for key in ("p", "b"):
+        compared.keyboard.press(key)
+        expect(compared.get_by_text("Pin and branch work on one run at a time")).to_be_visible()
+    compared.keyboard.press("?")
+    expect(compared.locator(".sbd-compare .sbd-help")).to_contain_text("move between lanes")
+
+
+TITLES = ["Next-token prediction", "SBD, γ 0.1", "SBD, γ 50", "Verify"]
+
+
+def button(page, name: str):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def go(page):
+    return page.locator(".sbd-compare-go")
+
+
+def enter(page):
+    """Turn to Compare."""
+    turn_to(page, "Compare")
+    expect(page.locator(".sbd-compare-form")).to_be_visible()
+
+
+def run(page):
+    """Run all lanes, gammas 0.1 and 50, to their end."""
+    page.get_by_label("γ of place 3").fill("50")
+    go(page).click()
+    expect(page.locator(".sbd-compare-name")).to_have_text(TITLES)
+    expect(go(page)).to_be_enabled()
+
+
+def seek(page, clock: int):
+    page.evaluate(f"(clock) => {VIEW}.seek(clock, true)", clock)
+    painted(page)
+
+
+def lane(page, name: str):
+    return page.locator(f".sbd-compare-lane[data-lane='{name}']")
+
+
+def cells(page, name: str):
+    return page.locator(f".sbd-compare-table [data-lane='{name}'] td")
+
+
+@pytest.fixture
+def compared(story):
+    enter(story)
+    run(story)
+    return story

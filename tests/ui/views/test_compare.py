@@ -1,0 +1,146 @@
+"""Lanes compared: their names, their one run, what is refused. Scripted models only."""
+
+import json
+
+import pytest
+
+import sbd_core
+from sbd_core.config import DecodeConfig
+from sbd_core.rules import SOLVERS, EntropyBound, LeftToRight
+from tests.ui.doubles import ANSWER, Coming, slowed, story_model
+from ui.decode import session as session_module
+from ui.decode.client import LOCAL
+from ui.decode.form import Form, checked, forms_of, lane_name
+from ui.decode.session import LOADING_TEXT, Session, waiting_text
+from ui.hosting.limits import Limits
+from ui.views.compare import compared
+
+LANES = ["ntp", "sbd:0.35", "left-to-right:2", "verify"]
+FORM = Form("p", max_new_tokens=48)
+
+
+def news_of(lanes, form=FORM, model=None) -> list[dict]:
+    session = Session(model or story_model())
+    return [json.loads(text) for text in compared(session, lanes, form, LOCAL)]
+
+
+def lines_of(news) -> list[dict]:
+    return [json.loads(line) for each in news for line in each["wire"].splitlines()]
+
+
+def test_the_lanes_are_one_run_in_which_each_takes_its_turn():
+    news = news_of(LANES)
+    assert [each["is_running"] for each in news] == [True] * (len(news) - 1) + [False]
+    opening, *lines = lines_of(news)
+    assert (opening["type"], opening["names"]) == ("run", LANES)
+    steps = [line["lane"] for line in lines if line["type"] == "step"]
+    assert list(dict.fromkeys(steps[:6])) == LANES
+    assert {line["lane"] for line in lines if line["type"] == "end"} == set(LANES)
+
+
+def test_each_lane_is_the_decode_that_its_name_says():
+    lines = lines_of(news_of(LANES))
+    for lane, config in {
+        "ntp": DecodeConfig(strategy="ntp", max_new_tokens=48),
+        "sbd:0.35": DecodeConfig(solver=EntropyBound(0.35), max_new_tokens=48),
+        "left-to-right:2": DecodeConfig(solver=LeftToRight(2), max_new_tokens=48),
+    }.items():
+        trace = sbd_core.generate(story_model(), "p", config)
+        steps = [line for line in lines if line["type"] == "step" and line["lane"] == lane]
+        assert len(steps) == trace.num_forwards
+        assert [token for step in steps for token in step.get("committed", [])] == list(
+            trace.token_ids
+        )
+
+
+def test_a_lane_has_the_verdict_on_its_answer():
+    lines = lines_of(news_of(["sbd"], Form("What is 100 + 21?", max_new_tokens=96)))
+    assert lines[-1]["verdict"]["right"] is True
+
+
+def test_every_solver_and_strategy_is_a_lane_and_its_name_says_which():
+    names = ["ntp", "verify", "sbd:0.2", "top-k:3", "causal-first:0.5", *SOLVERS]
+    for name in names:
+        [form] = forms_of([name], FORM).values()
+        config = checked(form)[1]
+        assert lane_name(config).startswith("sbd" if name == "entropy-bound" else name)
+
+
+def test_what_the_lanes_share_comes_from_the_form_and_a_lane_asked_for_twice_runs_once():
+    forms = forms_of(["verify", "sbd:2", "verify"], Form("p", row_policy="fewest-passes", seed=3))
+    assert list(forms) == ["verify", "sbd:2"]
+    assert forms["verify"].row_policy == "fewest-passes"
+    assert (forms["sbd:2"].gamma, forms["sbd:2"].seed) == (2, 3)
+
+
+BAD = {
+    "no lanes": ([], FORM, "Lanes must be 1 to 4; choose one."),
+    "lanes no list": ("ntp", FORM, "Lanes must be 1 to 4"),
+    "five lanes": (list(SOLVERS)[:5], FORM, "Lanes must be 1 to 4"),
+    "unknown lane": (["ntp", "fast"], FORM, "lanes must each be one of ntp, verify, sbd"),
+    "lane is a list": ([["ntp"]], FORM, "lanes must each be one of"),
+    "a value of none": (["ntp:3"], FORM, "lanes ntp takes no value"),
+    "gamma": (["sbd:-1"], FORM, "γ must be a finite number >= 0; got -1."),
+    "no number": (["sbd:x"], FORM, "γ must be a finite number >= 0; got 'x'."),
+    "no gamma": (["sbd:"], FORM, "γ must be a finite number"),
+    "empty prompt": (["ntp"], Form(" "), "Prompt must not be empty."),
+    "block": (["sbd"], Form("p", block_size=99), "Block size must be from 2 to 16"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_wish_gives_one_sentence_and_no_run(name):
+    lanes, form, sentence = BAD[name]
+    model = story_model()
+    [news] = news_of(lanes, form, model)
+    assert news["text"].startswith(sentence)
+    assert news["is_error"]
+    assert not news["is_running"]
+    assert model.calls == []
+
+
+def test_who_waits_for_others_is_told_and_stopping_frees_the_model_at_once():
+    session = Session(story_model())
+    running = compared(session, LANES, FORM, LOCAL)
+    next(running)
+    waiting = compared(session, ["ntp"], FORM, LOCAL)
+    assert json.loads(next(waiting))["text"] == waiting_text(1)
+    running.close()
+    assert "run" in json.loads(next(waiting))["wire"]
+    waiting.close()
+    assert session.queue.num_ahead(session.queue.join()) == 0
+
+
+def test_lanes_that_take_too_long_are_shown_as_far_as_they_got(monkeypatch):
+    monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=0.05))
+    model = story_model()
+    slowed(model, 0.02)
+    news = news_of(LANES, model=model)
+    assert news[-1]["text"].startswith("Stopped after")
+    ends = {line["lane"]: line["finish"] for line in lines_of(news) if line["type"] == "end"}
+    assert ends == dict.fromkeys(LANES, "stopped")
+
+
+def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
+    session = Session(story_model())
+    session.model().forward_batch = None  # type: ignore[assignment]
+    last = json.loads(list(compared(session, ["ntp"], FORM, LOCAL))[-1])
+    assert "log" in last["text"]
+    assert session.queue.num_ahead(session.queue.join()) == 0
+
+
+def test_the_answer_of_verify_is_that_of_next_token_prediction():
+    ends = {
+        line["lane"]: line["text"]
+        for line in lines_of(news_of(["ntp", "verify", "verify:4"], Form("p")))
+        if line["type"] == "end"
+    }
+    assert set(ends.values()) == {ANSWER}
+
+
+def test_lanes_wait_for_their_model_in_words() -> None:
+    coming = Coming(story_model)
+    stream = compared(Session(coming.lazy), ["ntp", "sbd"], FORM, LOCAL)
+    assert json.loads(next(stream))["text"] == LOADING_TEXT
+    coming.go_on.set()
+    assert not json.loads(list(stream)[-1])["is_running"]

@@ -1,0 +1,154 @@
+// Which lanes to compare: up to four, two presets, Compare and Stop, and one line of news.
+
+import constants from "../constants.json" with { type: "json" };
+import { elementOf, make, setAttribute, setText } from "../dom/elements.js";
+import { question } from "../dom/terms.js";
+import { dialLetter, dialOf, KINDS, kindTitle } from "../engine/session/lane_names.js";
+
+/** @typedef {{ presets: Record<string, string[]> }} FormSetting lanes by the name of each preset */
+/** @typedef {{ start: () => void, halt: () => void }} FormActions */
+
+const HOW =
+  "Every lane decodes the same prompt with the same weights, a forward pass of each in turn. SBD is the " +
+  "paper’s rule; a solver below it picks by another.";
+
+/** One of the four places: what decodes there, and the value of its setting if it has one. */
+class LaneChoice {
+  /**
+   * @param {number} place
+   * @param {string[]} kinds
+   */
+  constructor(place, kinds) {
+    this.place = place;
+    const options = kinds.map((kind) => make("option", "", { value: kind }, kindTitle(kind)));
+    const none = make("option", "", { value: "" }, "none");
+    this.select = make("select", "", { "aria-label": `Lane ${place}` }, none, ...options);
+    this.letter = make("span", "sbd-compare-letter");
+    this.field = make("input", "sbd-compare-dial", { type: "number", min: "0", step: "any" });
+    const dial = make("label", "", {}, this.letter, this.field);
+    this.root = make("div", "sbd-compare-choice", {}, this.select, dial);
+    this.select.addEventListener("change", () => this.turn());
+  }
+
+  /** Show the setting of what was chosen, at its usual value. */
+  turn() {
+    const dial = dialOf(this.select.value);
+    const letter = dial ? dialLetter(dial[0]) : "";
+    setText(this.letter, letter);
+    setAttribute(this.field, "aria-label", `${letter} of place ${this.place}`);
+    this.field.parentElement?.classList.toggle("is-unused", !dial);
+    this.field.value = dial?.[1] ? String(dial[1]) : "";
+  }
+
+  /** The name of the lane, "" for none. */
+  get lane() {
+    const { value } = this.field;
+    const hasValue = dialOf(this.select.value) && value !== "" && Number(value) !== 0;
+    const isZero = value !== "" && Number(value) === 0 && this.select.value !== "verify";
+    return hasValue || isZero ? `${this.select.value}:${Number(value)}` : this.select.value;
+  }
+
+  /** @param {string} lane */
+  set lane(lane) {
+    const [kind = "", value] = lane.split(":");
+    this.select.value = kind;
+    this.turn();
+    if (value !== undefined) this.field.value = value;
+  }
+}
+
+/** The form over the lanes. */
+export class CompareForm {
+  /**
+   * @param {FormSetting} setting
+   * @param {FormActions} actions
+   */
+  constructor({ presets }, actions) {
+    this.actions = actions;
+    const kinds = Object.keys(presets).length ? KINDS : ["ntp"];
+    const places = Array.from({ length: constants.maxLanes }, (_, index) => index + 1);
+    this.choices = places.map((place) => new LaneChoice(place, kinds));
+    this.go = make("button", "sbd-compare-go", { type: "button" }, "Compare");
+    this.stop = make("button", "sbd-compare-stop", { type: "button", disabled: "" }, "Stop");
+    this.news = make("p", "sbd-compare-news", { role: "status" });
+    this.presets = Object.entries(presets).map(([name, lanes]) => {
+      const chip = make("button", "sbd-chip", { type: "button" }, name);
+      chip.addEventListener("click", () => this.choose(lanes));
+      return { chip, lanes };
+    });
+    const legend = make("legend", "sbd-unseen", {}, "Lanes");
+    this.root = make(
+      "div",
+      "sbd-card sbd-compare-form",
+      {},
+      make(
+        "div",
+        "sbd-compare-buttons",
+        {},
+        ...this.presets.map(({ chip }) => chip),
+        question("the lanes", HOW),
+        this.news,
+        this.go,
+        this.stop,
+      ),
+      make("fieldset", "sbd-compare-choices", {}, legend, ...this.choices.map(({ root }) => root)),
+    );
+    this.choose(Object.values(presets)[0] ?? ["ntp"]);
+    this.go.addEventListener("click", () => this.start());
+    this.stop.addEventListener("click", () => actions.halt());
+    this.root.addEventListener("input", () => this.look());
+    this.root.addEventListener("keydown", (event) => {
+      const isOfField = elementOf(event)?.matches("input, select");
+      if (event.key === "Enter" && isOfField) this.start();
+      // The player's keys are not meant while a lane is chosen.
+      if (isOfField) event.stopPropagation();
+    });
+  }
+
+  /** The lanes that are chosen, none twice. */
+  get lanes() {
+    return [...new Set(this.choices.map(({ lane }) => lane).filter(Boolean))];
+  }
+
+  /** @param {string[]} lanes */
+  choose(lanes) {
+    this.choices.forEach((choice, index) => {
+      choice.lane = lanes[index] ?? "";
+    });
+    this.root.dispatchEvent(new Event("input", { bubbles: true }));
+    this.look();
+  }
+
+  /** Show which preset is chosen. */
+  look() {
+    for (const { chip, lanes } of this.presets)
+      setAttribute(chip, "aria-pressed", String(lanes) === String(this.lanes));
+  }
+
+  start() {
+    if (this.go.disabled) return;
+    this.showRunning(true);
+    this.say("", false);
+    this.actions.start();
+  }
+
+  /** @param {boolean} isRunning */
+  showRunning(isRunning) {
+    this.go.disabled = isRunning;
+    this.stop.disabled = !isRunning;
+  }
+
+  get hasError() {
+    return this.news.classList.contains("is-error");
+  }
+
+  /**
+   * @param {string} text
+   * @param {boolean} isError
+   */
+  say(text, isError) {
+    setAttribute(this.news, "role", isError ? "alert" : "status");
+    this.news.classList.toggle("is-error", isError);
+    setText(this.news, text);
+  }
+}

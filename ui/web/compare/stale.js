@@ -1,0 +1,94 @@
+// Whether the lanes on show are those that the form would run now, and if not, what differs.
+
+import { listInWords } from "../core/numbers.js";
+import { make, setText } from "../dom/elements.js";
+import { promptBox, watchForm } from "../dom/page.js";
+import { laneTitle } from "../engine/session/lane_names.js";
+import { numberOf } from "../form/fields.js";
+
+/** @import { Run } from "../core/run/run.js" */
+
+/**
+ * Lanes that are chosen and not on the stage, or the other way round.
+ * @param {string[]} shown
+ * @param {string[]} chosen
+ */
+export function laneDifferences(shown, chosen) {
+  const added = chosen.filter((lane) => !shown.includes(lane));
+  const left = shown.filter((lane) => !chosen.includes(lane));
+  return [
+    ...added.map((lane) => `the lane “${laneTitle(lane)}” too`),
+    ...left.map((lane) => `no lane “${laneTitle(lane)}”`),
+  ];
+}
+
+/**
+ * What the form asks for otherwise than a decode that is shown.
+ * @param {Pick<Run, "prompt" | "config">} run
+ * @param {string} promptId of the form's element
+ */
+function formDifferences({ prompt: shown, config }, promptId) {
+  const words = [];
+  const prompt = promptBox(promptId)?.value.trim();
+  if (prompt !== undefined && prompt !== shown.trim()) words.push("another prompt");
+  const block = numberOf("block_size");
+  if (block !== null && block !== config.block_size)
+    words.push(`blocks of ${block} instead of ${config.block_size}`);
+  const longest = numberOf("max_new_tokens");
+  if (longest !== null && longest !== config.max_new_tokens)
+    words.push(`at most ${longest} tokens instead of ${config.max_new_tokens}`);
+  return words;
+}
+
+/**
+ * Text of the line.
+ * @param {string[]} words what is asked for otherwise
+ * @param {string} refusal why Compare refuses it, "" if it does not
+ * @param {boolean} hasFailed whether it was pressed, and what went wrong is said elsewhere
+ */
+export function wishWords(words, refusal, hasFailed) {
+  const wish = `the form asks for ${listInWords(words)}`;
+  if (refusal) return `${wish}, which Compare refuses: ${refusal}`;
+  return hasFailed ? wish : `${wish}; press Compare to run that`;
+}
+
+/** A line over the lanes that is there while the form says otherwise. */
+export class StaleLine {
+  /**
+   * @param {() => Run | null} shown
+   * @param {() => string[]} chosen lanes
+   * @param {string} promptId
+   * @param {() => void} grewOld the lanes on show are others than the form asks for
+   * @param {AbortSignal} signal
+   */
+  constructor(shown, chosen, promptId, grewOld, signal) {
+    this.shown = shown;
+    this.chosen = chosen;
+    this.promptId = promptId;
+    this.grewOld = grewOld;
+    this.hasFailed = false;
+    this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
+    watchForm(() => this.look(), signal);
+  }
+
+  /** Why Compare refuses what is asked for, "" as far as the page can tell. */
+  get refusal() {
+    if (this.chosen().length === 0) return "no lane is chosen";
+    return promptBox(this.promptId)?.value.trim() === "" ? "the prompt is empty" : "";
+  }
+
+  look() {
+    const run = this.shown();
+    const wasHidden = this.root.hidden;
+    const words = run
+      ? [
+          ...formDifferences(run, this.promptId),
+          ...laneDifferences([...run.lanes.keys()], this.chosen()),
+        ]
+      : [];
+    this.root.hidden = words.length === 0;
+    if (this.root.hidden) return;
+    if (wasHidden) this.grewOld();
+    setText(this.root, `Not these lanes: ${wishWords(words, this.refusal, this.hasFailed)}.`);
+  }
+}

@@ -1,0 +1,119 @@
+// The table under the lanes. A row fills in when its lane is whole; what compares it with next-token
+// prediction, once that is whole too. Everything is by the token, as answers differ in length.
+
+import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
+import { fasterWords, timesLess } from "../core/run/times.js";
+import { numMissing } from "../core/text/diff.js";
+import { make, setText } from "../dom/elements.js";
+import { question, term } from "../dom/terms.js";
+import { strategyOf } from "../engine/session/lane_names.js";
+
+/** @import { Run } from "../core/run/run.js" */
+/** @import { Lane } from "../core/run/lane.js" */
+/** @import { LaneCard } from "./lane.js" */
+
+const COLUMNS = [
+  "Forward passes",
+  "Tokens",
+  "Tokens a pass",
+  "Engine time a token",
+  "By the clock",
+  "Differs from next-token",
+];
+const FIRST_COMPARED = 4; // this column and those after it compare with next-token prediction
+/** @type {Record<string, string>} strategy to the word of the glossary that says what a lane is */
+const LANE_TERMS = { ntp: "ntp", sbd: "gamma", verify: "verify" };
+const UNKNOWN = "–";
+
+/** @param {Lane} lane */
+const secondsOf = (lane) => lane.secondsAt(lane.lastPass) / Math.max(lane.numCommitted, 1);
+
+/**
+ * How a lane's answer compares with next-token prediction's, in words.
+ * @param {LaneCard} card
+ */
+function differsWords({ lane, comparison, numTokens }) {
+  if (!comparison) return UNKNOWN;
+  if (lane.name === "ntp") return "the measure";
+  const [count, missing] = [comparison.differing.size, numMissing(comparison)];
+  const parts = [];
+  if (count) parts.push(`${countOf(count, "token")} of ${numTokens}`);
+  if (missing) parts.push(`${missing} missing`);
+  if (parts.length) return parts.join(", ");
+  return lane.name.startsWith("verify") ? "identical, as promised" : "identical";
+}
+
+/**
+ * How a lane's time for a token compares with next-token prediction's, in words.
+ * @param {Lane} lane
+ * @param {Lane | undefined} plain
+ */
+export function clockComparison(lane, plain) {
+  if (!plain) return UNKNOWN;
+  if (lane === plain) return "the measure";
+  const [own, other] = [lane, plain].map((each) => asShownInRace(secondsOf(each)));
+  return fasterWords(timesLess(own ?? 0, 1, other ?? 0, 1)) || UNKNOWN;
+}
+
+/**
+ * @param {Run} run
+ * @param {LaneCard} card
+ */
+function rowWords(run, card) {
+  const { lane } = card;
+  return [
+    String(lane.steps.length),
+    String(card.numTokens),
+    (card.numTokens / Math.max(lane.steps.length, 1)).toFixed(2),
+    raceSeconds(secondsOf(lane)),
+    clockComparison(lane, run.lanes.get("ntp")),
+    differsWords(card),
+  ];
+}
+
+/**
+ * The table, its rows empty until their lanes are whole.
+ * @param {Run} run
+ * @param {LaneCard[]} cards
+ * @param {string} words about the times
+ */
+export function makeTable(run, cards, words) {
+  const about = question("how the lanes were timed", words);
+  const bodies = cards.map(({ lane, title }) => {
+    const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
+    const strategy = strategyOf(lane.name);
+    const head = make("th", "", { scope: "row" }, term(LANE_TERMS[strategy] ?? "solver", title));
+    const data = { "data-strategy": strategy, "data-lane": lane.name };
+    return { node: make("tr", "", data, head, ...cells), cells };
+  });
+  const heads = ["Lane", ...COLUMNS].map((name) => make("th", "", { scope: "col" }, name));
+  const root = make(
+    "table",
+    "sbd-compare-table",
+    {},
+    make("caption", "", {}, "Result", about),
+    make("thead", "", {}, make("tr", "", {}, ...heads)),
+    make("tbody", "", {}, ...bodies.map(({ node }) => node)),
+  );
+
+  /**
+   * Show the figures of the lanes that have finished.
+   * @param {boolean[]} finished one flag a row
+   */
+  function update(finished) {
+    const plain = cards.findIndex(({ lane }) => lane.name === "ntp");
+    const canCompare = finished[plain] ?? true;
+    bodies.forEach(({ node, cells }, index) => {
+      const card = cards[index];
+      const isFinished = finished[index] ?? false;
+      node.classList.toggle("is-open", !isFinished);
+      const words = card && isFinished ? rowWords(run, card) : [];
+      for (const [column, cell] of cells.entries()) {
+        const isKnown = isFinished && (canCompare || column < FIRST_COMPARED);
+        setText(cell, isKnown ? (words[column] ?? UNKNOWN) : "…");
+      }
+    });
+  }
+
+  return { root, update };
+}

@@ -1,0 +1,77 @@
+// Lanes to compare by their names, as a link has them: "ntp", "verify:4", "sbd:0.1", "top-k:2". The
+// counterpart of lane_settings in ui/decode/form.py.
+
+import { SOLVER_TITLES } from "../../core/names.js";
+import { SOLVERS } from "../decoding/settings.js";
+import { ArgumentError } from "../errors.js";
+
+/** @import { Form } from "./form.js" */
+
+const PAPER = "entropy-bound";
+/** @type {Readonly<Record<string, string>>} */
+const LETTERS = { gamma: "γ", tau: "τ", num_predrafts: "predrafts" };
+/** @type {Readonly<Record<string, string>>} */
+const TITLES = { ntp: "Next-token prediction", verify: "Verify", sbd: "SBD" };
+
+/** What a lane can be: the strategies, and every other solver of Set Block Decoding. */
+export const KINDS = ["ntp", "verify", "sbd", ...Object.keys(SOLVERS).filter((k) => k !== PAPER)];
+
+/** @param {string} kind */
+const ruleOf = (kind) => SOLVERS[kind === "sbd" ? PAPER : kind] ?? null;
+
+/**
+ * The setting that a kind of lane takes a value of, and the value that it has without; null for none.
+ * @param {string} kind
+ * @returns {[name: string, value: number] | null}
+ */
+export function dialOf(kind) {
+  if (kind === "verify") return ["num_predrafts", 0];
+  const [first] = Object.entries(ruleOf(kind) ?? {});
+  return first ? [first[0], Number(first[1])] : null;
+}
+
+/** @param {string} kind */
+export function kindTitle(kind) {
+  return TITLES[kind] ?? SOLVER_TITLES[kind] ?? kind;
+}
+
+/** @param {string} name what the setting is called in a line */
+export function dialLetter(name) {
+  return LETTERS[name] ?? name;
+}
+
+/** @param {string} lane */
+export function laneTitle(lane) {
+  const [kind = "", value] = lane.split(":");
+  const dial = dialOf(kind);
+  if (value === undefined || !dial) return kindTitle(kind);
+  const words = kind === "verify" ? `${value} predrafts` : `${dialLetter(dial[0])} ${value}`;
+  return `${kindTitle(kind)}, ${words}`;
+}
+
+/** @param {string} lane */
+export function strategyOf(lane) {
+  const [kind = ""] = lane.split(":");
+  return ruleOf(kind) ? "sbd" : kind;
+}
+
+/**
+ * The form of each lane by its name, none twice. Raises ArgumentError.
+ * @param {string[]} lanes
+ * @param {Form} form what they share
+ * @returns {[lane: string, form: Form][]}
+ */
+export function laneForms(lanes, form) {
+  if (!lanes.length) throw new ArgumentError("Lanes", "must be 1 to 4; choose one", null);
+  return [...new Set(lanes)].map((lane) => {
+    const [kind = "", value] = lane.split(":");
+    if (!KINDS.includes(kind) && kind !== PAPER) {
+      const rule = `must each be one of ${KINDS.join(", ")}, as in sbd:0.1`;
+      throw new ArgumentError("lanes", rule, lane);
+    }
+    const dial = dialOf(kind);
+    const solver = ruleOf(kind) ? { solver: kind === "sbd" ? PAPER : kind } : {};
+    const own = value === undefined || !dial ? {} : { [dial[0]]: Number(value) };
+    return [lane, { ...form, strategy: strategyOf(lane), ...solver, ...own }];
+  });
+}
