@@ -12,6 +12,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.replay import page_of, replay_lines
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
@@ -123,6 +124,7 @@ def advanced(page):
 
 
 EXACT, PAPER, ONE = "Exact (verify)", "Paper (Eq. 8)", "One at a time"
+FIRST = "Causal token first"
 
 
 def choose_strategy(page, name: str):
@@ -193,11 +195,10 @@ def serve() -> Iterator[Callable[[ScriptedModel], str]]:
     pages = []
 
     def start_from(name: str, **facts) -> Best:
-        """The paper's rule, whose tiles most of these tests look at, but for the model measured."""
-        is_measured = name == BUNDLED_MODEL
-        return (
-            best_for(name, **facts) if is_measured else Best("sbd", DEFAULT_GAMMA, "not measured")
-        )
+        """The paper's rule, at whose tiles these tests look, but for the models measured."""
+        if name not in (BUNDLED_MODEL, REAL_MODEL):
+            return Best("sbd", DEFAULT_GAMMA, "not measured")
+        return best_for(name, **{**facts, "has_adapter": name == REAL_MODEL})
 
     def start(model: ScriptedModel) -> str:
         with mock.patch("ui.form.controls.best_for", start_from):

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from tests.browser.conftest import (
     EXACT,
+    FIRST,
     ONE,
     PAPER,
     advanced,
@@ -15,9 +17,12 @@ from tests.browser.conftest import (
     state,
     sync_api,
 )
+from tests.ui.doubles import story_model
 from ui import recordings
 from ui.form.controls import BUNDLED_MODEL
 from ui.form.measured import best_for
+from ui.lazy_model import LazyModel
+from ui.models import Models, Offer
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -138,3 +143,33 @@ def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_
     expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_label("Answer with blanks").fill("")
     expect(why).not_to_contain_text("blanks")
+
+
+def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for(
+    serve, open_page
+) -> None:
+    """The paper's rule stays one click away, and so does a model that decodes by it."""
+    real, nano = (story_model(name=name) for name in (REAL_MODEL, BUNDLED_MODEL))
+    offers = [Offer(lambda: LazyModel.of(real), title="Real"), Offer(lambda: LazyModel.of(nano))]
+    best = best_for(REAL_MODEL, can_draft=True, has_adapter=True)
+    assert best.causal_first is not None
+    gamma, words = best.causal_first
+    page = open_page(serve(Models(offers)), reduced_motion="reduce")
+    outside, other = page.locator(".sbd-risk-outside"), page.get_by_text("Use nano, which does")
+    expect(page.get_by_role("radio", name=EXACT)).to_be_checked()
+    expect(outside).to_be_hidden()
+    choose_strategy(page, FIRST)
+    expect(outside).to_have_text(words)
+    expect(other).to_be_hidden()
+    decode(page)
+    solver = "document.querySelector('.sbd-host').sbdPlayer.run.solver"
+    assert page.evaluate(solver) == {"name": "causal-first", "gamma": gamma}
+    choose_strategy(page, PAPER)
+    expect(outside).to_have_text(best.paper)
+    decode(page)
+    assert page.evaluate(solver) == {"name": "entropy-bound", "gamma": best.gamma}
+    other.click()
+    expect(page.get_by_role("radio", name=BUNDLED_MODEL)).to_be_checked()
+    expect(page.get_by_role("radio", name=FIRST)).to_be_hidden()
+    choose_strategy(page, PAPER)
+    expect(outside).to_be_hidden()

@@ -70,13 +70,17 @@ def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -
     """What the slider shows for a model; it says what is outside the usual range.
 
     best: what to start a prompt of one's own from, and why. block_range: the block sizes that the
-    model was trained on. can_draft: whether the model has more than one strategy.
+    model was trained on. can_draft: whether the model has more than one strategy. It offers the
+    model that decodes by the paper's rule where this one was not trained for that.
     """
     value = {
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
         "gammas": list(GAMMAS),
         "block_range": list(block_range),
         "can_draft": can_draft,
+        "paper": best.paper,
+        "causal_first": best.causal_first,
+        "other": BUNDLED_MODEL if best.paper else "",
     }
     return wire_json(value)
 

@@ -25,6 +25,7 @@ MAX_LOSS = 0.01
 REQUESTS = ASSETS / "results" / "requests.json"
 ADAPTER_BLOCK_SIZE = 4
 ADAPTER_WORDS = "Verify gives the base model’s own answers, whatever the adapter drafts"
+PAPER_WORDS = "This adapter was trained to draft for verify, not to decode by Eq. 8"
 ROUNDING = 1e-9
 SBD_ROW = re.compile(r"SBD gamma ([0-9.]+)")
 
@@ -35,7 +36,9 @@ logger = logging.getLogger(__name__)
 class Best:
     """The settings to start from. words: one sentence or two that say why.
 
-    block_size: None is the largest that the model was trained on.
+    block_size: None is the largest that the model was trained on. paper: what to know before the
+    paper's rule is tried, "" for nothing. causal_first: gamma of CausalFirst where it does better
+    than the paper's rule, and words on it.
     """
 
     strategy: Strategy
@@ -43,6 +46,8 @@ class Best:
     words: str
     row_policy: RowPolicy = "fixed"
     block_size: int | None = None
+    paper: str = ""
+    causal_first: tuple[float, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,12 @@ def best_for(
         return Best("ntp", DEFAULT_GAMMA, words)
     if has_adapter:
         return measured_on_requests(model) or Best(
-            "verify", DEFAULT_GAMMA, f"{ADAPTER_WORDS}.", "fewest-passes", ADAPTER_BLOCK_SIZE
+            "verify",
+            DEFAULT_GAMMA,
+            f"{ADAPTER_WORDS}.",
+            "fewest-passes",
+            ADAPTER_BLOCK_SIZE,
+            f"{PAPER_WORDS}.",
         )
     found = measured() if model == BUNDLED_MODEL else None
     words = (
@@ -83,7 +93,8 @@ def best_for(
 def measured_on_requests(model: str) -> Best | None:
     """The settings that open requests were measured with; None for a model that was not.
 
-    Verify, whose words are the base's, and the γ of Eq. 8 that was chosen for it.
+    Verify, whose words are the base's, and the γ of Eq. 8 that was chosen for it, with the share of
+    its words that next-token prediction would keep, and that of the causal token first.
     """
     try:
         data = json.loads(REQUESTS.read_text(encoding="utf-8"))
@@ -93,13 +104,30 @@ def measured_on_requests(model: str) -> Best | None:
         rows = {score["row"]: score for score in scores}
         gamma = float(data["gammas"]["SBD"])
         verify, plain = rows["verify, fewest passes"], rows[f"SBD, gamma {gamma:g}"]
+        first_gamma = float(data["gammas"]["SBD causal token first"])
+        first = rows[f"SBD causal token first, gamma {first_gamma:g}"]
         words = (
-            f"{ADAPTER_WORDS}: {verify['tokens_per_forward']:.2f} tokens a forward pass. Of what "
-            f"Eq. 8 writes at γ {gamma:g}, {plain['tokens_per_forward']:.2f} a forward pass, "
-            f"next-token prediction would keep {plain['agreement']:.0%} "
+            f"{ADAPTER_WORDS}: {verify['tokens_per_forward']:.2f} tokens a forward pass "
             f"({plain['num_answers']} prompts of {name}, blocks of {data['block_size']})."
         )
-        return Best("verify", gamma, words, "fewest-passes", int(data["block_size"]))
+        paper = (
+            f"{PAPER_WORDS}: at γ {gamma:g} it writes {plain['tokens_per_forward']:.2f} tokens a "
+            f"forward pass, of which next-token prediction would keep {plain['agreement']:.0%}."
+        )
+        causal_first = (
+            "Next-token prediction writes the first token of a forward pass, guesses follow it: "
+            f"{first['tokens_per_forward']:.2f} tokens a forward pass, of which next-token "
+            f"prediction would keep {first['agreement']:.0%}."
+        )
+        return Best(
+            "verify",
+            gamma,
+            words,
+            "fewest-passes",
+            int(data["block_size"]),
+            paper,
+            (first_gamma, causal_first),
+        )
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
         logger.warning("no measured settings: %s", error)
         return None

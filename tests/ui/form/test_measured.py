@@ -107,14 +107,25 @@ def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp
     assert plain.words == f"{measured.ADAPTER_WORDS}."
     scores = [
         {"row": row, "tokens_per_forward": speed, "agreement": share, "num_answers": 48}
-        for row, speed, share in (("verify, fewest passes", 1.75, 1), ("SBD, gamma 0.35", 1.2, 0.8))
+        for row, speed, share in (
+            ("verify, fewest passes", 1.75, 1),
+            ("SBD, gamma 0.35", 1.2, 0.8),
+            ("SBD causal token first, gamma 2", 1.4, 0.95),
+        )
     ]
-    data = {"model": "real", "block_size": 5, "gammas": {"SBD": 0.35}, "requests": {"own": scores}}
+    gammas = {"SBD": 0.35, "SBD causal token first": 2.0}
+    data = {"model": "real", "block_size": 5, "gammas": gammas, "requests": {"own": scores}}
     file.write_text(json.dumps(data))
     measured.measured_on_requests.cache_clear()
     best = best_for("real", can_draft=True, has_adapter=True)
     assert (best.strategy, best.gamma, best.block_size) == ("verify", 0.35, 5)
-    assert "1.75 tokens a forward pass" in best.words
-    assert "would keep 80% (48 prompts of own, blocks of 5)." in best.words
+    assert best.words.endswith("1.75 tokens a forward pass (48 prompts of own, blocks of 5).")
+    assert best.paper.startswith("This adapter was trained to draft for verify")
+    assert "at γ 0.35 it writes 1.20 tokens" in best.paper
+    assert best.paper.endswith("would keep 80%.")
+    assert best.causal_first is not None
+    assert best.causal_first[0] == 2.0
+    assert "1.40 tokens a forward pass, of which" in best.causal_first[1]
+    assert best.causal_first[1].endswith("would keep 95%.")
     assert best_for("other", can_draft=True, has_adapter=True) == plain
     measured.measured_on_requests.cache_clear()

@@ -1,4 +1,4 @@
-// How to decode, as three choices; for the paper's one a slider of gammas from safer to bolder. Also
+// How to decode, as three choices or four; for the paper's one a slider of gammas from safer to bolder. Also
 // what is unusual in words, what was measured to be best, and the switch for all the rest.
 //
 // The form starts from the best settings. A recorded run that is chosen brings its own into it; a
@@ -7,7 +7,7 @@
 import { adviceWords, nearestStep, outsideWords, recordingWords } from "../core/risk.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { playerOf, promptBox, watchForm } from "../dom/page.js";
-import { makeTermNote, question } from "../dom/terms.js";
+import { explain, makeTermNote, question } from "../dom/terms.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { ByHand, heldByForm } from "./by_hand.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
@@ -16,17 +16,30 @@ import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 /** @import { Held } from "./by_hand.js" */
 
 /** @typedef {Held & { gamma: number }} Choice where verify or a gamma decides */
-/** @typedef {{ best: { strategy: string, gamma: number, words: string }, gammas: number[], block_range: number[], can_draft: boolean }} Setting */
+/**
+ * See slider_value in ui/form/controls.py.
+ * @typedef {object} Setting
+ * @property {{ strategy: string, gamma: number, words: string }} best
+ * @property {number[]} gammas
+ * @property {number[]} block_range
+ * @property {boolean} can_draft
+ * @property {string} paper what to know before the paper's rule is tried
+ * @property {[gamma: number, words: string] | null} causal_first
+ * @property {string} other the model that decodes by the paper's rule; "" for this one
+ */
 
 const ANSWER_MS = 1500; // how long the form may take to follow
 
-/** @type {[strategy: string, name: string, words: string][]} */
+const FIRST = "causal-first";
+
+/** @type {[way: string, name: string, words: string][]} a way is a strategy, or a solver of sbd */
 const WAYS = [
   [
     "verify",
     "Exact (verify)",
     "The model checks guesses before they count: it writes next-token prediction’s own words, in fewer forward passes.",
   ],
+  [FIRST, "Causal token first", ""],
   [
     "sbd",
     "Paper (Eq. 8)",
@@ -86,8 +99,10 @@ class RiskSlider {
     const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
     this.ends = make("div", "sbd-risk-ends", {}, ...ends);
     this.bold = make("div", "sbd-risk-bold", {}, this.range, this.ends);
-    this.ways = WAYS.map(([strategy, name, words]) => this.makeWay(strategy, name, words));
+    this.ways = WAYS.map(([way, name, words]) => this.makeWay(way, name, words));
     const ways = this.ways.map(({ root }) => root);
+    this.other = make("button", "sbd-risk-other", { type: "button" }, "Use nano, which does");
+    this.other.addEventListener("click", () => modelBox(this.setting.other)?.click());
     this.choices = make("fieldset", "sbd-ways", { "aria-label": "How to decode" }, ...ways);
     this.range.addEventListener("input", () =>
       this.chooseByHand(this.choiceAt(Number(this.range.value))),
@@ -105,23 +120,45 @@ class RiskSlider {
   }
 
   nameBest() {
+    for (const { box, root, help } of this.ways) {
+      if (box.value !== FIRST) continue;
+      root.hidden = !this.setting.causal_first;
+      explain(help, "", this.setting.causal_first?.[1] ?? "");
+    }
     const { best } = this.setting;
     setText(this.best, `Use ${best.strategy === "verify" ? "verify" : wordsOf(best)}`);
   }
 
   /**
-   * @param {string} strategy
+   * @param {string} way
    * @param {string} name
    * @param {string} words
    */
-  makeWay(strategy, name, words) {
-    const box = make("input", "", { type: "radio", name: "sbd-way", value: strategy });
-    box.addEventListener("change", () => {
-      const { gamma } = this.onSlider(heldByForm()) ?? this.setting.best;
-      this.chooseByHand({ strategy, gamma: strategy === "ntp" ? null : gamma });
-    });
+  makeWay(way, name, words) {
+    const box = make("input", "", { type: "radio", name: "sbd-way", value: way });
+    box.addEventListener("change", () => this.chooseByHand(this.choiceOfWay(way)));
     const label = make("label", "", {}, box, name);
-    return { box, root: make("div", "sbd-way", {}, label, question(name, words)) };
+    const help = question(name, words);
+    return { box, help, root: make("div", "sbd-way", {}, label, help) };
+  }
+
+  /**
+   * @param {string} way
+   * @returns {Held}
+   */
+  choiceOfWay(way) {
+    const { best, causal_first: first } = this.setting;
+    if (way === FIRST) return { strategy: "sbd", solver: FIRST, gamma: first?.[0] ?? best.gamma };
+    if (way === "ntp") return { strategy: way, gamma: null };
+    const held = heldByForm();
+    const gamma = (held?.solver !== FIRST && this.onSlider(held)?.gamma) || best.gamma;
+    return { strategy: way, gamma, solver: held?.solver === FIRST ? "entropy-bound" : null };
+  }
+
+  /** Which of the ways the form holds. @param {Held | null} held */
+  wayOf(held) {
+    const isFirst = held?.strategy === "sbd" && held.solver === FIRST;
+    return isFirst && this.setting.causal_first ? FIRST : held?.strategy;
   }
 
   /** @returns {Choice} */
@@ -180,10 +217,10 @@ class RiskSlider {
     range.disabled = choice === null || !setting.can_draft;
     setText(this.advice, adviceWords(setting.best.words, hasBlanks));
     if (choice) range.value = String(nearestStep(setting.gammas, choice.gamma) + 1);
-    const strategy = this.held?.strategy ?? (isMounting ? setting.best.strategy : "ntp");
-    for (const { box } of this.ways) box.checked = box.value === strategy;
-    this.bold.classList.toggle("is-off", strategy !== "sbd");
-    range.disabled ||= strategy !== "sbd";
+    const way = this.wayOf(this.held) ?? (isMounting ? setting.best.strategy : "ntp");
+    for (const { box } of this.ways) box.checked = box.value === way;
+    this.bold.classList.toggle("is-off", way !== "sbd");
+    range.disabled ||= way !== "sbd";
     this.choices.hidden = !setting.can_draft;
     const share = ((Number(range.value) - 1) / (setting.gammas.length - 1)) * 100;
     range.style.setProperty("--done", `${share}%`);
@@ -191,8 +228,11 @@ class RiskSlider {
     const words = choice ? wordsOf(choice) : other;
     setText(this.now, words);
     setAttribute(range, "aria-valuetext", words);
-    const gamma = choice?.strategy === "sbd" ? choice.gamma : 0;
-    setText(this.outside, outsideWords(setting, gamma, numberOf("block_size") ?? 2));
+    const gamma = way === "sbd" && choice ? choice.gamma : 0;
+    const known = way === "sbd" ? setting.paper : way === FIRST ? setting.causal_first?.[1] : "";
+    const unusual = outsideWords(setting, gamma, numberOf("block_size") ?? 2);
+    setText(this.outside, [known, unusual].filter(Boolean).join(" "));
+    this.other.hidden = way !== "sbd" || !modelBox(setting.other);
     const isBest = choice
       ? isAlike(choice, this.bestChoice)
       : choiceOf("strategy") === setting.best.strategy;
@@ -239,6 +279,12 @@ class RiskSlider {
 /** Whether the form, turning to Set Block Decoding, is still to show the solver and its γ. */
 const isTurning = () => choiceOf("strategy") === "sbd" && choiceOf("solver") === null;
 
+/** The switch of the head for a model; null where it is not offered. @param {string} name */
+const modelBox = (name) =>
+  [...document.querySelectorAll('input[name="sbd-model"]')]
+    .filter((box) => box instanceof HTMLInputElement)
+    .find(({ value }) => value === name) ?? null;
+
 /** @returns {HTMLTextAreaElement | null} the answer with blanks, which may be one line or more */
 const templateBox = () => document.querySelector("#sbd-template-box :is(textarea, input)");
 
@@ -265,7 +311,15 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
   const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
   const foot = make("div", "sbd-risk-foot", {}, advanced, slider.ask);
   const note = makeTermNote(root, signal);
-  root.replaceChildren(slider.choices, slider.bold, slider.outside, foot, slider.why, note);
+  root.replaceChildren(
+    slider.choices,
+    slider.bold,
+    slider.outside,
+    slider.other,
+    foot,
+    slider.why,
+    note,
+  );
   /** @param {boolean} isOpen */
   function openAdvanced(isOpen) {
     document.body.classList.toggle("sbd-is-advanced", isOpen);
