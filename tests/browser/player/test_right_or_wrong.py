@@ -40,6 +40,6 @@ def test_a_decode_is_judged_from_its_prompt_and_a_prompt_nothing_can_check_is_no
     expect(reason).to_contain_text("Token for token next-token prediction’s.")
     page.get_by_label("Prompt").fill("Say something.")
     decode(page)
-    expect(chips).to_have_text(["Same words"])
+    expect(chips).to_have_text(["Identical"])
     chips.focus()
     expect(reason).to_contain_text("Not judged: no check fits this prompt.")
