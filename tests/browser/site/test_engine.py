@@ -19,9 +19,9 @@ PROMPTS = {
 LONGEST = 40
 WAYS = {
     "ntp": DecodeConfig(strategy="ntp"),
-    "sbd": DecodeConfig(solver=EntropyBound(0.35)),
-    "sbd-random": DecodeConfig(solver=Random(2), seed=5),
-    "sbd-left-to-right": DecodeConfig(solver=LeftToRight(3), block_size=8),
+    "sbd": DecodeConfig(strategy="sbd", solver=EntropyBound(0.35)),
+    "sbd-random": DecodeConfig(strategy="sbd", solver=Random(2), seed=5),
+    "sbd-left-to-right": DecodeConfig(strategy="sbd", solver=LeftToRight(3), block_size=8),
     "verify": DecodeConfig(strategy="verify", block_size=8),
     "verify-predrafts": DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.3),
     "verify-fewest": DecodeConfig(strategy="verify", row_policy="fewest-passes"),

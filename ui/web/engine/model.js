@@ -83,10 +83,10 @@ export class Logits {
     return runtime.floats(logits.place + index * shape.vocabulary * FLOAT_BYTES, shape.vocabulary);
   }
 
-  /** Hidden states after the last norm, where the model has a sampler head. @param {number} index */
-  hidden(index) {
-    const { runtime, shape, norms } = this.model;
-    return runtime.floats(norms.place + index * shape.hidden * FLOAT_BYTES, shape.hidden);
+  /** The share of the hidden state in what a sampler head sums up. @param {number} index */
+  ofHidden(index) {
+    const { runtime, samplerSize, sampler } = this.model;
+    return runtime.floats(sampler.place + index * samplerSize * FLOAT_BYTES, samplerSize);
   }
 }
 
@@ -152,16 +152,16 @@ export class Model {
    * @param {Runtime} runtime
    * @param {number} session of the graph
    * @param {Shape} shape
-   * @param {boolean} hasNorms whether the graph gives hidden states, too
+   * @param {number} samplerSize numbers a row that the graph gives a sampler head, 0 without one
    */
-  constructor(runtime, session, shape, hasNorms) {
+  constructor(runtime, session, shape, samplerSize) {
     this.runtime = runtime;
     this.session = session;
     this.shape = shape;
-    this.hasNorms = hasNorms;
+    this.samplerSize = samplerSize;
     this.rotary = rotaryTables(shape);
     this.logits = new Scratch(runtime);
-    this.norms = new Scratch(runtime);
+    this.sampler = new Scratch(runtime);
     this.scratch = new Scratch(runtime);
   }
 
@@ -197,7 +197,7 @@ export class Model {
    */
   async pass(cache, causalIds, blockIds, blocks, numLogits) {
     const { runtime, shape } = this;
-    const { numKvHeads, hidden, vocabulary } = shape;
+    const { numKvHeads, vocabulary } = shape;
     const { length, capacity } = cache;
     const ids = [...causalIds, ...blockIds];
     const numRows = ids.length;
@@ -250,9 +250,9 @@ export class Model {
     if (shape.hasAdapter) inputs.push(["is_of_block", "float32", [numRows, 1], isOfBlock]);
     /** @type {typeof inputs} */
     const outputs = [["logits", "float32", [numLogits, vocabulary], logits]];
-    if (this.hasNorms) {
-      const norms = this.norms.atLeast(numLogits * hidden * FLOAT_BYTES);
-      outputs.push(["norm", "float32", [numLogits, hidden], norms]);
+    if (this.samplerSize) {
+      const place = this.sampler.atLeast(numLogits * this.samplerSize * FLOAT_BYTES);
+      outputs.push(["sampler", "float32", [numLogits, this.samplerSize], place]);
     }
     const [given, asked] = [inputs, outputs].map((list) =>
       Object.fromEntries(

@@ -1,11 +1,12 @@
 // What a block's row says once the token before it is known: SamplerHead of sbd_core/sampling.py, over
-// each row's likeliest tokens. Hidden states come from the graph.
+// each row's likeliest tokens. What depends on hidden states alone comes from the graph.
 
 import { topOf } from "./stats.js";
 
 /** @import { Logits } from "./model.js" */
 
 const NUM_CANDIDATES = 256;
+const MAX_KEPT_TOKENS = 512;
 const EPSILON = 2 ** -23; // of fp32, as rms_norm() has it where it is given none
 
 /**
@@ -13,7 +14,7 @@ const EPSILON = 2 ** -23; // of fp32, as rms_norm() has it where it is given non
  * x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
  * [gate, up] = into @ x.
  * @typedef {object} Weights
- * @property {Float32Array} into (2 width, 2 hidden)
+ * @property {Float32Array} ofToken the half of `into` for e: (2 width, hidden)
  * @property {Float32Array} out (hidden, width)
  * @property {(id: number) => Float32Array} embedding a token's row
  * @property {(id: number) => Float32Array} head a token's row
@@ -25,6 +26,8 @@ export class SamplerHead {
     this.weights = weights;
     this.hidden = hidden;
     this.width = weights.out.length / hidden;
+    /** @type {Map<number, Float32Array>} what a token before adds to `into @ x` */
+    this.known = new Map();
   }
 
   /**
@@ -35,7 +38,7 @@ export class SamplerHead {
    */
   begin(logits, start, stop) {
     const rows = Array.from({ length: stop - start }, (_, index) => ({
-      ofHidden: this.half(logits.hidden(start + index), 0),
+      ofHidden: logits.ofHidden(start + index),
       likeliest: topOf(logits.row(start + index), NUM_CANDIDATES),
     }));
     /** @param {number} index from `start` @param {number} tokenId */
@@ -45,24 +48,26 @@ export class SamplerHead {
       const change = this.change(found.ofHidden, tokenId);
       const row = logits.row(start + index);
       for (const id of found.likeliest) {
-        const [more = 0] = product(this.weights.head(id), 0, 0, 1, change);
+        const [more = 0] = product(this.weights.head(id), 1, change);
         row[id] = (row[id] ?? 0) + more;
       }
     };
   }
 
-  /**
-   * `into` by one half of x, which is normed first.
-   * @param {Float32Array} half
-   * @param {0 | 1} side
-   */
-  half(half, side) {
+  /** The share of a token before in `into @ x`. @param {number} tokenId */
+  ofToken(tokenId) {
+    const kept = this.known.get(tokenId);
+    if (kept) return kept;
     const { hidden, weights } = this;
+    const embedding = weights.embedding(tokenId);
     let squares = 0;
-    for (const value of half) squares += value * value;
+    for (const value of embedding) squares += value * value;
     const scale = 1 / Math.sqrt(squares / hidden + EPSILON);
-    const normed = half.map((value) => value * scale);
-    return product(weights.into, side * hidden, 2 * hidden, 2 * this.width, normed);
+    const normed = embedding.map((value) => value * scale);
+    const found = product(weights.ofToken, 2 * this.width, normed);
+    if (this.known.size >= MAX_KEPT_TOKENS) this.known.clear();
+    this.known.set(tokenId, found);
+    return found;
   }
 
   /**
@@ -72,31 +77,27 @@ export class SamplerHead {
    */
   change(ofHidden, tokenId) {
     const { width, weights } = this;
-    const sum = this.half(weights.embedding(tokenId), 1).map(
-      (value, index) => value + (ofHidden[index] ?? 0),
-    );
+    const sum = this.ofToken(tokenId).map((value, index) => value + (ofHidden[index] ?? 0));
     const gated = Float32Array.from({ length: width }, (_, index) => {
       const gate = sum[index] ?? 0;
       return (gate / (1 + Math.exp(-gate))) * (sum[width + index] ?? 0);
     });
-    return product(weights.out, 0, width, this.hidden, gated);
+    return product(weights.out, this.hidden, gated);
   }
 }
 
 /**
  * Rows of a matrix by x. Four sums at once, as one would wait for itself.
  * @param {Float32Array} matrix
- * @param {number} first where the first row begins
- * @param {number} step from one row to the next
  * @param {number} numRows
  * @param {Float32Array} x
  */
-function product(matrix, first, step, numRows, x) {
+function product(matrix, numRows, x) {
   const whole = x.length - (x.length % 4);
   const at = (/** @type {number} */ place) => /** @type {number} */ (matrix[place]);
   const by = (/** @type {number} */ place) => /** @type {number} */ (x[place]);
   const found = new Float32Array(numRows);
-  for (let row = 0, place = first; row < numRows; row += 1, place += step) {
+  for (let row = 0, place = 0; row < numRows; row += 1, place += x.length) {
     let [a, b, c, d] = [0, 0, 0, 0];
     for (let i = 0; i < whole; i += 4) {
       a += at(place + i) * by(i);

@@ -5,7 +5,7 @@ import { ArgumentError, ModelError } from "../errors.js";
 import { Model } from "../model.js";
 import { SamplerHead } from "../sampler_head.js";
 import { Tokenizer } from "../tokenizer.js";
-import { Weights } from "./weights.js";
+import { between, Weights } from "./weights.js";
 
 /** @import { Shape } from "../model.js" */
 /** @import { Runtime } from "../runtime.js" */
@@ -69,7 +69,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
   const weights = new Weights(tensors, await partsOf(manifest, files));
   const data = { [WEIGHTS_FILE]: weights.fileOf(graph) };
   const session = await runtime.session(code, data);
-  const model = new Model(runtime, session, shape, config.sampler !== null);
+  const model = new Model(runtime, session, shape, 2 * (config.sampler?.width ?? 0));
   return new Checkpoint(name, model, tokenizer, {
     maskId: config.mask_token_id ?? null,
     endIds: new Set(config.end_token_ids),
@@ -113,7 +113,7 @@ function samplerHead(weights, { hidden }) {
     tables.matrix(name, id, 1).values;
   return new SamplerHead(
     {
-      into: weights.matrix("sampler.into").values,
+      ofToken: between(weights.matrix("sampler.into"), [hidden, 2 * hidden]).values,
       out: weights.matrix("sampler.out").values,
       embedding: rows(EMBEDDING),
       head: rows(headName),

@@ -197,7 +197,7 @@ function half(bits) {
 }
 
 /** Some columns of a matrix. @param {Matrix} matrix @param {[number, number]} columns the first, and the one to stop before @returns {Matrix} */
-function between({ rows, columns: width, values }, [start, stop]) {
+export function between({ rows, columns: width, values }, [start, stop]) {
   const found = new Float32Array(rows * (stop - start));
   for (let row = 0; row < rows; row += 1) {
     found.set(values.subarray(row * width + start, row * width + stop), row * (stop - start));

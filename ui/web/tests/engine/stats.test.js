@@ -5,14 +5,14 @@ import { computeLogitStats, topOf } from "../../engine/stats.js";
 
 /** @import { Logits } from "../../engine/model.js" */
 
-/** @param {number[][]} rows @param {number[][]} [hidden] */
-function logitsOf(rows, hidden = []) {
+/** @param {number[][]} rows @param {number[][]} [shares] of hidden states in a sampler head */
+function logitsOf(rows, shares = []) {
   const own = rows.map((row) => Float32Array.from(row));
-  const states = hidden.map((state) => Float32Array.from(state));
+  const states = shares.map((share) => Float32Array.from(share));
   const logits = {
     numRows: rows.length,
     row: (/** @type {number} */ index) => own[index],
-    hidden: (/** @type {number} */ index) => states[index],
+    ofHidden: (/** @type {number} */ index) => states[index],
   };
   return /** @type {Logits} */ (/** @type {unknown} */ (logits));
 }
@@ -61,16 +61,16 @@ test("the likeliest tokens stand best first, of equal ones the first", () => {
 test("a sampler head weighs a row anew by the token before it", () => {
   const head = new SamplerHead(
     {
-      into: Float32Array.of(1, 0, 0, 0, 0, 0, 0, 1), // gate of the hidden state, up of the token
+      ofToken: Float32Array.of(0, 0, 0, 1), // gate of the hidden state, up of the token
       out: Float32Array.of(2, 1),
       embedding: (id) => Float32Array.of(0, id),
       head: (id) => Float32Array.of(id, 1),
     },
     2,
   );
-  const logits = logitsOf([[0, 0, 0]], [[3, 0]]);
+  const gate = 1.5;
+  const logits = logitsOf([[0, 0, 0]], [[gate, 0]]);
   head.begin(logits, 0, 1)(0, 7);
-  const gate = Math.SQRT2; // of [3, 0] over its root mean square
   const change = (gate / (1 + Math.exp(-gate))) * Math.SQRT2;
   for (const [id, value] of logits.row(0).entries()) near(value, (2 * id + 1) * change);
 });
