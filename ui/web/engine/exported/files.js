@@ -12,7 +12,7 @@ const KEPT = "sbd-model-";
 /** @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored of a tensor, in the parts put together */
 
 /**
- * What sbd_core/models/web_export.py writes.
+ * What sbd_core/hf/web.py writes.
  * @typedef {object} Manifest
  * @property {number} format
  * @property {string} name
