@@ -18,7 +18,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.checkpoint_info import has_weights, object_in
-from sbd_core.models.model_config import block_range_of
+from sbd_core.models.model_config import block_range_of, strategy_of
 from sbd_core.models.source_check import IN_PARTS
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
@@ -64,7 +64,12 @@ def write_adapter(
     data: dict[str, Any] = {"base": asdict(base)}
     if block_range is not None:
         low, high = block_range
-        data["set_block_decoding"] = {"min_block_size": low, "max_block_size": high}
+        told = getattr(model.config, "set_block_decoding", None)
+        data["set_block_decoding"] = {
+            "min_block_size": low,
+            "max_block_size": high,
+            "strategy": strategy_of(told, "model"),
+        }
     (folder / ADAPTER_FILE).write_text(json.dumps(data, indent=2) + "\n")
 
 

@@ -35,6 +35,8 @@ class Recipe:
     prompt_weight: what a prompt token counts in the NTP sum; 0: the loss is on answers alone.
     lora_rank: 0 trains every weight; any other an adapter of that rank beside every linear layer,
     scaled by lora_alpha / lora_rank, and the mask's embedding (needs --init).
+    distils_base: of an adapter, whether the NTP sum wants the probabilities that the base alone
+    gives, in place of the text's tokens, so that its own answers stay.
     full_mask_ratio: away from the paper's loss, the ratio of texts masked whole (stage sbd); the
     first paper_loss_steps take the paper's loss all the same.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
@@ -60,6 +62,7 @@ class Recipe:
     averaging: float = 0.0
     lora_rank: int = 0
     lora_alpha: float = 32.0
+    distils_base: bool = False
     row_tokens: int = 256
     min_block_size: int = 2
     max_block_size: int = 16
@@ -102,6 +105,10 @@ class Recipe:
         if self.lora_rank and (self.optimizer != "adamw" or self.averaging):
             rule = "must be 0 unless optimizer is adamw and averaging is 0"
             raise ArgumentError("lora_rank", rule, self.lora_rank)
+        if self.distils_base and not self.lora_rank:
+            raise ArgumentError(
+                "distils_base", "must be false without lora_rank", self.distils_base
+            )
         if self.minutes and self.decay_steps >= self.steps:
             rule = "must be fewer than steps, as a ratio of which --minutes takes them"
             raise ArgumentError("decay_steps", rule, self.decay_steps)

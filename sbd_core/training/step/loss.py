@@ -47,9 +47,10 @@ class LossModule(nn.Module):
     Running the output layer at those alone saves its work and memory everywhere else.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, *, distils_base: bool = False) -> None:
+        """distils_base: see Recipe."""
         super().__init__()
-        self.model = model
+        self.model, self._distils_base = model, distils_base
         # Where accelerate looks for the layers to shard.
         self._no_split_modules = model._no_split_modules
 
@@ -60,20 +61,42 @@ class LossModule(nn.Module):
         position_ids: Tensor,
         indices: Tensor,
         targets: Tensor,
+        is_noisy: Tensor | None = None,
     ) -> Tensor:
         """Nats of each target, (len(indices),) in fp32.
 
-        token_ids, position_ids: (rows, n). indices: into the flattened rows. targets: the
-        token wanted at each index.
+        token_ids, position_ids: (rows, n). indices: into the flattened rows. targets, is_noisy: the
+        token wanted at each index, and whether it is a masked one's (None: no matter).
         """
+        inputs = token_ids, attention_mask, position_ids
+        wanted = None
+        if self._distils_base and is_noisy is not None:
+            self.model.disable_adapters()
+            with torch.no_grad():
+                wanted = self._logits(*inputs, indices[~is_noisy]).softmax(-1)
+            self.model.enable_adapters()
+        logits = self._logits(*inputs, indices)
+        nats = functional.cross_entropy(logits, targets, reduction="none")
+        if wanted is None or is_noisy is None:
+            return nats
+        distilled = functional.cross_entropy(logits[~is_noisy], wanted, reduction="none")
+        return nats.masked_scatter(~is_noisy, distilled)
+
+    def _logits(
+        self,
+        token_ids: Tensor,
+        attention_mask: "Tensor | BlockMask",
+        position_ids: Tensor,
+        indices: Tensor,
+    ) -> Tensor:
         hidden = self.model.base_model(
             input_ids=token_ids,
             attention_mask=attention_mask,
             position_ids=position_ids,
             use_cache=False,
         ).last_hidden_state
-        logits = self.model.get_output_embeddings()(hidden.flatten(0, 1)[indices]).float()
-        return functional.cross_entropy(logits, targets, reduction="none")
+        logits: Tensor = self.model.get_output_embeddings()(hidden.flatten(0, 1)[indices])
+        return logits.float()
 
 
 @torch.no_grad()
@@ -107,6 +130,7 @@ def training_loss(
         batch.layout.position.to(device),
         indices.to(device),
         batch.targets.flatten()[indices].to(device),
+        is_noisy,
     ]
     for item in inputs:
         # One compiled forward serves every number of rows and of targets.

@@ -72,7 +72,9 @@ class StepRunner:
         if settings.is_checkpointed:
             model.activation_checkpointing_enable({"use_reentrant": False})
         optimizers = make_optimizers(model, recipe)
-        self.module, *wrapped = accelerator.prepare(LossModule(model), *optimizers)
+        self.module, *wrapped = accelerator.prepare(
+            LossModule(model, distils_base=recipe.distils_base), *optimizers
+        )
         self.optimizers: list[Any] = [item.optimizer for item in wrapped]
         if settings.is_compiled:
             self.module.compile()

@@ -61,10 +61,10 @@ def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> boo
     return all(torch.equal(first[name], second[name]) for name in first)
 
 
-def all_losses(out: Path) -> list[float]:
+def all_losses(out: Path, name: str = "loss") -> list[float]:
     lines = (state_folder(out) / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == list(range(1, len(lines) + 1))
-    return [json.loads(line)["loss"] for line in lines]
+    return [json.loads(line)[name] for line in lines]
 
 
 def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1e-4) -> None:

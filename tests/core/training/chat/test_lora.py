@@ -14,6 +14,10 @@ from sbd_core import DecodeConfig
 from sbd_core.__main__ import main
 from sbd_core.errors import ModelError
 from sbd_core.hf import merge
+from sbd_core.models.loading import read
+from sbd_core.training.checkpoints.lora import add_adapter
+from sbd_core.training.recipes.recipe import read_recipe
+from sbd_core.training.step.loss import LossModule
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 from tests.core.training.training_runs import all_losses, same, weights
 
@@ -66,8 +70,36 @@ def test_a_prepared_model_is_fine_tuned_whole_on_chat_data(folders) -> None:
     assert set(found) == set(before)
     assert not same({n: w.float() for n, w in found.items()}, before)
     config = json.loads((folders / "whole" / "config.json").read_text())
-    assert config["set_block_decoding"] == {"min_block_size": 2, "max_block_size": 6}
+    sizes = {"min_block_size": 2, "max_block_size": 6}
+    assert config["set_block_decoding"] == {**sizes, "strategy": "sbd"}
     assert answer(folders / "whole")
+
+
+def test_distilling_the_base_wants_its_own_next_tokens(folders) -> None:
+    """An adapter that does nothing yet is the base; text that the base would not write moves it."""
+    plain, distilled = (
+        json.loads((folders / "lora.json").read_text()) | {"distils_base": is_distilled}
+        for is_distilled in (False, True)
+    )
+    losses = {}
+    for name, recipe in (("told", plain), ("distilled", distilled)):
+        (folders / f"{name}.json").write_text(json.dumps({**recipe, "learning_rate": 0.0}))
+        words = ["--recipe", str(folders / f"{name}.json"), "--steps", "1"]
+        assert train(folders, name, *words) == 0
+        losses[name] = [all_losses(folders / name, part) for part in ("matp", "ntp")]
+    assert losses["told"][0] == losses["distilled"][0]
+    assert losses["told"][1] != losses["distilled"][1]
+    model, tokenizer = read(str(folders / "ready"), torch.float32, is_folder=True)
+    recipe = read_recipe("sbd", folders / "distilled.json", {"data": (), "tasks": {"math": 1}})
+    add_adapter(model, recipe, tokenizer.mask_token_id, folders / "ready")
+    ids = torch.arange(4, 20)[None]
+    inputs = (ids, None, torch.arange(16)[None], torch.arange(12), torch.arange(5, 17))
+    for distils, is_zero in ((True, True), (False, False)):
+        module = LossModule(model, distils_base=distils)
+        model.zero_grad()
+        module(*inputs, torch.zeros(12, dtype=torch.bool)).sum().backward()
+        norm = sum(float(p.grad.norm()) for p in model.parameters() if p.grad is not None)
+        assert (norm < 1e-3) == is_zero
 
 
 def test_parts_and_checkpointing_take_the_same_steps(folders) -> None:
