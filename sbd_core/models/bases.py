@@ -137,8 +137,15 @@ def require_base(name: str) -> Path:
     return folder
 
 
-def fetch(source: BaseSource, tell: Tell = lambda what, done, total: None) -> Path:
+def fetch(
+    source: BaseSource,
+    tell: Tell = lambda what, done, total: None,
+    *,
+    given: Path | None = None,
+) -> Path:
     """The folder of a base, fetched if it is not here or damaged. Raises ModelError.
+
+    given: its GGUF file where that is here already, which needs no network.
 
     Nothing is half written, and what a killed fetch left is cleared away. A second process that
     fetches waits for the first.
@@ -152,7 +159,7 @@ def fetch(source: BaseSource, tell: Tell = lambda what, done, total: None) -> Pa
             for left in _left_by_killed():
                 shutil.rmtree(left, ignore_errors=True)
             if damaged_file(folder, reads_all=True):
-                _fetch(source, folder, tell)
+                _fetch(source, folder, tell, given)
     except OSError as error:
         if not is_whole:
             reason = error.strerror or str(error)
@@ -160,7 +167,7 @@ def fetch(source: BaseSource, tell: Tell = lambda what, done, total: None) -> Pa
     return folder
 
 
-def _fetch(source: BaseSource, folder: Path, tell: Tell) -> None:
+def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> None:
     """Fetch a base in place of what is there. Raises ModelError, OSError."""
     from safetensors import SafetensorError
 
@@ -169,7 +176,12 @@ def _fetch(source: BaseSource, folder: Path, tell: Tell) -> None:
     with tempfile.TemporaryDirectory(
         dir=folder.parent, prefix=WORK, ignore_cleanup_errors=True
     ) as work:
-        file = _downloaded(source, Path(work), tell)
+        if given is None:
+            file = _downloaded(source, Path(work), tell)
+        elif sha256(given) == source.sha256:
+            file = Path(shutil.copyfile(given, Path(work) / source.file))
+        else:
+            raise ModelError(f"base: {shown(str(given))} is not {source.file}, by its SHA-256")
         tell("unpacking", 0, 0)
         made = Path(work) / "made"
         try:

@@ -1,0 +1,547 @@
+"""What a borrowed GPU machine without a network does in half an hour: python -m scripts.on_gpu STEP
+
+`pack` writes here what travels, in loads; there `base` unpacks the base, and then come the steps in
+the order of STEPS, each at most MOST_MINUTES, going on where it ended and useful alone. What is to
+come back lies in loads below WORK/back. --dry-run goes through all of it on a CPU, tiny.
+Knows the commands of sbd_core; trains and decodes nothing by itself.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from sbd_core.__main__ import main as sbd
+from sbd_core.benchmark.methods import by_engine, by_transformers, ours
+from sbd_core.decoding.api import generate
+from sbd_core.decoding.prompt_files import read_prompts
+from sbd_core.environment import environment
+from sbd_core.errors import ModelError
+from sbd_core.files import ASSETS, sha256
+from sbd_core.models.backends.choose import choose
+from sbd_core.models.backends.cuda_graph import CudaGraphBackend
+from sbd_core.models.bases import GGUF_FILE, SMOLLM2, base_folder, fetch
+from sbd_core.models.block_adapter import read_info
+from sbd_core.models.checkpoint_info import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.loading import load
+from sbd_core.models.protocol import ForwardRequest
+
+MOST_MINUTES = 9.0
+LOAD_BYTES = 60 * 2**20
+"""Of a folder that is copied to the machine, which takes 64 MiB with what packs it."""
+BACK_FILES, BACK_BYTES = 8, 16_000_000
+"""Of a load that comes back: its files, and the bytes of each."""
+LEFT_HERE = ("assets/pictures", "assets/traces", "assets/dist", "assets/vendor", "ui/web", "docs")
+"""Tracked folders that no step needs."""
+DRY_STEPS = ("--steps", 1, "--precision", "fp32")
+ROWS, CACHED = (1, 2, 4, 8, 16, 17, 32, 64), (512, 2048, 4096, 8192, 16_384)
+LLAMA_8B = {
+    "vocab_size": 128_256,
+    "hidden_size": 4096,
+    "intermediate_size": 14_336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 32_768,
+}
+TINY = {
+    "vocab_size": 128,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "max_position_embeddings": 256,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """One step of a visit. work: a folder outside the tree that stays between commands.
+
+    minutes: of the step, from when this is made. is_dry: nano in place of SmolLM2, the CPU, and
+    numbers that cost nothing.
+    """
+
+    work: Path
+    minutes: float
+    is_dry: bool = False
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds_left(self) -> float:
+        """Of the step."""
+        return self.began + 60 * self.minutes - time.monotonic()
+
+    @property
+    def device(self) -> str:
+        """Where it computes."""
+        return "cpu" if self.is_dry else "cuda"
+
+    @property
+    def base(self) -> str:
+        """The base model, as commands name it."""
+        return str(DEFAULT_CHECKPOINT) if self.is_dry else SMOLLM2.name
+
+    @property
+    def text(self) -> Path:
+        """Requests and answers of the base's own."""
+        return self.work / "text.jsonl"
+
+    def of(self, real: Any, dry: Any) -> Any:
+        """The value of a real visit or of a dry run."""
+        return dry if self.is_dry else real
+
+
+class Findings:
+    """A JSON file of measurements by name, written after each; a name that is there is skipped."""
+
+    def __init__(self, kit: Kit, step: str) -> None:
+        self.file = kit.work / f"{step}.json"
+        self._kit = kit
+        self.data: dict[str, Any] = {"circumstances": environment(None), "device": kit.device}
+        if self.file.is_file():
+            self.data = json.loads(self.file.read_text(encoding="utf-8"))
+
+    def add(self, name: str, measure: Callable[[], Any]) -> None:
+        """Measure unless it is there or the time is over; a failure is a finding, too."""
+        if name in self.data or self._kit.seconds_left < 0:
+            return
+        try:
+            self.data[name] = measure()
+        except Exception as error:  # one that fails must not cost the others their machine
+            self.data[name] = {"error": f"{type(error).__name__}: {error}"[:500]}
+        print(f"{name}: {json.dumps(self.data[name])[:200]}", flush=True)
+        self.file.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
+
+
+def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
+    """Median of a call, warm."""
+    found = []
+    for _ in range(times + 3):
+        began = time.perf_counter()
+        run()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        found.append(1000 * (time.perf_counter() - began))
+    return round(statistics.median(found[3:]), 4)
+
+
+def decode(kit: Kit) -> list[Path]:
+    """What forward passes and tokens cost: rows, KV lengths, strategies, generate(), exactness."""
+    found = Findings(kit, "decode")
+    found.add("bytes a second", lambda: bandwidth(kit))
+    dtype = kit.of("bfloat16", "float32")
+    model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
+    prompts = [row["prompt"] for row in read_prompts("requests", ASSETS / "requests" / "own.jsonl")]
+    prompts = prompts[: kit.of(100, 2)]
+    ids = [model.encode(prompt, is_raw=False) for prompt in prompts[: kit.of(10, 1)]]
+    num_tokens = kit.of(128, 8)
+    methods = [*by_engine(model, ours(model, num_tokens)), *by_transformers(model, num_tokens)]
+    for method in methods:
+        found.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
+    for name, is_compiled in (("static cache, compiled", True), ("static cache", False)):
+        own = static_generate(model.model, num_tokens, is_compiled=is_compiled and not kit.is_dry)
+        found.add(f"tokens a second, generate(), {name}", partial(speed, kit, own, ids))
+    for each in (dtype, "float32"):
+        name = f"verify differs from ntp, {each}, {len(prompts)} prompts"
+        found.add(name, partial(differing, kit, each, prompts, num_tokens))
+    passes(kit, found, "SmolLM2", model.model)
+    del model, methods
+    large = random_llama(kit.of(LLAMA_8B, TINY), kit)
+    passes(kit, found, "Llama 8B shape", large)
+    tokens = [tuple(range(5, 5 + kit.of(512, 8)))]
+    ask = static_generate(large, num_tokens, is_compiled=not kit.is_dry)
+    found.add("tokens a second, generate(), Llama 8B shape", lambda: speed(kit, ask, tokens))
+    return [found.file]
+
+
+def bandwidth(kit: Kit) -> float:
+    """Read and written by a copy: what the floor of a forward pass is worked out by."""
+    source = torch.ones(kit.of(2**30, 2**20), dtype=torch.uint8, device=kit.device)
+    target = torch.empty_like(source)
+    return 2 * len(source) / (milliseconds(lambda: target.copy_(source), kit.device) / 1000)
+
+
+def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]) -> Any:
+    """Tokens a second, one prompt at a time, the first asked once before; and tokens a pass."""
+    ask(prompts[0])
+    num_tokens = num_forwards = 0
+    began = time.perf_counter()
+    for prompt in prompts:
+        answer = ask(prompt)
+        num_tokens += len(answer.token_ids) if hasattr(answer, "token_ids") else answer
+        num_forwards += getattr(answer, "num_forwards", 0)
+    if kit.device == "cuda":
+        torch.cuda.synchronize()
+    seconds = time.perf_counter() - began
+    return {"tokens": num_tokens, "forwards": num_forwards, "seconds": seconds}
+
+
+def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
+    """transformers' generate() with a static cache, which it compiles on a GPU unless told not."""
+
+    def ask(prompt: Sequence[int]) -> int:
+        ids = torch.tensor([list(prompt)], device=model.device)
+        options = {"do_sample": False, "max_new_tokens": num_tokens, "min_new_tokens": num_tokens}
+        with torch.inference_mode():
+            output = model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                cache_implementation="static",
+                disable_compile=not is_compiled,
+                **options,
+            )
+        return output.shape[1] - ids.shape[1]
+
+    return ask
+
+
+def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> dict[str, int]:
+    """Tokens of verify that are not next-token prediction's; after one, all behind it may be."""
+    model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
+    configs = ours(model, num_tokens)
+    verify = next(config for name, config in configs.items() if name.startswith("verify"))
+    pairs = [
+        [generate(model, prompt, config).token_ids for config in (configs["ntp"], verify)]
+        for prompt in prompts
+    ]
+    return {
+        "answers": len(pairs),
+        "differing answers": sum(plain != other for plain, other in pairs),
+        "tokens": sum(len(plain) for plain, _ in pairs),
+        "tokens until they differ": sum(
+            next((i for i, (a, b) in enumerate(zip(*pair, strict=False)) if a != b), len(pair[0]))
+            for pair in pairs
+        ),
+    }
+
+
+def random_llama(shape: dict[str, int], kit: Kit) -> Any:
+    """A Llama of random weights, in bf16 on a GPU; what it writes means nothing."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(kit.of(torch.bfloat16, torch.float32))
+    try:
+        with torch.device(kit.device):
+            return LlamaForCausalLM(LlamaConfig(**shape)).eval()  # type: ignore[arg-type]
+    finally:
+        torch.set_default_dtype(before)
+
+
+def passes(kit: Kit, found: Findings, name: str, model: Any) -> None:
+    """Milliseconds of a forward pass by rows and KV length, its floor by bandwidth beside it."""
+    backend = choose(model, name, block_size=32)
+    size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    config = model.config
+    width = config.hidden_size // config.num_attention_heads * config.num_key_value_heads
+    kv_bytes = 2 * config.num_hidden_layers * width * next(model.parameters()).element_size()
+    reach = config.max_position_embeddings - max(ROWS)
+    for cached in kit.of(CACHED, (16, 32)):
+        if cached > reach:
+            continue
+        [cache] = backend.new_caches(1)
+        fill(backend, cache, cached)
+        for rows in kit.of(ROWS, (1, 3)):
+
+            def measure(cache: Any = cache, cached: int = cached, rows: int = rows) -> Any:
+                def once() -> None:
+                    backend.forward([ForwardRequest(cache, [5], [5] * (rows - 1), 1)])
+                    cache.truncate(cached)
+
+                floor = 1000 * (size + cached * kv_bytes) / found.data["bytes a second"]
+                return {"ms": milliseconds(once, kit.device), "floor_ms": round(floor, 4)}
+
+            found.add(f"{name}: {rows} rows, {cached} cached", measure)
+        if isinstance(backend, CudaGraphBackend) and cached == CACHED[0]:
+            for rows in (1, 17):
+                found.add(
+                    f"{name}: {rows} rows, {cached} cached, torch.compile",
+                    partial(compiled_pass, backend, cache, rows),
+                )
+
+
+def fill(backend: Any, cache: Any, cached: int) -> None:
+    """Have a cache hold `cached` tokens."""
+    while cache.length < cached:
+        count = min(2048, cached - cache.length)
+        backend.forward([ForwardRequest(cache, [7] * count, (), 1)])
+
+
+def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
+    """Milliseconds of the static forward pass by torch.compile in place of a CUDA graph of ours."""
+    width = next(shape for shape in backend.shapes if shape >= rows)
+    step = backend._step(cache.pool, width, cache.length, adapts=False)
+    run = torch.compile(step._forward, mode="reduce-overhead")
+    return milliseconds(run, "cuda")
+
+
+def command(kit: Kit, *words: object) -> None:
+    """A command of sbd_core, stopped as by Ctrl-C when the step's minutes are over, left out then.
+
+    It goes on where it was when the step is made again.
+    """
+    if kit.seconds_left < 1:
+        return
+    timer = threading.Timer(kit.seconds_left, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.daemon = True
+    timer.start()
+    try:
+        status = sbd([str(word) for word in words])
+    finally:
+        timer.cancel()
+    if status not in (0, 130):
+        raise SystemExit(status)
+
+
+def text(kit: Kit) -> list[Path]:
+    """Requests and answers of the base's own, a third structured, loops and duplicates out."""
+    words = ["--model", kit.base, "--out", kit.text, "--device", kit.device]
+    words += ["--structured-ratio", 0.33, "--examples", kit.of(150_000, 3)]
+    words += ["--batch-size", kit.of(1024, 8), "--max-answer-tokens", kit.of(160, 12)]
+    command(kit, "synthesize", *words)
+    packed = kit.work / "text.jsonl.gz"
+    with kit.text.open("rb") as source, gzip.open(packed, "wb") as target:
+        shutil.copyfileobj(source, target)
+    return [packed]
+
+
+def drafting(kit: Kit) -> list[Path]:
+    """The drafting adapter, from the bundled one: drafted.json says whether it drafts more."""
+    out, data = kit.work / "drafting", kit.text
+    if kit.is_dry:  # what nano writes may be shorter than a measurement needs
+        data = kit.work / "long.jsonl"
+        rows = [{"prompt": f"ask {n}", "answer": "and so it goes on " * 6} for n in range(6)]
+        data.write_text("\n".join(map(json.dumps, rows)))
+    words = ["--base", kit.base, "--data", data, "--out", out, "--device", kit.device]
+    words += ["--minutes", kit.of(kit.seconds_left / 60 - 1, 0.01), "--rank", kit.of(32, 2)]
+    words += kit.of(
+        ["--init", CHECKPOINTS / REAL_MODEL, "--compile", "--batch-size", 96],
+        ["--sampler-width", 4, "--batch-size", 2, "--rows", 16, "--max-tokens", 64],
+    )
+    words += ["--learning-rate", 2e-3, "--cooldown", 0.4, "--averaging", 0.995]
+    words += ["--block-sizes", "4,4,8,8,16", "--whole-ratio", 0.75, "--first-weight", 0.2]
+    command(kit, "train-adapter", *words)
+    curve = read_info(out)[0].trained["curve"]
+    told = {"before": curve[0]["drafted"], "now": curve[-1]["drafted"], "curve": curve}
+    file = kit.work / "drafted.json"
+    file.write_text(json.dumps({**told, "circumstances": environment(out)}, indent=1) + "\n")
+    return [file, *sorted(out.iterdir())]
+
+
+def decoding(kit: Kit) -> list[Path]:
+    """A Set Block Decoding adapter: low rank on every row, Eq. 14, the base's own next tokens."""
+    ready, out = kit.work / "ready", kit.work / "decoding"
+    if not ready.exists():
+        sizes = ["--min-block-size", kit.of(4, 2), "--max-block-size", 16]
+        command(kit, "prepare", kit.base, "--out", ready, *sizes)
+    recipe = {"base": "lora", "lora_rank": 32, "distils_base": True, "learning_rate": 5e-4}
+    recipe |= kit.of({"batch_size": 256}, {"lora_rank": 2, "batch_size": 4})
+    file = kit.work / "decoding-recipe.json"
+    file.write_text(json.dumps({**recipe, "row_tokens": 512}))
+    words = ["--stage", "sbd", "--recipe", file, "--init", ready, "--data", f"file:{kit.text}"]
+    words += ["--out", out, *kit.of(["--compile", "--minutes", 0.6 * kit.minutes], DRY_STEPS)]
+    command(kit, "train", *words)
+    results = [
+        found
+        for size in kit.of((4, 8, 16), (4,))
+        for found in requests(kit, out, kit.work / f"decoding-{size}.json", size)
+    ]
+    return [*results, *(path for path in sorted(out.iterdir()) if path.is_file())]
+
+
+def requests(kit: Kit, model: Path, out: Path, block_size: int) -> list[Path]:
+    """Every rule on own requests, and on IFEval where WORK/ifeval.jsonl has come along."""
+    sets = [*sorted((ASSETS / "requests").glob("*.jsonl")), kit.work / "ifeval.jsonl"]
+    sets = [file for file in sets if file.is_file()][: kit.of(3, 1)]
+    words = ["--model", model, "--requests", *sets, "--block-size", block_size, "--out", out]
+    words += ["--limit", kit.of(64, 1), "--batch-size", kit.of(64, 1), "--device", kit.device]
+    command(kit, "evaluate", *words, "--max-new-tokens", kit.of(128, 4))
+    return [out] if out.is_file() else []
+
+
+def nano(kit: Kit) -> list[Path]:
+    """The shipped recipe at a GPU's batch sizes, more and longer; then every task's table."""
+    first, second = kit.work / "nano-ntp", kit.work / "nano"
+    minutes = kit.minutes - 1
+    words: list[object] = kit.of(["--compile", "--batch-size", 512], ["--batch-size", 4])
+    if kit.is_dry:
+        words += ["--tokenizer", DEFAULT_CHECKPOINT, *DRY_STEPS]
+    share = [] if kit.is_dry else ["--minutes", 0.35 * minutes]
+    command(kit, "train", "--stage", "ntp", "--out", first, *words, *share)
+    share = [] if kit.is_dry else ["--minutes", 0.65 * minutes]
+    words = [word for word in words if word not in ("--tokenizer", DEFAULT_CHECKPOINT)]
+    command(kit, "train", "--stage", "sbd", "--init", first, "--out", second, *words, *share)
+    out = kit.work / "nano.json"
+    words = ["--model", second, "--limit", kit.of(200, 1), "--out", out, "--device", kit.device]
+    words += kit.of(["--sweep", "--batch-size", 64], ["--max-new-tokens", 4])
+    command(kit, "evaluate", *words)
+    results = [out] if out.is_file() else []
+    return [*results, *(path for path in sorted(second.iterdir()) if path.is_file())]
+
+
+STEPS: dict[str, Callable[[Kit], list[Path]]] = {
+    "decode": decode,
+    "text": text,
+    "decoding": decoding,
+    "drafting": drafting,
+    "nano": nano,
+}
+"""In the order of their worth; the two adapters need the text."""
+MINUTES = {"decode": 4.0, "text": 3.0, "decoding": 8.0, "drafting": 6.0, "nano": 7.0}
+
+
+def run(kit: Kit, step: str) -> list[Path]:
+    """Make a step and lay out what it brings back; the loads."""
+    kit.work.mkdir(parents=True, exist_ok=True)
+    return loads_back(STEPS[step](kit), kit.work / "back" / step)
+
+
+def loads_back(files: Sequence[Path], folder: Path) -> list[Path]:
+    """Folders of at most BACK_FILES files, each at most BACK_BYTES; a larger file in parts."""
+    shutil.rmtree(folder, ignore_errors=True)
+    parts = [
+        (f"{file.name}.{number:02}" if file.stat().st_size > BACK_BYTES else file.name, part)
+        for file in files
+        for number, part in enumerate(pieces(file, BACK_BYTES))
+    ]
+    made = []
+    for first in range(0, len(parts), BACK_FILES):
+        load = folder / f"load-{first // BACK_FILES + 1}"
+        load.mkdir(parents=True)
+        for name, part in parts[first : first + BACK_FILES]:
+            (load / name).write_bytes(part)
+        made.append(load)
+    return made
+
+
+def pieces(file: Path, size: int) -> Iterator[bytes]:
+    """A file's bytes, `size` at a time."""
+    with file.open("rb") as source:
+        while part := source.read(size):
+            yield part
+
+
+def pack(out: Path, base: Path, extra: Sequence[Path] = ()) -> list[Path]:
+    """Write what travels: the tree's loads, the base in parts, files like wheels and text.
+
+    Every load is a folder of at most LOAD_BYTES; a file that is larger comes in parts. Raises
+    ModelError for a folder that is there.
+    """
+    if out.exists():
+        raise ModelError(f"out: must be a new folder; got {out}")
+    tree = out / "load-1"
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ASSETS.parent, check=True, capture_output=True, text=True
+    ).stdout.split("\0")
+    for name in filter(None, names):
+        if not name.startswith(LEFT_HERE) and (ASSETS.parent / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ASSETS.parent / name, tree / name)
+    room, load = 0, tree
+    for file in (base, *extra):
+        for number, part in enumerate(pieces(file, LOAD_BYTES // 2)):
+            if len(part) > room:
+                load = out / f"load-{len(list(out.iterdir())) + 1}"
+                load.mkdir()
+                room = LOAD_BYTES
+            (load / f"{file.name}.{number:02}").write_bytes(part)
+            room -= len(part)
+    for each in sorted(out.iterdir()):
+        print(f"{each}: {bytes_in(each) / 2**20:.1f} MiB")
+    return sorted(out.iterdir())
+
+
+def bytes_in(folder: Path) -> int:
+    """Of all its files."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def joined(folder: Path, name: str) -> Path:
+    """The file of `name` made of its parts in a folder."""
+    target = folder / name
+    with target.open("wb") as whole:
+        for part in sorted(folder.glob(f"{name}.[0-9][0-9]")):
+            whole.write(part.read_bytes())
+    return target
+
+
+def unpack_base(work: Path) -> Path:
+    """Have the base of SmolLM2 where commands look for it, from its parts in WORK."""
+    return fetch(SMOLLM2, given=joined(work, GGUF_FILE))
+
+
+@contextmanager
+def told(step: str) -> Iterator[None]:
+    """Say how long it took."""
+    began = time.monotonic()
+    yield
+    print(f"{step}: {time.monotonic() - began:.1f} s", flush=True)
+
+
+def dry_run(work: Path) -> None:
+    """Every step on the CPU with tiny numbers; what travels and comes back is of the sizes said."""
+    base = work / GGUF_FILE
+    base.parent.mkdir(parents=True, exist_ok=True)
+    with base.open("wb") as file:
+        file.truncate(SMOLLM2.num_bytes)
+    with told("pack"):
+        for load in pack(work / "there", base):
+            assert bytes_in(load) <= LOAD_BYTES, load
+    for part in (work / "there").glob(f"load-*/{GGUF_FILE}.*"):
+        part.rename(work / part.name)
+    assert sha256(joined(work, GGUF_FILE)) == sha256(base)
+    for step in STEPS:
+        with told(step):
+            for load in run(Kit(work / "work", MOST_MINUTES, is_dry=True), step):
+                files = list(load.iterdir())
+                assert 0 < len(files) <= BACK_FILES, load
+                assert all(file.stat().st_size <= BACK_BYTES for file in files), load
+    assert not [
+        name
+        for name, value in json.loads((work / "work" / "decode.json").read_text()).items()
+        if isinstance(value, dict) and "error" in value
+    ]
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.on_gpu", description=__doc__)
+    parser.add_argument("step", nargs="?", choices=("pack", "base", *STEPS))
+    parser.add_argument("--work", type=Path, default=Path("/tmp/on-gpu"), help="outside the tree")
+    parser.add_argument("--minutes", type=float, help="of the step, instead of its own")
+    parser.add_argument("--extra", type=Path, nargs="*", default=[], help="of pack: more files")
+    parser.add_argument("--dry-run", action="store_true", help="all steps on the CPU, tiny")
+    flags = parser.parse_args()
+    if flags.dry_run:
+        dry_run(flags.work)
+    elif flags.step == "pack":
+        pack(flags.work, base_folder(SMOLLM2) / GGUF_FILE, flags.extra)
+    elif flags.step == "base":
+        unpack_base(flags.work)
+    elif flags.step is None:
+        parser.error("step: must be given without --dry-run")
+    else:
+        minutes = flags.minutes or MINUTES[flags.step]
+        if not 0 < minutes <= MOST_MINUTES:
+            parser.error(f"minutes: must be at most {MOST_MINUTES:g}, got {minutes:g}")
+        for load in run(Kit(flags.work, minutes), flags.step):
+            print(f"{load}: {bytes_in(load) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
