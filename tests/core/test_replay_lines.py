@@ -15,7 +15,7 @@ from sbd_core.trace import Trace, mentioned_token_ids
 from tests.ui.events import block_pass, two_passes
 
 TEXTS = {7: "Hello", 8: "Bye", 9: " world"}
-CONFIG = DecodeConfig(solver=EntropyBound(0.1), block_size=2, max_new_tokens=2)
+CONFIG = DecodeConfig(strategy="sbd", solver=EntropyBound(0.1), block_size=2, max_new_tokens=2)
 
 
 def trace(events: Iterable[StepEvent], config: DecodeConfig = CONFIG, texts=TEXTS) -> Trace:

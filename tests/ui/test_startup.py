@@ -150,7 +150,7 @@ def test_the_program_refuses_an_address_in_one_line():
     assert done.stderr.count("\n") == 1
 
 
-REFUSED = ["cannot be decoded", "cannot be raced"]
+REFUSED = ["cannot be decoded", "cannot be compared"]
 DECODED = r"\"type\":\"end\""
 """Part of the last line of a run, as Gradio sends it."""
 

@@ -15,7 +15,9 @@ from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
 
 PENALTIES = (1.0, 1.3)
-GREEDY = DecodeConfig(solver=CausalFirst(gamma=3.0), block_size=5, max_new_tokens=24)
+GREEDY = DecodeConfig(
+    strategy="sbd", solver=CausalFirst(gamma=3.0), block_size=5, max_new_tokens=24
+)
 
 
 def first_tokens(trace: Trace) -> dict[int, int]:
@@ -49,9 +51,10 @@ def test_gamma_0_is_next_token_prediction(
     adapted: HuggingFaceModel, penalty: float, temperature: float
 ) -> None:
     shared = {"max_new_tokens": 12, "repetition_penalty": penalty}
-    config = DecodeConfig(solver=CausalFirst(gamma=0.0), block_size=1, temperature=temperature,
+    shared |= {"temperature": temperature}
+    config = DecodeConfig(strategy="sbd", solver=CausalFirst(gamma=0.0), block_size=1,
                           allows_untrained_block_size=True, **shared)  # fmt: skip
-    ntp = DecodeConfig(strategy="ntp", temperature=temperature, **shared)
+    ntp = DecodeConfig(strategy="ntp", **shared)
     wide = dataclasses.replace(config, block_size=4)
     for prompt in random_ids(3, adapted.vocabulary_size):
         wanted, found = generate(adapted, prompt, ntp), generate(adapted, prompt, config)
@@ -83,7 +86,9 @@ def test_the_forward_pass_of_the_prompt_gives_tokens_too() -> None:
 
 
 def test_each_guess_is_recorded_by_the_row_of_its_own_position(nano: HuggingFaceModel) -> None:
-    config = DecodeConfig(solver=CausalFirst(gamma=1.0), block_size=5, max_new_tokens=20)
+    config = DecodeConfig(
+        strategy="sbd", solver=CausalFirst(gamma=1.0), block_size=5, max_new_tokens=20
+    )
     assert nano.mask_token_id is not None
     trace = generate(nano, corpus_texts(1)[0], config)
     for event in trace.events:

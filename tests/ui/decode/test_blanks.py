@@ -12,7 +12,7 @@ from ui.decode.blanks import pins_of
 from ui.decode.form import Form
 from ui.decode.session import Session
 
-CONFIG = DecodeConfig(max_new_tokens=64, block_size=4)
+CONFIG = DecodeConfig(strategy="sbd", max_new_tokens=64, block_size=4)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,9 @@ def test_a_token_that_the_tokenizer_puts_first_is_no_part_of_the_answer(model):
 def test_the_decode_fills_only_the_blanks_across_blocks(model):
     template = "1.___(3)2222____.___6.1"
     given = pins_of(model, template, CONFIG)
-    trace = generate(model, "p", DecodeConfig(max_new_tokens=64, block_size=4, pinned=given))
+    trace = generate(
+        model, "p", DecodeConfig(strategy="sbd", max_new_tokens=64, block_size=4, pinned=given)
+    )
     assert trace.num_tokens == max(given) + 1 > 4 * CONFIG.block_size
     assert {offset: trace.token_ids[offset] for offset in given} == given
     revealed = {reveal.position for event in trace.events for reveal in event.reveals}
