@@ -7,15 +7,19 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.replay import wire_json
 from ui import recordings
 from ui.decode.client import Client
 from ui.decode.form import Form, forms_of, message_of
 from ui.decode.session import STOPPED_TEXT, Session, Update
+from ui.examples import BUNDLED_MODEL
 from ui.gradio_hooks import HIDDEN, data_of
 from ui.messages import Speaker
 from ui.views import gallery
 
+COMPARED_MODELS = (BUNDLED_MODEL, REAL_MODEL)
+"""Whose first preset is that of their recorded run."""
 SOLVERS = (
     "sbd:0.1",
     "entropy-bound-from-left:0.35",
@@ -35,6 +39,7 @@ def compare_value(model: str = "", *, can_draft: bool, prompt_id: str) -> str:
     strategies = list(lanes) or ["ntp", "sbd:0.1", "verify"]
     value = {
         "presets": {"Strategies": strategies, "Solvers": SOLVERS} if can_draft else {},
+        "of_model": {name: list(recordings.compared_traces(name)) for name in COMPARED_MODELS},
         "prompt_id": prompt_id,
         "lines": gallery.replay("recorded", lanes) if lanes else "",
     }

@@ -4,11 +4,15 @@ import re
 
 import pytest
 
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from tests.browser.conftest import HOSTILE_PROMPT, painted, sync_api, turn_to
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
 from ui import recordings
 from ui.decode.verdict import verdicts_of
+from ui.examples import BUNDLED_MODEL
+from ui.lazy_model import LazyModel
+from ui.models import Models, Offer
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -309,3 +313,23 @@ def compared(story):
     enter(story)
     run(story)
     return story
+
+
+def test_each_model_has_the_lanes_that_mean_something_on_it(serve, open_page) -> None:
+    nano, real = (story_model(name=name) for name in (BUNDLED_MODEL, REAL_MODEL))
+    offers = [Offer(lambda: LazyModel.of(nano)), Offer(lambda: LazyModel.of(real), title="Real")]
+    page = open_page(serve(Models(offers)))
+    enter(page)
+    places = [page.get_by_label(f"Lane {place}", exact=True) for place in (1, 2, 3, 4)]
+    for place, kind in zip(places, ("ntp", "sbd", "sbd", "verify"), strict=True):
+        expect(place).to_have_value(kind)
+    page.get_by_role("radio", name="Real").check()
+    turn_to(page, "Watch")
+    enter(page)
+    for place, kind in zip(places, ("ntp", "verify", "causal-first", ""), strict=True):
+        expect(place).to_have_value(kind)
+    places[3].select_option("sbd")
+    turn_to(page, "Watch")
+    page.get_by_role("radio", name=BUNDLED_MODEL).check()
+    enter(page)
+    expect(places[3]).to_have_value("sbd")  # chosen by hand

@@ -1,11 +1,15 @@
 // Which lanes to compare: up to four, two presets, Compare and Stop, and one line of news.
 
 import constants from "../constants.json" with { type: "json" };
+import { chosenModel } from "../core/models.js";
 import { elementOf, make, setAttribute, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";
 import { dialLetter, dialOf, KINDS, kindTitle } from "../engine/session/lane_names.js";
 
-/** @typedef {{ presets: Record<string, string[]> }} FormSetting lanes by the name of each preset */
+/**
+ * of_model: lanes of the first preset for some models, by name.
+ * @typedef {{ presets: Record<string, string[]>, of_model?: Record<string, string[]> }} FormSetting lanes by the name of each preset
+ */
 /** @typedef {{ start: () => void, halt: () => void }} FormActions */
 
 const HOW =
@@ -63,7 +67,8 @@ export class CompareForm {
    * @param {FormSetting} setting
    * @param {FormActions} actions
    */
-  constructor({ presets }, actions) {
+  constructor({ presets, of_model: ofModel = {} }, actions) {
+    this.ofModel = ofModel;
     this.actions = actions;
     const kinds = Object.keys(presets).length ? KINDS : ["ntp"];
     const places = Array.from({ length: constants.maxLanes }, (_, index) => index + 1);
@@ -73,8 +78,9 @@ export class CompareForm {
     this.news = make("p", "sbd-compare-news", { role: "status" });
     this.presets = Object.entries(presets).map(([name, lanes]) => {
       const chip = make("button", "sbd-chip", { type: "button" }, name);
-      chip.addEventListener("click", () => this.choose(lanes));
-      return { chip, lanes };
+      const preset = { chip, lanes };
+      chip.addEventListener("click", () => this.choose(preset.lanes));
+      return preset;
     });
     const legend = make("legend", "sbd-unseen", {}, "Lanes");
     this.root = make(
@@ -94,6 +100,7 @@ export class CompareForm {
       make("fieldset", "sbd-compare-choices", {}, legend, ...this.choices.map(({ root }) => root)),
     );
     this.choose(Object.values(presets)[0] ?? ["ntp"]);
+    this.follow();
     this.go.addEventListener("click", () => this.start());
     this.stop.addEventListener("click", () => actions.halt());
     this.root.addEventListener("input", () => this.look());
@@ -103,6 +110,17 @@ export class CompareForm {
       // The player's keys are not meant while a lane is chosen.
       if (isOfField) event.stopPropagation();
     });
+  }
+
+  /** Take the first preset of the model that decodes now, in place of another model's. */
+  follow() {
+    const [first] = this.presets;
+    const lanes = this.ofModel[chosenModel()];
+    if (!first || !lanes?.length || String(lanes) === String(first.lanes)) return;
+    const isHeld = String(this.lanes) === String(first.lanes);
+    first.lanes = lanes;
+    if (isHeld) this.choose(lanes);
+    else this.look();
   }
 
   /** The lanes that are chosen, none twice. */

@@ -95,7 +95,10 @@ class CompareView {
 
   /** @param {string} name */
   turn(name) {
-    if (name === "compare") this.parts ??= this.build();
+    if (name === "compare") {
+      this.parts ??= this.build();
+      this.parts.form.follow();
+    }
     // A view that is left stands still.
     else this.parts?.player.rest();
   }
