@@ -3,6 +3,7 @@
 Standard library only. Knows nothing of tensors and models.
 """
 
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,21 +13,13 @@ from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.rules import SOLVERS, EntropyBound, Solver
 
 Strategy = Literal["sbd", "ntp", "verify"]
-RowPolicy = Literal["fixed", "fewest-passes", "fastest"]
-
-ROW_POLICY_TITLES: dict[RowPolicy, str] = {
-    "fixed": "Fixed",
-    "fewest-passes": "Fewest passes",
-    "fastest": "Fastest here",
-}
-"""As a reader meets them."""
 
 MAX_BLOCK_SIZE = 1024
 """Far beyond any trained size; what shows or stores a block can count on it."""
 MAX_POINTS = 64
-"""Of measured costs, more than anyone needs."""
-MAX_PREDRAFTS = 16
-"""More than a draft of the default block size has tokens."""
+"""Largest number of points in a table of costs."""
+MAX_ROWS = 41
+"""Rows of a forward pass of verify where nothing else is asked for."""
 PENALTIES = (0.1, 100.0)
 """Smallest and largest repetition penalty; beyond them fp32 logits would lose their order."""
 
@@ -39,9 +32,10 @@ def require_strategy(value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RowCosts:
-    """What a forward pass costs by its number of rows; points: (rows, seconds), from 1 row on.
+    """Cost of a forward pass by its number of rows; points: (rows, seconds), from 1 row on.
 
-    Between points the cost is interpolated; beyond the last it grows as between the last two.
+    Between points the cost is interpolated; beyond the last it grows as between the last two. It
+    never falls: no number of rows costs more than a larger one, as noise only ever adds to a time.
     """
 
     points: tuple[tuple[int, float], ...]
@@ -56,18 +50,22 @@ class RowCosts:
             require_integer("row_costs", num_rows, last + 1)
             require_number("row_costs", seconds, sys.float_info.min)
             last = num_rows
-        object.__setattr__(self, "points", tuple(map(tuple, self.points)))
+        least, level = math.inf, []
+        for num_rows, seconds in reversed(self.points):
+            least = min(least, seconds)
+            level.append((num_rows, least))
+        object.__setattr__(self, "points", tuple(reversed(level)))
 
     @classmethod
     def from_data(cls, data: Any) -> "RowCosts":
-        """Of lists, as JSON has them. Raises ArgumentError."""
+        """Read lists, as JSON has them. Raises ArgumentError."""
         is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
         if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
             raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
         return cls(tuple(data))
 
     def seconds(self, num_rows: int) -> float:
-        """Of a forward pass of `num_rows` rows, 1 or more."""
+        """Seconds of a forward pass of `num_rows` rows, 1 or more."""
         points = self.points
         if len(points) == 1:
             return points[0][1]
@@ -77,6 +75,37 @@ class RowCosts:
         return max(low[1] + share * (high[1] - low[1]), sys.float_info.min)
 
 
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How right a head is by its own probabilities, measured once and kept with its weights.
+
+    survival: the mean chance that a draft holds up to its first, second, ... token; beyond the last
+    it falls as between the last two. drafted, alternatives: tokens that were right, over the head's
+    probabilities of them in sum.
+    """
+
+    survival: tuple[float, ...] = (0.5, 0.25)
+    drafted: float = 1.0
+    alternatives: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.survival, (list, tuple)) or not self.survival:
+            raise ArgumentError("survival", "must be a list of chances", self.survival)
+        for chance in self.survival:
+            require_number("survival", chance, 0, 1)
+        require_number("drafted", self.drafted, 0)
+        require_number("alternatives", self.alternatives, 0)
+        object.__setattr__(self, "survival", tuple(self.survival))
+
+    def survival_to(self, depth: int) -> float:
+        """The chance that a draft holds up to its token `depth`, from 0."""
+        if depth < len(self.survival):
+            return self.survival[depth]
+        last, before = self.survival[-1], [1.0, *self.survival][-2]
+        ratio = last / before if before else 0.0
+        return last * ratio ** (depth - len(self.survival) + 1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodeConfig:
     """One decode. Raises ArgumentError naming the field, the rule and the value received.
@@ -84,16 +113,11 @@ class DecodeConfig:
     strategy: None is the one that the model's folder names: SetBlockModel.strategy.
     solver: of sbd; the other strategies have none.
     block_size: positions k decoded together (sbd) or drafted together (verify).
-    num_predrafts: (verify) predrafts made in each forward pass, drafts for the case that one of the
-    least sure drafted tokens is rejected; more rows, fewer forward passes.
-    draft_threshold: (verify) a draft goes on while the product of its tokens' probabilities is at
-    least this.
     temperature: 0 is argmax, above 0 samples from the softmax of logits / temperature.
-    row_policy: (verify) how the rows of a forward pass are chosen. "fixed": by num_predrafts and
-    draft_threshold. "fewest-passes": masks behind every way its draft may end and, at temperature
-    0, alternatives to drafted tokens, up to 47 rows. "fastest": as many of both as bring most
-    tokens a second here, by row_costs; down to one.
-    row_costs: what rows cost, for "fastest"; None is measured on this machine.
+    max_rows: (verify) rows of a forward pass that reads one exact token, at most: that token, its
+    draft, alternatives and masks. 1 is next-token prediction. None: as many as bring most tokens a
+    second here, by row_costs.
+    row_costs: what rows cost, where max_rows is None; None is measured on this machine.
     repetition_penalty: makes every token that stands before a position less likely there, the
     prompt's too: its logit is divided by this, multiplied where negative, as in transformers. 1 is
     none; None is the model's own.
@@ -112,10 +136,8 @@ class DecodeConfig:
     pinned: Mapping[int, int] = field(default_factory=dict, hash=False)
     is_raw_prompt: bool = False
     allows_untrained_block_size: bool = False
-    num_predrafts: int = 0
-    draft_threshold: float = 0.5
     repetition_penalty: float | None = None
-    row_policy: RowPolicy = "fixed"
+    max_rows: int | None = MAX_ROWS
     row_costs: RowCosts | None = None
 
     def __post_init__(self) -> None:
@@ -131,31 +153,18 @@ class DecodeConfig:
         for name in ("is_raw_prompt", "allows_untrained_block_size"):
             if not isinstance(getattr(self, name), bool):
                 raise ArgumentError(name, "must be True or False", getattr(self, name))
-        require_integer("num_predrafts", self.num_predrafts, 0, MAX_PREDRAFTS)
-        if self.num_predrafts and self.strategy not in ("verify", None):
-            rule = f'requires strategy="verify" instead of "{self.strategy}"'
-            raise ArgumentError("num_predrafts", rule, self.num_predrafts)
-        require_number("draft_threshold", self.draft_threshold, 0, 1)
         if self.repetition_penalty is not None:
             require_number("repetition_penalty", self.repetition_penalty, *PENALTIES)
         self._check_rows()
         self._check_pinned()
 
     def _check_rows(self) -> None:
-        policy = self.row_policy
-        if policy not in get_args(RowPolicy):
-            names = ", ".join(get_args(RowPolicy))
-            raise ArgumentError("row_policy", f"must be one of {names}", policy)
-        if policy != "fixed" and self.strategy not in ("verify", None):
-            rule = f'requires strategy="verify" instead of "{self.strategy}"'
-            raise ArgumentError("row_policy", rule, policy)
-        if policy != "fixed" and self.num_predrafts:
-            rule = f"must be 0 with row_policy {policy}, which chooses the predrafts"
-            raise ArgumentError("num_predrafts", rule, self.num_predrafts)
+        if self.max_rows is not None:
+            require_integer("max_rows", self.max_rows, 1)
         if self.row_costs is not None and not isinstance(self.row_costs, RowCosts):
             raise ArgumentError("row_costs", "must be None or RowCosts", self.row_costs)
-        if self.row_costs is not None and policy != "fastest":
-            raise ArgumentError("row_costs", "needs row_policy fastest", policy)
+        if self.row_costs is not None and self.max_rows is not None:
+            raise ArgumentError("row_costs", "needs max_rows None", self.max_rows)
 
     def _check_pinned(self) -> None:
         if not isinstance(self.pinned, Mapping):

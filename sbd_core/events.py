@@ -68,7 +68,7 @@ class Predraft:
 
     It hangs behind the token before block.start. block: the positions predicted. token_ids: the
     tokens guessed for the positions after block.start, which itself gets an exact token.
-    With a repetition penalty or a row_policy other than fixed only the one used has tokens.
+    Only the one used has tokens.
     is_used: True if that token was the one rejected, so that token_ids are the draft now.
     alternative: another token than the drafted one for the position before block.start, read
     causally; is_used then says that it was the right one, and token_ids begin at block.start with

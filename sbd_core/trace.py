@@ -178,10 +178,8 @@ def config_to_data(config: DecodeConfig) -> dict[str, Any]:
         "pinned": [[offset, token_id] for offset, token_id in config.pinned.items()],
         "is_raw_prompt": config.is_raw_prompt,
         "allows_untrained_block_size": config.allows_untrained_block_size,
-        "num_predrafts": config.num_predrafts,
-        "draft_threshold": config.draft_threshold,
         "repetition_penalty": config.repetition_penalty,
-        "row_policy": config.row_policy,
+        "max_rows": config.max_rows,
         "row_costs": config.row_costs and config.row_costs.points,
     }
 
@@ -269,10 +267,8 @@ def _config(node: JsonNode) -> DecodeConfig:
             },
             is_raw_prompt=node.at("is_raw_prompt").boolean(),
             allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
-            num_predrafts=node.value_of("num_predrafts"),
-            draft_threshold=node.value_of("draft_threshold"),
             repetition_penalty=node.value_of("repetition_penalty"),
-            row_policy=node.value_of("row_policy"),
+            max_rows=node.value_of("max_rows"),
             row_costs=None if row_costs is None else RowCosts.from_data(row_costs),
         )
     except ArgumentError as error:

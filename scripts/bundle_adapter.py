@@ -38,7 +38,7 @@ MOST_BYTES = 45_000_000
 """Of all files: each copy stays in the repository's history."""
 MOST_BYTES_OF_FILE = 10_000_000
 NUM_PROMPTS = 6
-ROWS = ("NTP", "verify, fewest passes")
+ROWS = ("NTP", "verify")
 
 
 def bundle(
@@ -136,7 +136,7 @@ whose weights stay as they are. This folder holds what training added; the base 
 import sbd_core
 
 model = sbd_core.load("{name}")  # after: sbd fetch
-config = sbd_core.DecodeConfig(strategy="verify", row_policy="fewest-passes")
+config = sbd_core.DecodeConfig(strategy="verify")
 print(sbd_core.generate(model, "Why is the sky blue?", config).text)
 ```
 

@@ -42,8 +42,7 @@ def by(gamma: float) -> DecodeConfig:
 
 def real(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
     """The same as the page decodes SmolLM2."""
-    found = replace(config, block_size=4, max_new_tokens=max_new_tokens)
-    return replace(found, row_policy="fewest-passes") if found.strategy == "verify" else found
+    return replace(config, block_size=4, max_new_tokens=max_new_tokens)
 
 
 @dataclass(frozen=True, slots=True)

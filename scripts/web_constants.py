@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core import roofline
-from sbd_core.config import ROW_POLICY_TITLES
 from sbd_core.plots import theme
 from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
 from sbd_core.rules import SOLVER_TITLES
@@ -27,7 +26,6 @@ def constants() -> dict[str, Any]:
         "fieldLabels": form.LABELS,
         "maxLanes": form.MAX_LANES,
         "solverNames": SOLVER_TITLES,
-        "rowPolicyTitles": ROW_POLICY_TITLES,
         "bounds": {solver: asdict(bound) for solver, bound in bounds.BOUNDS.items()},
         "noBound": asdict(bounds.NO_BOUND),
         "entropyScale": {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from sbd_core.config import Strategy
+from sbd_core.config import Calibration, Strategy
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.models.protocol import ForwardRequest, Message, PredraftBlock
 from sbd_core.sampling import ComputeLogitStats, SamplerHead, compute_logit_stats
@@ -57,6 +57,7 @@ class ScriptedModel:
     strategy: Strategy = "sbd"
     repetition_penalty: float = 1.0
     sampler_head: SamplerHead | None = None
+    calibration: Calibration = field(default_factory=Calibration)
     has_own_threads: bool = False
     weights: Mapping[str, str] = field(default_factory=dict)
     compute_logit_stats: ComputeLogitStats = compute_logit_stats

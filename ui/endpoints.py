@@ -85,10 +85,8 @@ class Endpoints:
         factor: float = 1.0,
         k: int = 2,
         by: str = "confidence",
-        num_predrafts: int = 0,
-        draft_threshold: float = 0.5,
         repetition_penalty: float | None = None,
-        row_policy: str = "fixed",
+        max_rows: int = 0,
         model: str = "",
         system: str = "",
     ) -> Iterator[dict[str, Any]]:
@@ -107,10 +105,8 @@ class Endpoints:
             seed=seed,
             pinned=pinned or [],
             template=template,
-            num_predrafts=num_predrafts,
-            draft_threshold=draft_threshold,
             repetition_penalty=repetition_penalty,
-            row_policy=row_policy,
+            max_rows=max_rows,
             model=model,
             system=system,
         )
@@ -134,19 +130,16 @@ max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, to
 template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of
 confidence-threshold. factor: of the solver of that name. k: tokens a forward pass of the solvers
 that reveal a number of them. by: order of top-k, one of confidence, entropy and margin.
-num_predrafts: of verify, drafts for the case that a drafted token is rejected.
-draft_threshold: of verify, a draft goes on while the product of its tokens' probabilities is at
-least this.
 repetition_penalty: above 1 makes tokens that came before less likely; null is the model's own.
-row_policy: of verify, fixed, fewest-passes or fastest: how many rows a forward pass has.
+max_rows: of verify, how many rows a forward pass has at most; 0 is as many as pay on the server.
 model: the name of one that the page offers; empty is the one it opens with.
 system: what the model is told before the prompt.
 Yields {text, num_tokens, num_forwards, is_done, trace, num_ahead}; trace is JSON text at the end,
 else "". num_ahead: runs of others that are before this one."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.
-lanes: of ntp, verify, verify:PREDRAFTS, sbd, and names in sbd_core.rules.SOLVERS, with a value of
-the first setting or without, as in ["ntp", "sbd:0.1", "top-k:4", "verify", "verify:4"].
+lanes: of ntp, verify, verify:ROWS, sbd, and names in sbd_core.rules.SOLVERS, with a value of
+the first setting or without, as in ["ntp", "sbd:0.1", "top-k:4", "verify", "verify:41"].
 block_size: positions decoded together. max_new_tokens: longest answer.
 model: the name of one that the page offers; empty is the one it opens with.
 Yields the list of finished lanes, the same again while another runs: {lane, text, num_tokens,

@@ -48,9 +48,7 @@ from ui.views.home import footer, header, home_value
 from ui.views.learn import setting
 from ui.views.roofline import roofline_section
 
-PARAMETERS = (
-    "solver", *SOLVER_PARAMETERS, "seed", "row_policy", "num_predrafts", "draft_threshold"
-)  # fmt: skip
+PARAMETERS = ("solver", *SOLVER_PARAMETERS, "seed", "max_rows")
 # Whoever comes is told at once where in line they are, or that it is full: by ui.decode.fair_queue.
 # So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.
 MAX_QUEUED = 512

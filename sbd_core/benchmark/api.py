@@ -50,13 +50,12 @@ class More:
     """Methods beside generate() and our strategies.
 
     assistant: a smaller model that drafts for generate(). gguf: the same weights for llama.cpp.
-    with_predrafts: verify with some. with_dtypes: our strategies in each dtype of ONNX Runtime, and
-    what its forward passes cost.
+    with_dtypes: our strategies in each dtype of ONNX Runtime, and what its
+    forward passes cost.
     """
 
     assistant: HuggingFaceModel | None = None
     gguf: Path | None = None
-    with_predrafts: bool = False
     with_dtypes: bool = False
 
 
@@ -132,7 +131,7 @@ def _methods(
     [example] = held_out(next(iter(SUITES)), 1, workload.seed)
     methods, seconds = _at_best_threads(methods, model.encode(example.prompt, is_raw=False))
     methods += others
-    configs = ours(model, most, with_predrafts=more.with_predrafts)
+    configs = ours(model, most)
     for dtype, twin in twins.items():
         named = {f"{dtype} {name}".strip(): config for name, config in configs.items()}
         methods += by_engine(twin, named)

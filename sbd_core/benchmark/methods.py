@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import torch
 
-from sbd_core.config import DecodeConfig, Strategy
+from sbd_core.config import MAX_ROWS, DecodeConfig, Strategy
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.llama.weights import has_known_shape
@@ -26,8 +26,6 @@ BASELINE = "transformers generate()"
 LLAMA_CPP = "llama.cpp, 8 bits"
 LOOK_UP_TOKENS = 10
 GAMMAS = (0.1, 0.35)
-PREDRAFTS = ((1, 0.5), (2, 0.3), (4, 0.15))
-"""Numbers of predrafts, each with the draft threshold that suits it."""
 DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 
 
@@ -62,10 +60,8 @@ class Method:
     answer: Ask
 
 
-def ours(
-    model: HuggingFaceModel, max_new_tokens: int, *, with_predrafts: bool = False
-) -> dict[str, DecodeConfig]:
-    """Our strategies that the model can run, by display name; verify with an adapter by policy."""
+def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
+    """Our strategies that the model can run, by display name."""
 
     def config(strategy: Strategy, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
         return DecodeConfig(
@@ -76,25 +72,17 @@ def ours(
             top_k_recorded=0,
         )
 
-    found = {"ntp": config("ntp")}
+    configs = {"ntp": config("ntp")}
     if model.mask_token_id is None or model.block_range is None:
-        return found
+        return configs
     low, high = model.block_range
     for gamma in GAMMAS:
-        found[f"sbd, gamma {gamma}, k={high}"] = config("sbd", high, gamma)
-    if model.adapter is not None:
-        small = config("verify", max(low, high // 4))
-        end = f"k={small.block_size}"
-        found[f"verify, fewest-passes, {end}"] = replace(small, row_policy="fewest-passes")
-        found[f"verify, fastest, {end}"] = replace(small, row_policy="fastest")
-        return found
-    for size in sorted({max(low, high // 4), max(low, high // 2), high}):
-        found[f"verify, k={size}"] = config("verify", size)
-    for number, threshold in PREDRAFTS if with_predrafts else ():
-        name = f"verify, k={high}, predrafts {number}, threshold {threshold}"
-        predrafting = {"num_predrafts": number, "draft_threshold": threshold}
-        found[name] = replace(config("verify", high), **predrafting)  # type: ignore[arg-type]
-    return found
+        configs[f"sbd, gamma {gamma}, k={high}"] = config("sbd", high, gamma)
+    size = high if model.adapter is None else max(low, high // 4)
+    verify = config("verify", size)
+    configs[f"verify, k={size}, {MAX_ROWS} rows"] = verify
+    configs[f"verify, k={size}, by cost"] = replace(verify, max_rows=None)
+    return configs
 
 
 def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> list[Method]:

@@ -23,9 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dtypes", action="store_true", help="our strategies in float32 and int8")
     parser.add_argument(
-        "--predrafts", action="store_true", help="also: verify with 1, 2 and 4 predrafts"
-    )
-    parser.add_argument(
         "--gguf", type=Path, metavar="FILE", help="also: llama.cpp, from a file of the same weights"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
@@ -48,7 +45,6 @@ def run(arguments: argparse.Namespace) -> None:
     more = More(
         assistant=None if arguments.assistant is None else load(arguments.assistant, **place),
         gguf=arguments.gguf,
-        with_predrafts=arguments.predrafts,
         with_dtypes=arguments.dtypes,
     )
     choose_threads(model.num_parameters)

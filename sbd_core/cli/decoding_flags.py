@@ -4,7 +4,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.config import DecodeConfig
+from sbd_core.config import MAX_ROWS, DecodeConfig
 from sbd_core.errors import ArgumentError
 from sbd_core.rules import SOLVERS, make_solver
 
@@ -39,22 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", help="order of top-k: confidence, entropy or margin")
     parser.add_argument("--block-size", type=int, default=16, help="positions of a block")
     parser.add_argument(
-        "--num-predrafts",
-        type=int,
-        default=0,
-        help="verify: predrafts for drafted tokens that may be rejected (more rows per pass)",
-    )
-    parser.add_argument(
-        "--draft-threshold",
-        type=float,
-        default=0.5,
-        help="verify: draft on while the product of probabilities is at least this",
-    )
-    parser.add_argument(
-        "--row-policy",
-        default="fixed",
-        help="verify: rows of a forward pass: fixed, fewest-passes (masks behind every end of the "
-        "draft) or fastest (by what rows cost here, measured once)",
+        "--max-rows",
+        default=str(MAX_ROWS),
+        help=f"verify: rows of a forward pass at most ({MAX_ROWS}); cost: by what they cost here, "
+        "measured once",
     )
     parser.add_argument("--max-new-tokens", type=int, default=256, help="longest answer")
     parser.add_argument("--temperature", type=float, default=0.0, help="above 0: sample")
@@ -105,9 +93,7 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
         strategy=strategy,
         solver=make_solver(arguments.solver or "entropy-bound", given),
         block_size=arguments.block_size,
-        num_predrafts=arguments.num_predrafts,
-        draft_threshold=arguments.draft_threshold,
-        row_policy=arguments.row_policy,
+        max_rows=max_rows(arguments.max_rows),
         max_new_tokens=arguments.max_new_tokens,
         temperature=arguments.temperature,
         repetition_penalty=arguments.repetition_penalty,
@@ -115,6 +101,15 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
         allows_untrained_block_size=arguments.any_block_size,
         **more,
     )
+
+
+def max_rows(text: str) -> int | None:
+    """A number of rows; None for "cost". Raises ArgumentError."""
+    if text == "cost":
+        return None
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise ArgumentError("max_rows", 'must be a whole number of rows or "cost"', text)
+    return int(text)
 
 
 def pins(texts: list[str]) -> dict[int, int]:

@@ -57,7 +57,7 @@ def settled(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
     _check_strategy(model, config)
     if config.repetition_penalty is None:
         config = replace(config, repetition_penalty=model.repetition_penalty)
-    if config.row_policy == "fastest" and config.row_costs is None:
+    if config.strategy == "verify" and config.max_rows is None and config.row_costs is None:
         config = replace(config, row_costs=row_costs_of(model))
     return config
 

@@ -1,4 +1,4 @@
-"""How far to draft, and for which rejections to make predrafts: functions of how sure the head is.
+"""A draft: guesses for the positions after the exact tokens.
 
 Nothing here looks at a token that was drawn: a draft whose length or place depended on its own
 tokens would no longer be a sample of the head's distribution, and verifying it not exact. How sure
@@ -13,10 +13,6 @@ from torch import Tensor
 
 from sbd_core.decoding.state import cut_after_end
 from sbd_core.sampling import LogitStats
-
-GROWTH, SHORTEST = 2, 6
-"""The next block holds GROWTH times as many masks as the last forward pass gave tokens, and at
-least SHORTEST."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ class Draft:
         )
 
 
-NOTHING = Draft([], [], None)
+EMPTY_DRAFT = Draft([], [], None)
 
 
 def draft_of(
@@ -69,32 +65,3 @@ def draft_of(
         for ids, chances in listed
     ]
     return Draft(token_ids, stats.probability[own], None, others)
-
-
-def confident_length(probabilities: Sequence[float], threshold: float) -> int:
-    """How many tokens to draft: as long as the chance that all are right is at least `threshold`.
-
-    probabilities: of the most likely token at each position, taken as its chance to be right.
-    """
-    chance = 1.0
-    for length, probability in enumerate(probabilities):
-        chance *= probability
-        if chance < threshold:
-            return length
-    return len(probabilities)
-
-
-def next_block_size(num_tokens: int, block_size: int) -> int:
-    """Masks of the block after a forward pass that gave `num_tokens`: short after a rejection."""
-    return min(block_size, max(SHORTEST, GROWTH * num_tokens))
-
-
-def predraft_offsets(probabilities: Sequence[float], num_predrafts: int) -> list[int]:
-    """Which rejections of a draft to make predrafts for: offsets in the draft, left to right.
-
-    probabilities: of each drafted token. Least sure first: a predraft helps only if its own
-    token is the first to be rejected, and the less sure the head is of a token the likelier that
-    is. All that stands before it must be accepted, so of equally sure ones the leftmost is taken.
-    """
-    order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
-    return sorted(order[:num_predrafts])

@@ -1,6 +1,6 @@
 """What a forward pass of so many rows costs here: measured once, kept in the user's cache folder.
 
-The policy "fastest" plans by it. Costs are of one text alone, after a short prompt.
+Plans without max_rows go by it. Costs are of one text alone, after a short prompt.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from sbd_core.config import RowCosts
-from sbd_core.decoding.row_plans import NUM_ALTERNATIVES
+from sbd_core.decoding.draft_tree import NUM_ALTERNATIVES
 from sbd_core.environment import processor_name
 from sbd_core.errors import ArgumentError
 from sbd_core.files import cache_folder

@@ -167,16 +167,6 @@ class DecodingState:
             before.append(chosen[-1])
         return LogitStats.joined(rows), chosen
 
-    @property
-    def rows_are_independent(self) -> bool:
-        """Whether what a block's row says depends on no token chosen beside it."""
-        return self._seen is None and self.model.sampler_head is None
-
-    def draft_stats(self, logits: Tensor, start: int) -> LogitStats:
-        """Of the rows from `start` on what a draft needs, where rows do not depend on tokens."""
-        assert self.rows_are_independent
-        return self._stats(logits, start, logits.shape[0], self._causal_spec)
-
     def _stats(
         self,
         logits: Tensor,

@@ -2,10 +2,10 @@
 
 One forward pass checks the current draft causally and drafts the next block. At temperature 0 the
 answer is NTP's token for token; above 0 the acceptance rule of speculative sampling (Leviathan
-et al., arXiv 2211.17192) keeps NTP's distribution. With config.num_predrafts the forward pass also
-drafts for the case that one of its least sure tokens is rejected, so that a draft is there then. At
-temperature 0 the other row policies also read alternatives to drafted tokens in the same forward
-pass, a tree as in SpecInfer (Miao et al., arXiv 2305.09781).
+et al., arXiv 2211.17192) keeps NTP's distribution. Masks behind other ends of the draft are
+predrafts: one of them is the next draft where the check ends there. At temperature 0 the forward
+pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al., arXiv
+2305.09781). Which rows it reads is draft_tree.py's rule.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sbd_core.decoding.drafts import NOTHING, Draft, confident_length, draft_of
-from sbd_core.decoding.row_planners import row_planner
+from sbd_core.decoding.draft_tree import (
+    NUM_ALTERNATIVES,
+    DraftRecord,
+    RowPlan,
+    draft_length,
+    plan_rows,
+)
+from sbd_core.decoding.drafts import EMPTY_DRAFT, Draft, draft_of
 from sbd_core.decoding.state import (
     DecodingState,
     ForwardResult,
@@ -50,29 +56,28 @@ class _AskedPredraft:
 class DraftAndVerify:
     """Each forward pass adds the accepted draft and one exact token, so at least one token.
 
-    config.block_size bounds the draft; how far it goes follows what was accepted last and how
-    sure the head is, or config.row_policy. None of it looks at the tokens drawn, which keeps the
-    distribution exact.
+    config.block_size bounds the draft; how far it goes follows how sure the head is, how drafts
+    fared, and config.max_rows or the costs of rows. None of it looks at the tokens drawn, which
+    keeps the distribution exact.
     """
 
     def __init__(self, state: DecodingState) -> None:
         self._state = state
         self._exact_ids = list(state.prompt_ids)
         """Final tokens that are not in the cache yet."""
-        self._draft = NOTHING
+        self._draft = EMPTY_DRAFT
         self._block = Span(0, 0)
         self._asked: list[_AskedPredraft] = []
-        self._planner = row_planner(state.config)
-        num_alternatives = 0 if state.config.temperature else self._planner.num_alternatives
-        self._num_top = num_alternatives and 1 + num_alternatives
+        self._plan = RowPlan((0,))
+        self._record = DraftRecord(state.model.calibration)
+        self._num_top = 0 if state.config.temperature else 1 + NUM_ALTERNATIVES
 
     def next_request(self) -> ForwardRequest | None:
         """See Strategy."""
         state, draft, start = self._state, self._draft, len(self._state.answer)
         if state.is_finished:
             return None
-        self._planner.plan_next(draft, state.num_left)
-        plan = self._planner.plan
+        plan = self._plan = self._next_plan()
         *predrafts, last = [Span(start + i, size) for i, size in enumerate(plan.block_sizes)]
         ends = bool(draft.token_ids) and draft.token_ids[-1] in state.model.end_token_ids
         self._block = Span(last.start, 0) if ends else last
@@ -91,6 +96,21 @@ class DraftAndVerify:
             self._masks(self._block),
             len(draft.token_ids) + 1,
             [self._predraft_block(asked, num_before) for asked in self._asked],
+        )
+
+    def _next_plan(self) -> RowPlan:
+        config, draft = self._state.config, self._draft
+        return plan_rows(
+            self._record,
+            draft.probabilities,
+            block_size=config.block_size,
+            num_left=self._state.num_left,
+            alternatives=[[chance for _, chance in own] for own in draft.alternatives],
+            num_sure=draft.num_sure,
+            max_rows=config.max_rows,
+            costs=config.row_costs,
+            num_causal=1 if config.row_costs is None else len(self._exact_ids),
+            price=self._plan.price,
         )
 
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
@@ -113,14 +133,12 @@ class DraftAndVerify:
         num_accepted = len(exact) - 1
         used = self._used_predraft(exact)
         has_alternative = used is not None and used.alternative is not None
-        self._planner.checked(
-            self._draft, num_accepted, has_alternative=has_alternative, reads_prompt=not start
-        )
+        self._learn(num_accepted, has_alternative=has_alternative)
         state.cache.truncate(state.cache.length - num_checked + len(exact))
         self._exact_ids = exact[-1:]
         tokens = cut_after_end(exact, state.model.end_token_ids)[: state.num_left]
         masked: tuple[MaskedPosition, ...] = ()
-        self._draft = NOTHING
+        self._draft = EMPTY_DRAFT
         stop = num_checked + block.size
         if num_accepted == num_checked - 1 and block.size:
             stats, chosen = state.draft(
@@ -145,9 +163,30 @@ class DraftAndVerify:
             predrafts=predrafts,
         )
 
+    def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
+        """Record what became of the draft. Tokens behind an alternative were as good as right."""
+        draft, config, plan = self._draft, self._state.config, self._plan
+        others = [
+            draft.alternatives[place][rank][1]
+            for place, rank, _ in plan.alternatives
+            if place <= num_accepted
+        ]
+        # The prompt's forward pass is every strategy's.
+        costs = config.row_costs if self._state.answer else None
+        self._record = self._record.after(
+            draft.probabilities[draft.num_sure : num_accepted + 1],
+            max(0, num_accepted - draft.num_sure),
+            others,
+            has_alternative=has_alternative,
+            num_tokens=num_accepted + 1,
+            seconds=costs.seconds(plan.num_rows) if costs else 0.0,
+        )
+
     def _drafted(self, stats: LogitStats, chosen: Sequence[int]) -> Draft:
-        chances, plan = self._planner.chances(stats.probability[1:]), self._planner.plan
-        length = min(confident_length(chances, plan.threshold), plan.draft_length)
+        own, most = stats.probability[1:], self._state.config.max_rows
+        length = draft_length(self._record.chances(own), self._plan.price)
+        self._record = self._record.having_seen(own)
+        length = length if most is None else min(length, most - 1)
         return draft_of(stats, chosen, length, self._state.model.end_token_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
@@ -163,24 +202,12 @@ class DraftAndVerify:
     def _predrafts(
         self, logits: Tensor, used: _AskedPredraft | None, exact: Sequence[int]
     ) -> tuple[Predraft, ...]:
-        """The predrafts; the used one is the draft now.
-
-        The others are drafted only to be shown: not where a draft depends on the exact token
-        before it, and not where the planner learns from every draft.
-        """
-        state, predrafts = self._state, []
-        is_alike = state.rows_are_independent and self._planner.shows_unused
-        first = self._asked[0].row if self._asked else 0
-        every = state.draft_stats(logits, first) if is_alike and self._asked else None
+        """The predrafts. The used one is the draft now; no other is drafted from."""
+        predrafts = []
         for asked in self._asked:
-            draft, rows = NOTHING, (asked.first_mask, asked.stop)
-            if every is not None:
-                stats = every.rows(rows[0] - first, rows[1] - first)
-                draft = self._drafted(stats, stats.sample(state.generator))
-            elif asked is used:
-                draft = self._draft_of_used(asked, logits, exact)
+            draft = EMPTY_DRAFT
             if asked is used:
-                self._draft = draft
+                draft = self._draft = self._draft_of_used(asked, logits, exact)
             predrafts.append(
                 Predraft(asked.span, tuple(draft.token_ids), asked is used, asked.alternative)
             )
@@ -191,8 +218,8 @@ class DraftAndVerify:
         state, before = self._state, list(exact)
         if used.alternative is not None:
             before += state.alternative_stats(logits, used.row, exact).best_ids
-            if before[-1] in state.model.end_token_ids:
-                return NOTHING.behind(before[-1])
+            if before[-1] in state.model.end_token_ids or not used.span.size:
+                return EMPTY_DRAFT.behind(before[-1])
         rows = used.first_mask, used.stop
         draft = self._drafted(
             *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top)

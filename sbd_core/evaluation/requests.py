@@ -104,7 +104,6 @@ def request_configs(
     return {
         NTP: replace(base, strategy="ntp"),
         "verify": verify,
-        "verify, fewest passes": replace(verify, row_policy="fewest-passes"),
         **gamma_configs(base, dict.fromkeys(RULES, GAMMAS) if gammas is None else gammas),
     }
 

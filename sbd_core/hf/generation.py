@@ -13,7 +13,7 @@ from torch import LongTensor, Tensor
 from transformers.generation import EosTokenCriteria, MaxLengthCriteria, StoppingCriteriaList
 from transformers.utils import ModelOutput, logging
 
-from sbd_core.config import DecodeConfig
+from sbd_core.config import MAX_ROWS, DecodeConfig
 from sbd_core.decoding.api import stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
@@ -76,7 +76,7 @@ def generate(
     gamma: float | None = None,
     solver: Solver | None = None,
     block_size: int | None = None,
-    row_policy: Any = "fixed",
+    max_rows: int | None = MAX_ROWS,
     seed: int | None = None,
     mask_token_id: int | None = None,
     allows_untrained_block_size: bool = False,
@@ -87,11 +87,10 @@ def generate(
 
     The arguments before the star are those transformers prepares. strategy: None is sbd where gamma
     or a solver is given, else what the model's folder names. gamma: of the entropy bound, or give
-    a solver. block_size: 16, or the nearest size the model was trained on. row_policy: of
-    verify, see DecodeConfig; "fewest-passes" suits a model of read_adapted(). seed: with
-    do_sample, drawn from torch's own generator if None; every row starts from it, so that an answer
-    does not depend on its batch. mask_token_id: config.mask_token_id if None. token_streamer: a
-    streamer, as transformers keeps its argument `streamer` to itself here.
+    a solver. block_size: 16, or the nearest size the model was trained on. max_rows: of verify, see
+    DecodeConfig. seed: with do_sample, drawn from torch's own generator if None; every row starts
+    from it, so that an answer does not depend on its batch. mask_token_id: config.mask_token_id if
+    None. token_streamer: a streamer, as transformers keeps its argument `streamer` to itself here.
 
     Gives ids (batch, prompt + answer), or a SetBlockOutput with return_dict_in_generate. Raises
     ArgumentError, ModelError.
@@ -111,7 +110,7 @@ def generate(
         strategy=strategy,
         solver=_solver(gamma, solver),
         block_size=_block_size(model) if block_size is None else block_size,
-        row_policy=row_policy,
+        max_rows=max_rows,
         max_new_tokens=_max_new_tokens(wrapped, input_ids, generation_config),
         temperature=temperature,
         seed=seed,

@@ -12,7 +12,7 @@ from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.block_attention import require_block_attention
-from sbd_core.models.model_config import block_range_of, reach_of, strategy_of
+from sbd_core.models.model_config import block_range_of, calibration_of, reach_of, strategy_of
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats, SamplerHead
 
@@ -51,6 +51,7 @@ class TokenModel:
         self.repetition_penalty = 1.0  # transformers hands over the one to use
         gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
         self.sampler_head: SamplerHead | None = gate.sampler_head if gate else None
+        self.calibration = calibration_of(found, self.name)
         self.has_own_threads = False
         self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
         self.compute_logit_stats = compute_logit_stats

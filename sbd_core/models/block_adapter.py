@@ -17,8 +17,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from sbd_core.config import Strategy
-from sbd_core.errors import ModelError, shown
+from sbd_core.config import Calibration, Strategy
+from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import ADAPTER_INFO, DEFAULT_CPU_DTYPE
 from sbd_core.sampling import SamplerHead
@@ -38,7 +38,8 @@ class BlockAdapterInfo:
     mask_token, mask_token_id: the row that is added to the embedding. repetition_penalty: the one
     that its training text was written under. trained: masked tokens seen, minutes, and the like.
     strategy: by which the model decodes unless it is told, what the adapter was trained for.
-    cpu_dtype: what load() reads the weights in on a CPU unless it is told otherwise.
+    cpu_dtype: what load() reads the weights in on a CPU unless it is told otherwise. calibration:
+    of its drafts, None is the usual one.
     """
 
     base: str
@@ -51,6 +52,7 @@ class BlockAdapterInfo:
     trained: Mapping[str, Any]
     strategy: Strategy = "verify"
     cpu_dtype: str = DEFAULT_CPU_DTYPE
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +126,15 @@ def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
         version = data.pop("format_version")
         files = data.pop("files")
         low, high = data.pop("block_range")
-        info = BlockAdapterInfo(block_range=(int(low), int(high)), **data)
+        told = data.pop("calibration", None)
+        calibration = None if told is None else Calibration(**told)
+        info = BlockAdapterInfo(block_range=(int(low), int(high)), calibration=calibration, **data)
         is_list_of_names = isinstance(files, list) and all(
             isinstance(name, str) and Path(name).name == name for name in files
         )
         if version != FORMAT_VERSION or not is_list_of_names or not 1 <= low <= high:
             raise ValueError("another format")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArgumentError) as error:
         raise ModelError(f"model: {place} is damaged, or of a newer version of sbd_core") from error
     return info, files
 

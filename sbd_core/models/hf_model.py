@@ -17,6 +17,7 @@ from sbd_core.models.logits_rules import rules_of_folder, with_processors
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_config import (
     block_range_of,
+    calibration_of,
     end_token_ids,
     is_trained_for_blocks,
     own_repetition_penalty,
@@ -90,6 +91,9 @@ class HuggingFaceModel:
         told = getattr(model.config, "set_block_decoding", None)
         self.block_range = block_range_of(told, name)
         self.strategy = strategy_of(told, name)
+        self.calibration = calibration_of(told, name)
+        if adapter is not None and adapter.info.calibration is not None:
+            self.calibration = adapter.info.calibration
         self.is_trained = self.mask_token_id is not None and is_trained_for_blocks(model.config)
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sbd_core.config import PENALTIES, Strategy, require_strategy
+from sbd_core.config import PENALTIES, Calibration, Strategy, require_strategy
 from sbd_core.errors import ArgumentError, ModelError, require_number
 
 
@@ -33,6 +33,15 @@ def strategy_of(block_config: Any, name: str) -> Strategy:
         raise ModelError(f"{name}: config.set_block_decoding: {error}") from error
     found: Strategy = told
     return found
+
+
+def calibration_of(block_config: Any, name: str) -> Calibration:
+    """The calibration within set_block_decoding, else the usual one; ModelError if malformed."""
+    told = block_config.get("calibration") if isinstance(block_config, dict) else None
+    try:
+        return Calibration() if told is None else Calibration(**told)
+    except (TypeError, ArgumentError) as error:
+        raise ModelError(f"{name}: its calibration of drafts is malformed: {told!r}") from error
 
 
 def own_repetition_penalty(model: Any, name: str) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sbd_core.config import Strategy
+from sbd_core.config import Calibration, Strategy
 from sbd_core.cost.model_shape import ModelShape
 
 if TYPE_CHECKING:
@@ -114,8 +114,9 @@ class SetBlockModel(Protocol):
     sizes, None where costs cannot be worked out from them. strategy: what a config that names none
     decodes by: the one that its folder names. repetition_penalty: what a config that
     names none decodes with, 1 for none. sampler_head: what a block's row says once the token before
-    it is known, None where the model has learnt none. weights: {name: digest} of the model's own
-    and, where it is an adapter, of its base's; empty where they are not known.
+    it is known, None where the model has learnt none. calibration: of its drafts. weights: {name:
+    digest} of the model's own and, where it is an adapter, of its base's; empty where they are not
+    known.
     """
 
     name: str
@@ -130,6 +131,7 @@ class SetBlockModel(Protocol):
     strategy: Strategy
     repetition_penalty: float
     sampler_head: "SamplerHead | None"
+    calibration: Calibration
     weights: Mapping[str, str]
     compute_logit_stats: "ComputeLogitStats"
 

@@ -42,8 +42,8 @@ def test_wire_is_exactly_this():
         '{"run":"r1","seq":0,"type":"run","prompt":"Say it","model":"m","lanes":[{"strategy":"sbd",'
         '"solver":{"name":"entropy-bound","gamma":0.1},"block_size":2,"max_new_tokens":2,'
         '"temperature":0.0,"seed":0,"top_k_recorded":5,"pinned":[],"is_raw_prompt":false,'
-        '"allows_untrained_block_size":false,"num_predrafts":0,"draft_threshold":0.5,'
-        '"repetition_penalty":null,"row_policy":"fixed","row_costs":null}],"is_recorded":false}',
+        '"allows_untrained_block_size":false,'
+        '"repetition_penalty":null,"max_rows":41,"row_costs":null}],"is_recorded":false}',
         '{"run":"r1","seq":1,"type":"step","lane":"sbd","kind":"prefill","context":[0,5],'
         '"block":[0,0],"seconds":0.25}',
         '{"run":"r1","seq":2,"type":"step","lane":"sbd",'

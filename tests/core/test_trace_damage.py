@@ -59,9 +59,7 @@ PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.config.block_size": lambda d: (d["config"], "block_size"),
     "trace.config.max_new_tokens": lambda d: (d["config"], "max_new_tokens"),
     "trace.config.temperature": lambda d: (d["config"], "temperature"),
-    "trace.config.num_predrafts": lambda d: (d["config"], "num_predrafts"),
-    "trace.config.draft_threshold": lambda d: (d["config"], "draft_threshold"),
-    "trace.config.row_policy": lambda d: (d["config"], "row_policy"),
+    "trace.config.max_rows": lambda d: (d["config"], "max_rows"),
     "trace.config.top_k_recorded": lambda d: (d["config"], "top_k_recorded"),
     "trace.config.pinned": lambda d: (d["config"], "pinned"),
     "trace.config.pinned[0]": lambda d: (d["config"]["pinned"], 0),
@@ -273,7 +271,7 @@ AHEAD = json.loads(
     generate(
         chance_model(1, agreement=0.7, end_bias=-9.0),
         "ab",
-        DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.0, max_new_tokens=20),
+        DecodeConfig(strategy="verify", max_new_tokens=20),
     ).to_json()
 )
 

@@ -44,25 +44,25 @@ def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
     ends = sorted(model.end_token_ids)[:1]
     answer = [*model.encode("The answer is", is_raw=True)]
     pins = dict(enumerate([*answer, *ends], start=3))
-    fewest = replace(verify, row_policy="fewest-passes")
+    by_cost = replace(verify, max_rows=None, row_costs=COSTS)
     penalised = [
         replace(plain, strategy="ntp"),
         replace(plain, solver=EntropyBound(0.5), pinned=pins),
-        replace(verify, num_predrafts=2, draft_threshold=0.3),
+        replace(verify, max_rows=12),
+        by_cost,
     ]
     return [
         replace(plain, strategy="ntp"),
         *blocks,
         verify,
-        replace(verify, num_predrafts=2, draft_threshold=0.3),
+        replace(verify, max_rows=7),
+        replace(verify, block_size=4),
+        by_cost,
         replace(plain, solver=EntropyBound(0.5), block_size=7, max_new_tokens=40),
         replace(plain, solver=EntropyBound(0.5), pinned=pins, max_new_tokens=40),
         replace(plain, pinned=dict(enumerate(answer * 8)), block_size=4, max_new_tokens=60),
         replace(plain, is_raw_prompt=True, max_new_tokens=30),
         *(replace(way, repetition_penalty=1.3, max_new_tokens=60) for way in penalised),
-        fewest,
-        replace(fewest, row_policy="fastest", row_costs=COSTS),
-        replace(fewest, row_policy="fastest", row_costs=COSTS, repetition_penalty=1.3),
     ]
 
 

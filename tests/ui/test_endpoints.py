@@ -52,8 +52,7 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
         "prompt": "string", "solver": "string", "gamma": "number",
         "block_size": "integer", "max_new_tokens": "integer", "seed": "integer",
         "template": "string", "tau": "number", "factor": "number", "k": "integer", "by": "string",
-        "num_predrafts": "integer", "draft_threshold": "number", "row_policy": "string",
-        "model": "string", "system": "string",
+        "max_rows": "integer", "model": "string", "system": "string",
     }  # fmt: skip
     for endpoint in info["named_endpoints"].values():
         for item in endpoint["parameters"]:
@@ -122,20 +121,28 @@ def test_decode_takes_the_parameters_of_every_solver_and_a_template(client):
     trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
     assert trace.config.solver == ConfidenceThreshold(0.5)
     assert list(trace.config.pinned) == [0, 2, 3]
-    settings = {"strategy": "verify", "num_predrafts": 2, "draft_threshold": 0.0}
-    settings["repetition_penalty"] = 1.25
+    settings = {"strategy": "verify", "max_rows": 9, "repetition_penalty": 1.25}
     trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
-    assert (trace.config.num_predrafts, trace.config.draft_threshold) == (2, 0.0)
+    assert (trace.config.max_rows, trace.config.row_costs) == (9, None)
     assert trace.config.repetition_penalty == 1.25
     assert trace.text == ANSWER
-    address = {"prompt": "p", "strategy": "verify", "predrafts": "2", "threshold": "0"}
-    address["penalty"] = "1.25"
+    address = {"prompt": "p", "strategy": "verify", "max_rows": "9", "penalty": "1.25"}
     assert form_of(address) == Form("p", **settings)
-    settings = {"strategy": "verify", "row_policy": "fewest-passes"}
-    trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
-    assert (trace.config.row_policy, trace.text) == ("fewest-passes", ANSWER)
-    address = {"prompt": "p", "strategy": "verify", "rows": "fewest-passes"}
-    assert form_of(address) == Form("p", **settings)
+    trace = Trace.from_json(client.predict("p", "verify", api_name="/decode")["trace"])
+    assert trace.config.max_rows is None
+    assert trace.config.row_costs is not None
+    assert trace.text == ANSWER
+
+
+def test_a_link_of_an_older_page_decodes_without_what_is_not_known_any_more():
+    old = {
+        "prompt": "p",
+        "strategy": "verify",
+        "predrafts": "2",
+        "threshold": "0.3",
+        "rows": "fixed",
+    }
+    assert form_of(old) == Form("p", strategy="verify")
 
 
 def test_race_gives_a_row_a_lane(client):

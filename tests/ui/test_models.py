@@ -332,7 +332,6 @@ def test_choosing_a_model_brings_its_examples_and_settings(pair: Models, base: F
     assert first["sbd-model-field"] == "large"
     assert "capital of France" in first["sbd-presets"]
     assert first[ids["strategy"]]["value"] == "verify"
-    assert first[ids["row_policy"]] == "fewest-passes"
     assert first[ids["block_size"]]["value"] == 4 <= MAX_SHOWN_BLOCK
     assert "trained on 2 to 8" in first[ids["block_size"]]["info"]
     assert last["sbd-header"].startswith("large · ")

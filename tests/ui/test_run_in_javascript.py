@@ -71,11 +71,10 @@ SETTINGS: dict[str, dict] = {
     "sbd": {"strategy": "sbd", "solver": EntropyBound(6.0), "block_size": 8},
     "verify": {
         "strategy": "verify",
-        "num_predrafts": 3,
-        "draft_threshold": 0.0,
+        "max_rows": 12,
         "block_size": 8,
     },
-    "alternatives": {"strategy": "verify", "row_policy": "fewest-passes", "block_size": 4},
+    "alternatives": {"strategy": "verify", "block_size": 4},
 }
 
 

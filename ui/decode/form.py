@@ -36,10 +36,8 @@ LABELS = {
     "by": "Best by",
     "block_size": "Block size",
     "max_new_tokens": "Longest answer",
-    "num_predrafts": "Predrafts",
-    "draft_threshold": "Draft threshold",
     "repetition_penalty": "Repetition penalty",
-    "row_policy": "Rows",
+    "max_rows": "Rows at most",
     "row_costs": "Costs of rows",
     "seed": "Seed",
     "pinned": "Pins",
@@ -52,8 +50,8 @@ class Form:
     """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page.
 
     strategy: None is the model's own. ask: a short text that the run carries back, so that the
-    player knows what it answers. repetition_penalty: 0 and None are the model's own. model: by
-    name, "" the page's first.
+    player knows what it answers. repetition_penalty: 0 and None are the model's own. max_rows: 0 is
+    by this machine's costs. model: by name, "" the page's first.
     turns: what was said before the prompt, as [role, content]. system: what the system says first,
     where there are no turns.
     """
@@ -72,10 +70,8 @@ class Form:
     pinned: Any = ()
     template: Any = ""
     ask: Any = ""
-    num_predrafts: Any = 0
-    draft_threshold: Any = 0.5
     repetition_penalty: Any = None
-    row_policy: Any = "fixed"
+    max_rows: Any = 0
     model: Any = ""
     turns: Any = ()
     system: Any = ""
@@ -92,11 +88,7 @@ class Form:
 
         is_chat: whether the model takes a conversation; else the system message is hidden.
         """
-        if not is_chat and self.system:
-            return replace(self, system="").as_shown()
-        if self.strategy not in ("verify", None):
-            return replace(self, num_predrafts=0, row_policy="fixed")
-        return self if self.row_policy == "fixed" else replace(self, num_predrafts=0)
+        return self if is_chat else replace(self, system="")
 
 
 def checked(form: Form) -> tuple[str, DecodeConfig]:
@@ -115,11 +107,9 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         and 2 <= block_size <= MAX_SHOWN_BLOCK,
         max_new_tokens=_whole(form.max_new_tokens),
         seed=_whole(form.seed),
-        num_predrafts=_whole(form.num_predrafts),
-        draft_threshold=form.draft_threshold,
         # Gradio has a number for an empty field, too.
         repetition_penalty=form.repetition_penalty or None,
-        row_policy=form.row_policy,
+        max_rows=_whole(form.max_rows) or None,
         pinned=_pairs(form.pinned),
     )
     return form.prompt, config
@@ -139,11 +129,12 @@ def forms_of(lanes: object, form: Form) -> dict[str, Form]:
 def lane_settings(lane: object) -> dict[str, Any]:
     """The form's fields for a lane: ntp, verify, sbd or a solver's name.
 
-    A value of its first setting may follow: "verify:4" makes predrafts, "sbd:0.1" has that gamma.
+    A value of its first setting may follow: "verify:41" has at most so many rows, "sbd:0.1" that
+    gamma.
     """
     name, colon, number = str(lane).partition(":")
     rule = SOLVERS.get("entropy-bound" if name == "sbd" else name)
-    dial = "num_predrafts" if name == "verify" else None
+    dial = "max_rows" if name == "verify" else None
     settings = {"strategy": name}
     if rule is not None:
         settings = {"strategy": "sbd", "solver": rule.name}
@@ -206,10 +197,8 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "block_size": config.block_size,
         "max_new_tokens": config.max_new_tokens,
         "seed": config.seed,
-        "num_predrafts": config.num_predrafts,
-        "draft_threshold": config.draft_threshold,
         "repetition_penalty": config.repetition_penalty,
-        "row_policy": config.row_policy,
+        "max_rows": config.max_rows or 0,
         "template": "",
     }
 

@@ -6,12 +6,13 @@ Turns every error into one line of text, here and nowhere else. Knows no Gradio 
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from types import ModuleType
 
+from sbd_core.config import MAX_ROWS
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import MAX_SHOWN_BLOCK, RunLines
@@ -26,7 +27,7 @@ from ui.decode.update_throttle import UpdateThrottle
 from ui.decode.verdict import verdicts_of
 from ui.decode.visit import Visit
 from ui.hosting.limits import PUBLIC, USUAL, Limits
-from ui.hosting.zero_gpu import streamed
+from ui.hosting.zero_gpu import on_zero_gpu, streamed
 from ui.lazy_model import LazyModel
 from ui.models import Models
 
@@ -143,6 +144,7 @@ class Session:
             lanes = opened()
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
+            self.settle(lanes)
             known = ask if isinstance(ask, str) and len(ask) <= MAX_ASK else ""
             yield from self._run(run_id, lanes, known, is_stopped, client)
         except SetBlockDecodingError as error:
@@ -174,6 +176,7 @@ class Session:
             lanes = [self.open(form)[0] for form in forms]
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
+            self.settle(lanes)
             deadline = time.monotonic() + self.limits.max_run_seconds
             for lane in lanes:
                 while lane.step() is not None:
@@ -194,7 +197,10 @@ class Session:
         prompt = asked_of(form, text)
         model = self.model(form.model)
         engine = _engine()
-        config = engine.settled(model, config)
+        most = MAX_ROWS if config.max_rows is None and on_zero_gpu() else config.max_rows
+        # With a number nothing is timed yet: see settle(). A lent GPU's rows are nearly free.
+        config = engine.settled(model, replace(config, max_rows=most or MAX_ROWS))
+        config = replace(config, max_rows=most)
         blanks = pins_of(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
         prompt_ids = engine.prompt_token_ids(model, prompt, config)
@@ -204,10 +210,17 @@ class Session:
             raise ArgumentError("block_size", rule, config.block_size)
         configs = [config]
         if config.strategy != "ntp":
-            plain = replace(config, num_predrafts=0, row_policy="fixed", row_costs=None, pinned={})
-            configs.append(replace(plain, strategy="ntp", solver=EntropyBound()))
+            configs.append(replace(config, strategy="ntp", solver=EntropyBound(), pinned={}))
         stream = self._streams[self.models.offer(form.model).name]
         return [Lane(model, stream, prompt, prompt_ids, each) for each in configs]
+
+    def settle(self, lanes: Iterable[Lane]) -> None:
+        """Fill in what the lanes leave to model and machine.
+
+        Only when it is their turn, as it may time forward passes.
+        """
+        for lane in lanes:
+            lane.config = _engine().settled(lane.model, lane.config)
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """News of the line until it is the ticket's turn. Raises if that takes too long."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import MAX_PREDRAFTS, ROW_POLICY_TITLES
 from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.replay import LANE_NAMES, wire_json
 from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS
@@ -88,15 +87,14 @@ def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -
 SOLVER_CHOICES = [(title, name) for name, title in SOLVER_TITLES.items()]
 STRATEGIES = [(title, name) for name, title in LANE_NAMES.items()]
 PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
-ROW_POLICIES = [(title, name) for name, title in ROW_POLICY_TITLES.items()]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
 FIELD_IDS = {
     name: f"sbd-{name.replace('_', '-')}-field"
     for name in (
-        "strategy", "solver", *SOLVER_PARAMETERS, "row_policy", "num_predrafts", "draft_threshold",
-        "repetition_penalty", "block_size", "max_new_tokens", "seed",
+        "strategy", "solver", *SOLVER_PARAMETERS, "max_rows", "repetition_penalty", "block_size",
+        "max_new_tokens", "seed",
     )
 }  # fmt: skip
 """Element ids of the settings, for the page's script to read them."""
@@ -214,12 +212,7 @@ def start_of(best: Best, model: str = "") -> dict[str, Any]:
     """
     opening = recordings.opening_traces(model).get(OPENING_LANES[0])
     prompt = opening.prompt if opening else presets()[0].prompts[0]
-    return {
-        "prompt": prompt,
-        "strategy": best.strategy,
-        "gamma": best.gamma,
-        "row_policy": best.row_policy,
-    }
+    return {"prompt": prompt, "strategy": best.strategy, "gamma": best.gamma}
 
 
 def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
@@ -242,30 +235,13 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
         "factor": _slider("Factor", 0, 4, 1, 0.05, "larger reveals more at once", visible=False),
         "k": _slider("Tokens per forward pass", 1, 16, 2, 1, visible=False),
         "by": gr.Dropdown(MEASURES, value=MEASURES[0], label="Best by", visible=False),
-        "row_policy": gr.Dropdown(
-            ROW_POLICIES,
-            value=start["row_policy"],
-            label="Rows",
-            info="of a forward pass; all but “fixed” choose predrafts and threshold themselves",
-            visible=is_shown("row_policy"),
-        ),
-        "num_predrafts": _slider(
-            "Predrafts",
+        "max_rows": gr.Number(
             0,
-            MAX_PREDRAFTS,
-            0,
-            1,
-            "how many at most: one for each drafted token that it is least sure of",
-            visible=is_shown("num_predrafts"),
-        ),
-        "draft_threshold": _slider(
-            "Draft threshold",
-            0,
-            1,
-            0.5,
-            0.05,
-            "it drafts on while the whole draft is this probable",
-            visible=is_shown("draft_threshold"),
+            label="Rows at most",
+            info="of a forward pass; 0 takes as many as pay on this machine",
+            precision=0,
+            minimum=0,
+            visible=is_shown("max_rows"),
         ),
         "repetition_penalty": gr.Number(
             0,
@@ -284,7 +260,7 @@ def strategies_of(model: LazyModel) -> list[tuple[str, str]]:
 
 def is_in_use(strategy: str, solver: str, name: str) -> bool:
     """Whether a decode by this strategy and this solver looks at the setting `name`."""
-    if name in ("row_policy", "num_predrafts", "draft_threshold"):
+    if name == "max_rows":
         return strategy == "verify"
     if name == "solver":
         return strategy == "sbd"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sbd_core.config import RowPolicy, Strategy
+from sbd_core.config import Strategy
 from ui.assets import ASSETS
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL
@@ -44,7 +44,6 @@ class Best:
     strategy: Strategy
     gamma: float
     words: str
-    row_policy: RowPolicy = "fixed"
     block_size: int | None = None
     paper: str = ""
     causal_first: tuple[float, str] | None = None
@@ -65,7 +64,7 @@ def best_for(
     """What the page starts from with a model: one that was not measured, from what is exact.
 
     has_adapter: that the rows of blocks alone read; what it drafts is seldom right for long, so
-    verify reads masks behind every end of a draft, in small blocks.
+    blocks are small.
     """
     if not can_draft:
         return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
@@ -77,7 +76,6 @@ def best_for(
             "verify",
             DEFAULT_GAMMA,
             f"{ADAPTER_WORDS}.",
-            "fewest-passes",
             ADAPTER_BLOCK_SIZE,
             f"{PAPER_WORDS}.",
         )
@@ -103,7 +101,7 @@ def measured_on_requests(model: str) -> Best | None:
         name, scores = next(iter(data["requests"].items()))
         rows = {score["row"]: score for score in scores}
         gamma = float(data["gammas"]["SBD"])
-        verify, plain = rows["verify, fewest passes"], rows[f"SBD, gamma {gamma:g}"]
+        verify, plain = rows["verify"], rows[f"SBD, gamma {gamma:g}"]
         first_gamma = float(data["gammas"]["SBD causal token first"])
         first = rows[f"SBD causal token first, gamma {first_gamma:g}"]
         words = (
@@ -123,7 +121,6 @@ def measured_on_requests(model: str) -> Best | None:
             "verify",
             gamma,
             words,
-            "fewest-passes",
             int(data["block_size"]),
             paper,
             (first_gamma, causal_first),

@@ -23,7 +23,7 @@ from ui.untrained import untrained_value
 from ui.views.home import title_of
 
 EVENTS = ("choose_model", "fetch_base", "cancel_fetch", "remove_base")
-SET_BY_MODEL = ("system", "strategy", "gamma", "row_policy", "block_size")
+SET_BY_MODEL = ("system", "strategy", "gamma", "block_size")
 _count = itertools.count()
 
 
@@ -157,12 +157,11 @@ def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[
     values: list[Any] = [offer.name, shown.presets, shown.engine, shown.risk_slider]
     values.append(gr.update(visible=offer.is_chat))
     if keeps_settings:
-        return [*values, gr.update(choices=choices), gr.skip(), gr.skip(), gr.update(info=info)]
+        return [*values, gr.update(choices=choices), gr.skip(), gr.update(info=info)]
     return [
         *values,
         gr.update(choices=choices, value=best.strategy),
         best.gamma,
-        best.row_policy,
         gr.update(value=best.block_size or shown.block_range[1], info=info),
     ]
 

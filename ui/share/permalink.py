@@ -24,14 +24,12 @@ FIELDS = {
     "block": "block_size",
     "tokens": "max_new_tokens",
     "seed": "seed",
-    "predrafts": "num_predrafts",
-    "threshold": "draft_threshold",
     "penalty": "repetition_penalty",
-    "rows": "row_policy",
+    "max_rows": "max_rows",
     "pins": "pinned",
     "with": "model",
 }
-TEXTS = {"prompt", "system", "strategy", "solver", "by", "rows", "with"}
+TEXTS = {"prompt", "system", "strategy", "solver", "by", "with"}
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?")
 LANES = "lanes"

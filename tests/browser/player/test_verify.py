@@ -1,4 +1,4 @@
-"""Verify in the player: what its tiles mean, and the predrafts as branches under them."""
+"""Verify in the player: what its tiles mean, and the predraft that was used under them."""
 
 import re
 
@@ -25,7 +25,7 @@ from tests.ui.doubles import ANSWER, MASK, story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-SETTINGS = {"strategy": "verify", "num_predrafts": 4, "draft_threshold": 0.1}
+SETTINGS = {"strategy": "verify", "max_rows": 41}
 
 
 def mistaken_model(answer=ANSWER):
@@ -52,12 +52,12 @@ def trace():
     return done
 
 
-def passes_with(trace, is_used: bool) -> int:
-    """A forward pass whose predrafts are of use, or of none."""
+def pass_with_alternative(trace) -> int:
+    """A forward pass that found an alternative right."""
     return next(
         event.index
         for event in trace.events
-        if event.predrafts and any(item.is_used for item in event.predrafts) is is_used
+        if any(item.is_used and item.alternative is not None for item in event.predrafts)
     )
 
 
@@ -67,26 +67,26 @@ def shown(replay, trace):
     return replay
 
 
-def test_drafts_made_ahead_hang_behind_their_token_and_the_one_used_is_joined_on(shown, trace):
-    index = passes_with(trace, is_used=True)
+def test_the_alternative_that_was_right_hangs_behind_the_token_in_whose_place_it_came(shown, trace):
+    index = pass_with_alternative(trace)
     go_to(shown, index)
     event = trace.events[index]
-    branches = shown.locator(".sbd-branch")
-    expect(branches).to_have_count(sum(bool(item.token_ids) for item in event.predrafts))
-    (used,) = [item for item in event.predrafts if item.is_used]
-    expect(shown.locator(".sbd-branch.is-used")).to_have_count(1)
-    expect(shown.locator(".sbd-branches-words")).to_contain_text("that one is the draft now")
-    # It stands behind the token that it replaces; its first is the draft at the place after that.
-    line = shown.locator(".sbd-branch.is-used")
-    places = [f'.sbd-tile[title^="Position {used.block.start + offset}:"]' for offset in (0, 1)]
-    struck, tile = (shown.locator(place) for place in places)
+    [used] = [item for item in event.predrafts if item.is_used]
+    expect(shown.locator(".sbd-branches-words")).to_contain_text("right")
+    line = shown.locator(".sbd-branch")
+    expect(line).to_have_count(1)
+    place = used.block.start - 1
+    places = [f'.sbd-tile[title^="Position {place + offset}:"]' for offset in (0, 1)]
+    struck, tile = (shown.locator(each) for each in places)
     expect(line.locator(".sbd-branch-instead")).to_have_text(
         struck.locator(".sbd-tile-struck").inner_text()
     )
     expect(tile).to_have_class(re.compile("is-draft"))
-    expect(line.locator(".sbd-branch-token").first).to_have_text(
+    expect(line.locator(".sbd-branch-token").nth(1)).to_have_text(
         tile.locator(".sbd-tile-token").inner_text()
     )
+    go_to(shown, 0)
+    expect(line).to_have_count(0)
 
 
 def test_every_tile_of_verify_has_the_look_of_an_entry_of_its_legend(shown, trace):
@@ -97,32 +97,33 @@ def test_every_tile_of_verify_has_the_look_of_an_entry_of_its_legend(shown, trac
         kinds |= {re.search(r"is-(\w+)", look)[1] for look in looks}
         shown.keyboard.press("ArrowRight")
         painted(shown)
-    assert {"beyond", "masked", "draft", "accepted"} <= kinds
+    assert {"beyond", "draft", "accepted", "struck", "new"} <= kinds
     for kind in kinds - {"empty"}:
         assert shown.locator(f".sbd-verify .sbd-sample-{kind}").count() == 1, kind
 
 
-def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carry_them(story):
+def test_the_form_has_its_rows_only_for_verify_and_the_run_and_its_link_carry_them(story):
     advanced(story)
-    ahead = story.get_by_label("number input for Predrafts")
-    expect(ahead).to_be_hidden()
+    rows = story.get_by_label("Rows at most")
+    expect(rows).to_be_hidden()
     choose_strategy(story, EXACT)
     expect(story.get_by_label("Solver", exact=True)).to_be_hidden()
-    expect(story.get_by_text("one for each drafted token")).to_be_visible()
-    ahead.fill("3")
-    story.get_by_label("number input for Draft threshold").fill("0.3")
-    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("3 predrafts instead of 0")
+    expect(story.get_by_text("0 takes as many as pay on this machine")).to_be_visible()
+    decode(story)
+    assert story.evaluate(f"{RUN}.config.max_rows ?? null") is None
+    rows.fill("9")
+    stale = story.locator("#sbd-player .sbd-stale")
+    expect(stale).to_contain_text("at most 9 rows instead of as many as pay")
     decode(story)
     config = story.evaluate(f"{RUN}.config")
-    asked = ("strategy", "num_predrafts", "draft_threshold")
-    assert [config[name] for name in asked] == ["verify", 3, 0.3]
-    assert "predrafts=3&threshold=0.3" in story.url
-    expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
-    ahead.fill("5")
-    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("5 predrafts instead of 3")
+    assert (config["strategy"], config["max_rows"]) == ("verify", 9)
+    assert "max_rows=9" in story.url
+    expect(stale).to_be_hidden()
+    rows.fill("5")
+    expect(stale).to_contain_text("at most 5 rows instead of 9")
     # Another strategy has no use for the number, and is not refused because of it.
     choose_strategy(story, PAPER)
-    expect(ahead).to_be_hidden()
+    expect(rows).to_be_hidden()
     decode(story)
     expect(story.get_by_role("alert")).to_have_count(0)
     assert story.evaluate(f"{RUN}.strategy") == "sbd"
@@ -132,8 +133,8 @@ def test_on_a_phone_it_stays_inside_and_axe_finds_nothing(open_page, tmp_path, t
     path = tmp_path / "verify.html"
     path.write_text(replay_html(trace), encoding="utf-8")
     page = open_page(path.as_uri(), 390, 844, color_scheme="dark", reduced_motion="reduce")
-    go_to(page, passes_with(trace, is_used=True))
+    go_to(page, pass_with_alternative(trace))
     painted(page)
-    assert state(page)["pass"] == passes_with(trace, is_used=True)
+    assert state(page)["pass"] == pass_with_alternative(trace)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert serious(page) == []

@@ -23,8 +23,7 @@ WAYS = {
     "sbd-random": DecodeConfig(strategy="sbd", solver=Random(2), seed=5),
     "sbd-left-to-right": DecodeConfig(strategy="sbd", solver=LeftToRight(3), block_size=8),
     "verify": DecodeConfig(strategy="verify", block_size=8),
-    "verify-predrafts": DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.3),
-    "verify-fewest": DecodeConfig(strategy="verify", row_policy="fewest-passes"),
+    "verify-12-rows": DecodeConfig(strategy="verify", max_rows=12),
     "verify-penalised": DecodeConfig(strategy="verify", repetition_penalty=1.3),
 }
 
@@ -32,9 +31,8 @@ WAYS = {
 def link_of(config: DecodeConfig, prompt: str) -> str:
     """The address that asks for a decode."""
     query = {"prompt": prompt, "strategy": config.strategy, "tokens": LONGEST, "seed": config.seed,
-             "block": config.block_size, "predrafts": config.num_predrafts,
-             "threshold": config.draft_threshold, "penalty": config.repetition_penalty or 0,
-             "rows": config.row_policy, "solver": config.solver.name,
+             "block": config.block_size, "penalty": config.repetition_penalty or 0,
+             "max_rows": config.max_rows, "solver": config.solver.name,
              **{name: getattr(config.solver, name)
                 for name in ("gamma", "k") if hasattr(config.solver, name)}}  # fmt: skip
     return urlencode(query)

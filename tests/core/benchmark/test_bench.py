@@ -9,6 +9,7 @@ from sbd_core import generate
 from sbd_core.__main__ import main
 from sbd_core.benchmark.api import More, Timed, left_out, row
 from sbd_core.benchmark.methods import Answer, by_engine, by_transformers, ours
+from sbd_core.config import MAX_ROWS
 from sbd_core.roofline import Calibrated
 from tests.conftest import loaded
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny
@@ -71,7 +72,7 @@ def test_methods_that_a_model_cannot_run_are_left_out_with_the_reason(
     tiny_folders, tmp_path
 ) -> None:
     model = loaded(tiny_folders["gpt2"])
-    assert list(ours(model, 4, with_predrafts=True)) == ["ntp"]
+    assert list(ours(model, 4)) == ["ntp"]
     assistant, blocks = left_out(model, More())
     assert assistant.startswith("transformers generate(), assistant: left out")
     assert blocks.startswith("sbd, verify: left out, ")
@@ -103,13 +104,13 @@ def test_ratios_are_taken_prompt_by_prompt_and_tokens_over_all_forward_passes() 
     assert found["rows_per_forward"] is None
 
 
-def test_an_adapter_is_measured_by_row_policy(adapted, tmp_path, monkeypatch) -> None:
+def test_verify_is_measured_with_many_rows_and_by_cost(adapted, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     verifying = {name: c for name, c in ours(adapted, 6).items() if c.strategy == "verify"}
-    policies = [config.row_policy for config in verifying.values()]
-    assert policies == ["fewest-passes", "fastest"]
+    assert [config.max_rows for config in verifying.values()] == [MAX_ROWS, None]
     for name, config in verifying.items():
-        assert f"{config.row_policy}, k={config.block_size}" in name
+        end = "by cost" if config.max_rows is None else f"{MAX_ROWS} rows"
+        assert name == f"verify, k={config.block_size}, {end}"
         assert generate(adapted, [5, 6, 7], config).num_tokens <= 6
 
 

@@ -86,8 +86,8 @@ def test_a_config_that_is_no_dense_decoder_is_refused_in_a_sentence(config, why)
 SETTINGS: dict[str, dict[str, Any]] = {
     "ntp": {"strategy": "ntp"},
     "sbd": {"strategy": "sbd", "solver": EntropyBound(4.0)},
-    "verify": {"strategy": "verify", "num_predrafts": 2, "draft_threshold": 0.0},
-    "alternatives": {"strategy": "verify", "row_policy": "fewest-passes", "block_size": 4},
+    "verify": {"strategy": "verify", "max_rows": 12},
+    "alternatives": {"strategy": "verify", "block_size": 4},
 }
 
 

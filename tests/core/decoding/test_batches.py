@@ -38,17 +38,15 @@ def check_together_is_alone(model, prompts, config, batch_size) -> int:
 
 
 PENALISED = {"repetition_penalty": 1.3}
-PREDRAFTS = {"strategy": "verify", "num_predrafts": 2, "draft_threshold": 0.0}
-PLANNED = {"strategy": "verify", "row_policy": "fewest-passes"}
-BY_COST = {**PLANNED, "row_policy": "fastest"}
+FEW_ROWS = {"strategy": "verify", "max_rows": 7}
+BY_COST = {"strategy": "verify", "max_rows": None}
 BY_COST["row_costs"] = RowCosts(((1, 1.0), (25, 3.5), (48, 6.0)))
 SETTINGS = [
     *({"strategy": name, "temperature": t} for name in STRATEGIES for t in (0.0, 1.0)),
     {"strategy": "ntp", **PENALISED},
     {"strategy": "sbd", "temperature": 1.0, **PENALISED},
-    *({**PREDRAFTS, "temperature": temperature} for temperature in (0.0, 1.0)),
-    {**PREDRAFTS, "temperature": 1.0, **PENALISED},
-    {**PLANNED, "temperature": 1.0},
+    *({**FEW_ROWS, "temperature": temperature} for temperature in (0.0, 1.0)),
+    {**FEW_ROWS, "temperature": 1.0, **PENALISED},
     BY_COST,
 ]
 

@@ -19,21 +19,20 @@ from tests.core.decoding.prompts import random_ids
 
 
 @pytest.mark.parametrize(
-    ("penalty", "block_size", "num_predrafts"), [(1.3, 2, 0), (1.0, 5, 16), (1.3, 8, 16)]
+    ("penalty", "block_size", "max_rows"), [(1.3, 2, 5), (1.0, 5, 41), (1.3, 8, 200)]
 )
 def test_verify_and_ntp_give_the_tokens_of_the_base_alone(
     adapted: HuggingFaceModel,
     llama: HuggingFaceModel,
     penalty: float,
     block_size: int,
-    num_predrafts: int,
+    max_rows: int,
 ) -> None:
     verify = DecodeConfig(
         strategy="verify",
         block_size=block_size,
         max_new_tokens=24,
-        num_predrafts=num_predrafts,
-        draft_threshold=0.0,
+        max_rows=max_rows,
         repetition_penalty=penalty,
     )
     ntp = DecodeConfig(strategy="ntp", max_new_tokens=24, repetition_penalty=penalty)
@@ -101,7 +100,7 @@ def test_alternatives_change_no_token_alone_or_together(
     adapted: HuggingFaceModel, llama: HuggingFaceModel, penalty: float
 ) -> None:
     shared = {"max_new_tokens": 24, "repetition_penalty": penalty}
-    config = DecodeConfig(strategy="verify", row_policy="fewest-passes", block_size=4, **shared)
+    config = DecodeConfig(strategy="verify", block_size=4, **shared)
     prompts = random_ids(8, llama.vocabulary_size)
     traces = generate_batch(adapted, prompts, config, batch_size=3)
     assert any(event.used_alternative for trace in traces for event in trace.events)
@@ -115,7 +114,7 @@ def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:
     """Without the sampler head the drafts are others, and the answer is the same."""
     plain = dataclasses.replace(adapted.adapter, sampler=None)
     alone = in_pytorch(adapted.model, adapted.tokenizer, adapted.name, plain)
-    config = DecodeConfig(strategy="verify", block_size=8, max_new_tokens=24, draft_threshold=0.0)
+    config = DecodeConfig(strategy="verify", block_size=8, max_new_tokens=24)
     drafts, answers = [], []
     for model in (adapted, alone):
         traces = [

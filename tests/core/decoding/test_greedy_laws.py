@@ -71,18 +71,17 @@ def test_a_long_answer_of_the_bundled_model_is_the_same_in_all_three(nano) -> No
     assert answer(nano, text, "verify", 120, 7) == expected
 
 
-@pytest.mark.parametrize("num_predrafts", [0, 1, 4])
+@pytest.mark.parametrize("max_rows", [3, 9, 41])
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
 @pytest.mark.parametrize("agreement", [0.0, 0.6, 0.9, 1.0])
-def test_verify_is_ntp_whatever_the_drafts_are_worth(agreement, penalty, num_predrafts) -> None:
+def test_verify_is_ntp_whatever_the_drafts_are_worth(agreement, penalty, max_rows) -> None:
     num_saved = 0
     for seed in range(60):
         num_new, block_size = 1 + seed % 23, 1 + seed % 9
         end_bias = (-9.0, -2.0, 1.0)[seed % 3]
         model = chance_model(seed, agreement=agreement, end_bias=end_bias)
         expected = answer(model, "abc", "ntp", num_new, repetition_penalty=penalty)
-        drafting = {"num_predrafts": num_predrafts, "draft_threshold": (0.0, 0.2, 0.5)[seed % 3]}
-        drafting["repetition_penalty"] = penalty
+        drafting = {"max_rows": max_rows, "repetition_penalty": penalty}
         num_before = len(model.calls)
         assert answer(model, "abc", "verify", num_new, block_size, **drafting) == expected
         num_saved += len(expected) - (len(model.calls) - num_before)

@@ -73,9 +73,9 @@ def test_ntp_is_generate_of_transformers_token_for_token(tiny) -> None:
 def test_verify_is_ntp_on_random_models(tiny) -> None:
     for prompt in random_ids(4, tiny.vocabulary_size):
         wanted = generate(tiny, prompt, config("ntp")).token_ids
-        for block_size, num_predrafts in ((2, 3), (6, 0), (16, 3)):
-            sizes = {"block_size": block_size, "num_predrafts": num_predrafts}
-            found = generate(tiny, prompt, config("verify", draft_threshold=0.0, **sizes))
+        for block_size, max_rows in ((2, 12), (6, 5), (16, 41)):
+            sizes = {"block_size": block_size, "max_rows": max_rows}
+            found = generate(tiny, prompt, config("verify", **sizes))
             assert found.token_ids == wanted
 
 
@@ -125,7 +125,7 @@ def test_drafts_count_the_exact_token_and_the_drafts_before_them() -> None:
     best_first = [-9.0, -9.0, 1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.93]
     model.block_logits = lambda tokens, block: [best_first] * len(block)
     model.next_logits = lambda tokens: [-9.0, -9.0, 0, 0, 0, 0, 0, 0, 0, 0.5 * (len(tokens) < 2)]
-    chosen = config("verify", draft_threshold=0.0, block_size=5, max_new_tokens=8)
+    chosen = config("verify", block_size=5, max_new_tokens=8)
     event = generate(model, [2], chosen).events[0]
     assert event.committed == (9,)
     assert event.draft == (3, 4, 5, 6), "neither 2, the prompt, nor 9, the exact token"

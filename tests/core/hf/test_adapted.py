@@ -10,7 +10,7 @@ from sbd_core import ArgumentError, DecodeConfig, generate, load
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.decoding.prompts import random_ids
 
-SETTINGS = {"strategy": "verify", "block_size": 4, "row_policy": "fewest-passes"}
+SETTINGS = {"strategy": "verify", "block_size": 4}
 
 
 def test_generate_decodes_as_the_engine_does_and_keeps_the_base_s_words(

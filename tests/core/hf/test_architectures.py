@@ -72,7 +72,7 @@ def test_ntp_is_generate_and_verify_is_ntp(model, prompts) -> None:
     for index, prompt in enumerate(prompts):
         expected = greedy(model, prompt, NUM_NEW)
         assert answer(model, prompt, "ntp", NUM_NEW) == expected
-        settings = {"num_predrafts": 2 * (index % 2), "draft_threshold": 0.5 * (index % 3)}
+        settings = {"max_rows": (3, 7, 41)[index % 3]}
         assert answer(model, prompt, "verify", NUM_NEW, 5, **settings) == expected
         answers.append(expected)
     assert len(set(answers)) > len(prompts) // 2, "the prompts hardly mattered"
@@ -194,6 +194,6 @@ def test_angles_that_change_with_the_length_are_the_same_for_a_whole_decode(
         num_new = 32 - len(prompt)
         expected = greedy(ours, prompt, num_new)
         assert answer(ours, prompt, "ntp", num_new) == expected
-        assert answer(ours, prompt, "verify", num_new, 5, num_predrafts=2) == expected
+        assert answer(ours, prompt, "verify", num_new, 5, max_rows=12) == expected
         with pytest.raises(ArgumentError, match="at most 32, the reach of"):
             answer(ours, prompt, "verify", num_new + 1)

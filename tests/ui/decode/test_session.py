@@ -62,20 +62,12 @@ BAD_FORMS = {
     "unknown strategy": (Form("p", strategy="magic"), "Strategy must be one of sbd, "),
     "strategy is a list": (Form("p", strategy=["sbd"]), "Strategy must be one of"),
     "tau above 1": (Form("p", solver="confidence-threshold", tau=1.5), "τ must be a finite"),
-    "predrafts of sbd": (Form("p", num_predrafts=2), 'Predrafts requires strategy="verify"'),
-    "too many predrafts": (
-        Form("p", strategy="verify", num_predrafts=99),
-        "Predrafts must be a whole number >= 0 and <= 16",
+    "rows below 0": (
+        Form("p", strategy="verify", max_rows=-1),
+        "Rows at most must be a whole number >= 1; got -1.",
     ),
-    "a threshold of 2": (
-        Form("p", strategy="verify", draft_threshold=2),
-        "Draft threshold must be a finite number >= 0 and <= 1",
-    ),
-    "unknown rows": (
-        Form("p", strategy="verify", row_policy="slow"),
-        "Rows must be one of fixed, fewest-passes, fastest",
-    ),
-    "rows of sbd": (Form("p", row_policy="fastest"), 'Rows requires strategy="verify"'),
+    "rows as text": (Form("p", strategy="verify", max_rows="slow"), "Rows at most must be a whole"),
+    "rows and a half": (Form("p", strategy="verify", max_rows=1.5), "Rows at most must be a whole"),
     "a penalty below 0": (
         Form("p", repetition_penalty=-1),
         "Repetition penalty must be a finite number >= 0.1 and <= 100",

@@ -103,12 +103,12 @@ def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp
     file = tmp_path / "requests.json"
     monkeypatch.setattr(measured, "REQUESTS", file)
     plain = best_for("real", can_draft=True, has_adapter=True)
-    assert (plain.strategy, plain.row_policy, plain.block_size) == ("verify", "fewest-passes", 4)
+    assert (plain.strategy, plain.block_size) == ("verify", 4)
     assert plain.words == f"{measured.ADAPTER_WORDS}."
     scores = [
         {"row": row, "tokens_per_forward": speed, "agreement": share, "num_answers": 48}
         for row, speed, share in (
-            ("verify, fewest passes", 1.75, 1),
+            ("verify", 1.75, 1),
             ("SBD, gamma 0.35", 1.2, 0.8),
             ("SBD causal token first, gamma 2", 1.4, 0.95),
         )

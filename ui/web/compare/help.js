@@ -25,8 +25,8 @@ export const COMPARE_HELP = {
     [
       "Verify",
       "Drafts several tokens and checks them in the next forward pass: the answer is that of " +
-        "next-token prediction. With predrafts it has another draft to check if a drafted token the " +
-        "model is unsure of is thrown away, and it drafts on for longer, by a lower draft threshold.",
+        "next-token prediction. How many rows a forward pass has follows what rows cost on the " +
+        "machine that decodes, unless the form says how many it may have.",
     ],
     [
       "Marks",

@@ -13,10 +13,9 @@ import { numberBox } from "../dom/page.js";
 export const TITLES = {
   strategy: constants.strategyTitles,
   solver: constants.solverNames,
-  row_policy: constants.rowPolicyTitles,
 };
 /** Fields of which one of a few names is chosen. */
-export const CHOICES = ["strategy", "solver", "by", "row_policy"];
+export const CHOICES = ["strategy", "solver", "by"];
 
 /** @type {[name: FieldName, words: (value: string | number) => string][]} */
 const DIALS = [
@@ -27,14 +26,13 @@ const DIALS = [
   ["by", (value) => `best by ${value}`],
   ["block_size", (value) => `blocks of ${value}`],
   ["max_new_tokens", (value) => `at most ${value} tokens`],
-  ["row_policy", (value) => `rows “${TITLES.row_policy?.[value] ?? value}”`],
-  ["num_predrafts", (value) => `${value} predrafts`],
-  ["draft_threshold", (value) => `draft threshold ${value}`],
+  ["max_rows", (value) => (value ? `at most ${value} rows` : "as many rows as pay here")],
   ["repetition_penalty", (value) => `repetition penalty ${value}`],
 ];
 
+const OWN_AT_0 = ["repetition_penalty", "max_rows"];
 /** Settings of which each model has its own best. */
-const OF_MODEL = ["block_size", "row_policy"];
+const OF_MODEL = ["block_size"];
 
 /** @param {Element | null} node */
 const isThere = (node) => node !== null && node.closest(".hidden, .hide") === null;
@@ -65,8 +63,8 @@ export function choiceOf(name) {
 function dialOf(name) {
   if (CHOICES.includes(name)) return choiceOf(name);
   const value = numberOf(name);
-  // 0 is the model's own, whichever that is.
-  return name === "repetition_penalty" && value === 0 ? null : value;
+  // 0 is the model's own, or the machine's, whichever that is.
+  return OWN_AT_0.includes(name) && value === 0 ? null : value;
 }
 
 /**
@@ -102,7 +100,7 @@ export function settingDifferences(run) {
     if (own === undefined || asked === null || asked === own) continue;
     if (name === "block_size" && run.strategy === "ntp") continue;
     if (model && OF_MODEL.includes(name)) continue;
-    words.push(name === "row_policy" ? tell(asked) : `${tell(asked)} instead of ${own}`);
+    words.push(`${tell(asked)} instead of ${own || "as many as pay"}`);
   }
   const seed = numberOf("seed");
   if (run.solver.name === "random" && seed !== null && seed !== run.config.seed) {

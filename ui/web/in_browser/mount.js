@@ -32,10 +32,6 @@ export function readForm() {
   /** @type {HTMLTextAreaElement | HTMLInputElement | null} */
   const template = document.querySelector("#sbd-template-box textarea, #sbd-template-box input");
   if (form.strategy === "sbd" && template?.value) form.template = template.value;
-  if (form.strategy !== "verify") delete form.row_policy;
-  if ((form.row_policy ?? "fixed") !== "fixed" || form.strategy !== "verify") {
-    delete form.num_predrafts;
-  }
   return form;
 }
 

@@ -17,8 +17,7 @@ const NUMBERS = [
   ["tau", 0.9, 0.01],
   ["factor", 1, 0.05],
   ["k", 2, 1],
-  ["num_predrafts", 0, 1],
-  ["draft_threshold", 0.5, 0.05],
+  ["max_rows", 0, 1], // 0 is by this browser’s costs
   ["repetition_penalty", 0, 0.05], // 0 is the model’s own
   ["block_size", 16, 1],
   ["max_new_tokens", 128, 1],
@@ -57,7 +56,6 @@ export function makeFields() {
     choice("strategy", Object.values(constants.strategyTitles)),
     choice("solver", Object.values(constants.solverNames)),
     choice("by", MEASURES),
-    choice("row_policy", Object.values(constants.rowPolicyTitles)),
     ...NUMBERS.map(([name, value, step]) =>
       field(name, make("input", "", { type: "number", value, step, min: 0 })),
     ),
@@ -72,7 +70,7 @@ export function showFieldsInUse() {
   const rule = choiceOf("solver") ?? "entropy-bound";
   const own = strategy === "sbd" ? ["solver", ...Object.keys(SOLVERS[rule] ?? {})] : [];
   if (strategy === "sbd" && rule === "random") own.push("seed");
-  if (strategy === "verify") own.push("row_policy", "num_predrafts", "draft_threshold");
+  if (strategy === "verify") own.push("max_rows");
   for (const [name, id] of Object.entries(constants.formIds)) {
     const isInUse = ALWAYS.includes(name) || own.includes(name);
     document.querySelector(`#${id}`)?.classList.toggle("hidden", !isInUse);

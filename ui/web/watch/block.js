@@ -1,5 +1,5 @@
 // The current block: its tiles under a heading, and under them what belongs to its strategy: the
-// entropy budget, or verify’s predrafts. What the tiles mean shows on request.
+// entropy budget, or the predraft that verify used. What the tiles mean shows on request.
 
 import { make, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";
@@ -43,8 +43,8 @@ export class BlockView {
     });
     this.explain.addEventListener("click", () => this.turn(!this.hasLegend));
     this.hasLegend = false;
-    this.legend.root.hidden = true;
-    this.verify = make("div", "sbd-verify-view", {}, this.legend.root, this.branches.root);
+    this.legend.hidden = true;
+    this.verify = make("div", "sbd-verify-view", {}, this.legend, this.branches.root);
     this.root = make(
       "section",
       "sbd-block-view",
@@ -63,7 +63,7 @@ export class BlockView {
   /** @param {boolean} isOpen whether the legend shows */
   turn(isOpen) {
     this.hasLegend = isOpen;
-    this.legend.root.hidden = !isOpen;
+    this.legend.hidden = !isOpen;
     this.explain.setAttribute("aria-expanded", String(isOpen));
   }
 
@@ -79,6 +79,5 @@ export class BlockView {
     if (strategy === "sbd") this.budget.update(view);
     if (strategy !== "verify") return;
     this.branches.update(view);
-    this.legend.update(view);
   }
 }

@@ -44,10 +44,10 @@ const HELP_SIGHTS = [
     "Verify",
     "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
       "prediction would have said is kept. After a token was thrown away there is no draft to " +
-      "check, unless there is a predraft: a pale branch under each token that the model is least " +
-      "sure of. If that token is thrown away, its predraft is checked next. With “Fewest passes” it " +
-      "also reads other guesses beside the drafted tokens and keeps one that is right. Both save " +
-      "forward passes and make each one larger.",
+      "check, unless a predraft stood ready for that: a branch under that token. It also reads " +
+      "other guesses beside the drafted tokens and keeps one that is right. Both save forward " +
+      "passes and make each one larger, so it does as much of it as pays on the machine that " +
+      "decodes, or as “Rows at most” allows.",
   ],
   [
     "Hindsight",

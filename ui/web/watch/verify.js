@@ -1,17 +1,10 @@
-// The predrafts under the tiles, each behind the drafted token that it would stand in for; the one
-// that was used is marked. Where alternatives are read, that one alone shows.
+// The legend of a draft's tiles, and under the tiles the predraft that was used, behind the drafted
+// token that it stands in for.
 
 import { MAX_TILES } from "../core/limits.js";
-import {
-  alternativeWords,
-  branchesOf,
-  branchWords,
-  checkedDraft,
-  draftedAt,
-  readsAlternatives,
-} from "../core/run/drafts.js";
+import { alternativeWords, branchOf, checkedDraft, draftedAt } from "../core/run/drafts.js";
 import { tokenName } from "../core/text/letters.js";
-import { make, setStyle, setText } from "../dom/elements.js";
+import { make, setText } from "../dom/elements.js";
 import { term } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";
 
@@ -27,7 +20,6 @@ const KINDS = [
   ["new", "its own token"],
   ["masked", "a mask’s guess"],
   ["beyond", "after the end"],
-  ["predraft", "predrafted"],
 ];
 
 /** The legend under the tiles. */
@@ -56,19 +48,12 @@ export function makeVerifyLegend() {
     "p",
     "",
     {},
-    "It also makes ",
-    term("predraft", "predrafts"),
-    " behind the drafted tokens it is least sure of: if one of those is thrown away, the next " +
-      "draft is there already.",
-  );
-  const others = make(
-    "p",
-    "",
-    {},
-    "Beside the draft it reads ",
+    "Where a token may be thrown away it can make a ",
+    term("predraft"),
+    ", so that the next draft is there already, and read ",
     term("alternative", "alternatives"),
-    " to its tokens: if the model throws one away for its alternative, that one counts, and the next " +
-      "draft stands behind it.",
+    ": if the model throws the token away for one of them, that one counts, and the next draft " +
+      "stands behind it.",
   );
   const root = make(
     "section",
@@ -77,30 +62,9 @@ export function makeVerifyLegend() {
     make("ul", "", {}, ...kinds),
     make("p", "", {}, ...sentence),
     more,
-    others,
   );
-
-  /** @param {View} view */
-  function update({ run }) {
-    const hasPredrafts = showsPredrafts(run);
-    more.hidden = !hasPredrafts;
-    others.hidden = !readsAlternatives(run.config);
-    const last = kinds.at(-1);
-    if (last) last.hidden = !hasPredrafts;
-  }
-
-  return { root, update };
+  return root;
 }
-
-/**
- * Whether a branch may show under every drafted token.
- * @param {Run} run
- */
-function showsPredrafts({ config }) {
-  return (config.row_policy ?? "fixed") === "fixed" && config.num_predrafts > 0;
-}
-
-const MAX_RESERVED = 4; // rows kept free, so that nothing moves from pass to pass
 
 /**
  * @param {Run} run
@@ -119,7 +83,7 @@ function makeToken(run, token, look = "") {
  * @param {Branch} branch
  */
 function makeBranch(run, pass, branch) {
-  const { position, isUsed, tokens, numHidden, alternative } = branch;
+  const { position, tokens, numHidden, alternative } = branch;
   const thrown = alternative === undefined ? position : position - 1;
   const { drafted } = draftedAt(run.main, pass, thrown);
   const instead = make("s", "sbd-branch-instead", { "aria-hidden": "true" });
@@ -130,14 +94,13 @@ function makeBranch(run, pass, branch) {
   const right = exact.map((token) => tokenName(run.tokenText(token))).join(" ");
   const title =
     alternative === undefined
-      ? `Predraft in case position ${position} is thrown away: ${names}${hidden}; ${isUsed ? "used" : "not needed"}`
+      ? `Predraft for position ${position}, which was thrown away: ${names}${hidden}`
       : `An alternative at position ${thrown} was right: ${right}${names && `; drafted behind it: ${names}${hidden}`}`;
-  const look = `sbd-branch${isUsed ? " is-used" : ""}`;
   const nodes = [
     ...exact.map((token) => makeToken(run, token, " sbd-sample-accepted")),
     ...tokens.map((token) => makeToken(run, token)),
   ];
-  return make("li", look, { title }, instead, ...nodes);
+  return make("li", "sbd-branch", { title }, instead, ...nodes);
 }
 
 /**
@@ -151,7 +114,7 @@ function exactTokens({ main }, pass, position) {
   return committed.slice(position - committedBefore);
 }
 
-/** The branches of the pass, and a sentence under them. */
+/** The branch of the pass, if it used one, and a sentence under it. */
 export class Branches {
   constructor() {
     this.list = make("ul", "sbd-branches-list", { "aria-label": "Predrafts" });
@@ -162,22 +125,16 @@ export class Branches {
 
   /** @param {View} view */
   update({ run, pass }) {
-    const hasOthers = readsAlternatives(run.config);
-    this.root.hidden = !hasOthers && !showsPredrafts(run);
     const key = `${run.id}/${pass}/${run.main.steps.length > pass}`;
-    if (this.root.hidden || key === this.shown) return;
+    if (key === this.shown) return;
     this.shown = key;
     const window = run.windowAt(pass);
     const size = Math.min(window.size, MAX_TILES);
     const predrafts = run.main.steps[pass]?.predrafts ?? [];
-    const shown = hasOthers ? predrafts.filter(({ isUsed }) => isUsed) : predrafts;
-    const branches = branchesOf(shown, { ...window, size });
-    const numRows = hasOthers ? 1 : Math.min(run.config.num_predrafts, MAX_RESERVED);
-    setStyle(this.list, "--rows", String(numRows));
-    this.list.replaceChildren(...branches.map((branch) => makeBranch(run, pass, branch)));
+    const branch = branchOf(predrafts, { ...window, size });
+    this.list.replaceChildren(...(branch ? [makeBranch(run, pass, branch)] : []));
     const { tokens, numAccepted } = checkedDraft(run.main, pass);
     const isAccepted = numAccepted === tokens.length;
-    const words = hasOthers ? alternativeWords(predrafts, isAccepted) : branchWords(predrafts);
-    setText(this.words, words);
+    setText(this.words, alternativeWords(predrafts, isAccepted));
   }
 }

@@ -14,7 +14,7 @@ from sbd_core.decoding.row_costs import measure_row_costs, row_costs_of
 from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding.chance_models import chance_model
 
-FASTEST = DecodeConfig(strategy="verify", row_policy="fastest", max_new_tokens=12)
+FASTEST = DecodeConfig(strategy="verify", max_rows=None, max_new_tokens=12)
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_a_trace_says_by_which_costs_it_was_decoded(folder) -> None:
     assert again.config.row_costs == row_costs_of(chance_model(1))
     assert generate(chance_model(1, agreement=0.7), "abc", again.config).config == again.config
     data = json.loads(trace.to_json())
-    for name, value in (("row_policy", "slow"), ("row_costs", [[1]]), ("row_costs", "x")):
+    for name, value in (("max_rows", "slow"), ("row_costs", [[1]]), ("row_costs", "x")):
         damaged = {**data, "config": {**data["config"], name: value}}
         with pytest.raises(TraceError, match=rf"^trace\.config\.{name}: "):
             Trace.from_json(json.dumps(damaged))

@@ -4,7 +4,7 @@
 import { layOut } from "../budget.js";
 import { SOLVER_LINES } from "../glossary.js";
 import { countOf, formatGamma, formatNats } from "../numbers.js";
-import { checkedDraft, readsAlternatives, rightAlternative } from "../run/drafts.js";
+import { checkedDraft, rightAlternative } from "../run/drafts.js";
 import { tokenName } from "../text/letters.js";
 import { cacheAt } from "./cache.js";
 import { numPromptOf } from "./mask.js";
@@ -230,15 +230,6 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const right = rightAlternative(step.predrafts);
   const behind = right && step.draft[0];
   const predraft = step.predrafts.find(({ isUsed }) => isUsed);
-  const hasOthers = readsAlternatives(run.config);
-  const others = hasOthers ? ", alternatives to its tokens" : "";
-  /** @type {LineParts} */
-  const second = [
-    1,
-    "If that token was read as an alternative, the one that its own row gives begins the next draft.",
-    behind !== undefined,
-    namesOf(run, behind === undefined ? [] : [behind]),
-  ];
   return [
     [0, "Read the prompt causally, with masks behind it.", isPrefill, `t = ${step.causal}`],
     [
@@ -249,7 +240,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     ],
     [
       1,
-      `One forward pass reads the last exact token, the draft${others} and new masks.`,
+      "One forward pass reads the last exact token, the draft, alternatives to its tokens and new masks.",
       !isPrefill,
       `${step.causal - numDrafted} + ${numDrafted} + ${cache.dropped} rows`,
     ],
@@ -265,10 +256,15 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
       own !== undefined,
       exact,
     ],
-    ...(hasOthers ? [second] : []),
     [
       1,
-      `Take back the keys and values of rejected tokens; drop those of ${hasOthers ? "alternatives and masks" : "masks"}.`,
+      "If that token was read as an alternative, the one that its own row gives begins the next draft.",
+      behind !== undefined,
+      namesOf(run, behind === undefined ? [] : [behind]),
+    ],
+    [
+      1,
+      "Take back the keys and values of rejected tokens; drop those of alternatives and masks.",
       !isPrefill,
       `${cache.rejected} taken back, ${cache.dropped} dropped`,
     ],

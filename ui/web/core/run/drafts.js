@@ -1,19 +1,9 @@
 // What became of drafts: verify checks the tokens that one forward pass drafted in the next, keeps
-// those that next-token prediction would have said, and throws the rest away; predrafts stand ready for
-// that, as branches under the tiles. Knows no DOM.
-
-import { countOf } from "../numbers.js";
+// those that next-token prediction would have said, and throws the rest away; a predraft may stand
+// ready for that, as a branch under the tiles. Knows no DOM.
 
 /** @import { Lane } from "./lane.js" */
-/** @import { Block, Config, Predraft } from "./wire.js" */
-
-/**
- * Whether a run by verify may read alternatives to drafted tokens.
- * @param {Pick<Config, "row_policy" | "temperature">} config
- */
-export function readsAlternatives({ row_policy = "fixed", temperature = 0 }) {
-  return row_policy !== "fixed" && temperature === 0;
-}
+/** @import { Block, Predraft } from "./wire.js" */
 
 /**
  * The alternative that was right where the draft was not.
@@ -54,45 +44,24 @@ export function draftedAt(lane, pass, position) {
 }
 
 /**
- * column: of the token that may be thrown away, from 0. numHidden: tokens behind the last column.
- * @typedef {Predraft & { column: number, numHidden: number }} Branch
+ * numHidden: tokens behind the last tile.
+ * @typedef {Predraft & { numHidden: number }} Branch
  */
 
 /**
+ * The predraft that was used, if one was.
  * @param {Predraft[]} predrafts
  * @param {Block} window the positions that the tiles show
- * @returns {Branch[]}
+ * @returns {Branch | undefined}
  */
-export function branchesOf(predrafts, window) {
-  return predrafts
-    .filter((predraft) => predraft.tokens.length)
-    .sort((a, b) => b.position - a.position)
-    .map((predraft) => {
-      const exact = predraft.position - window.start;
-      const isBehind = predraft.alternative !== undefined;
-      const column = isBehind ? exact - 1 : exact;
-      const room = Math.max(window.size - exact - (isBehind ? 0 : 1), 0);
-      const tokens = predraft.tokens.slice(0, room);
-      return { ...predraft, column, tokens, numHidden: predraft.tokens.length - tokens.length };
-    });
-}
-
-/**
- * Describes what became of them, in a sentence or two. A block whose first guess was too unsure has no tokens.
- * @param {Predraft[]} predrafts
- */
-export function branchWords(predrafts) {
-  const drafts = predrafts.filter(({ tokens }) => tokens.length);
-  const numNone = predrafts.length - drafts.length;
-  const none = numNone
-    ? `${countOf(numNone, "block")} of masks gave no predraft: the first guess was too unsure.`
-    : "";
-  if (!drafts.length) return none || "No predraft was made in this forward pass.";
-  const count = countOf(drafts.length, "predraft");
-  const became = drafts.some(({ isUsed }) => isUsed)
-    ? `${count} made; the check threw away a token for which one was ready, and that one is the draft now.`
-    : `${count} made in case the check throws a token away; this time none was needed.`;
-  return none ? `${became} ${none}` : became;
+export function branchOf(predrafts, window) {
+  const used = predrafts.find(({ isUsed, tokens }) => isUsed && tokens.length);
+  if (!used) return undefined;
+  const exact = used.position - window.start;
+  const isBehind = used.alternative !== undefined;
+  const room = Math.max(window.size - exact - (isBehind ? 0 : 1), 0);
+  const tokens = used.tokens.slice(0, room);
+  return { ...used, tokens, numHidden: used.tokens.length - tokens.length };
 }
 
 /**

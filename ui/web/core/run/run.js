@@ -104,7 +104,6 @@ export class Run {
     const { strategy, solver, pinned, seed, block_size, max_new_tokens, repetition_penalty } =
       this.config;
     const { name, ...parameters } = solver;
-    const { num_predrafts, draft_threshold, row_policy } = this.config;
     return {
       prompt: this.prompt,
       strategy,
@@ -115,7 +114,7 @@ export class Run {
       seed,
       repetition_penalty,
       ...(isOffered(this.model) ? { model: this.model } : {}),
-      ...(strategy === "verify" ? { num_predrafts, draft_threshold, row_policy } : {}),
+      ...(strategy === "verify" ? { max_rows: this.config.max_rows ?? 0 } : {}),
       ...(this.isConversation ? { turns: this.turns } : {}),
       ...(!this.isConversation && this.system ? { system: this.system } : {}),
       pinned,

@@ -29,10 +29,8 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {number} max_new_tokens
  * @property {number} seed
  * @property {[offset: number, id: number][]} pinned
- * @property {number} num_predrafts
- * @property {number} draft_threshold
  * @property {number} repetition_penalty
- * @property {string} row_policy
+ * @property {number | null} [max_rows] none: by the costs of rows on the machine that decoded
  * @property {number} [temperature]
  */
 

@@ -1,11 +1,8 @@
-// How far to draft, and for which rejections to make predrafts; sbd_core/decoding/drafts.py.
+// A draft: guesses for the positions after the exact tokens; sbd_core/decoding/drafts.py.
 
 import { cutAfterEnd } from "./state.js";
 
 /** @import { LogitStats } from "../stats.js" */
-
-const GROWTH = 2;
-const SHORTEST = 6;
 
 /**
  * Guesses for the positions after the exact tokens.
@@ -18,7 +15,7 @@ const SHORTEST = 6;
  */
 
 /** @type {Draft} */
-export const NOTHING = {
+export const EMPTY_DRAFT = {
   tokenIds: [],
   probabilities: [],
   alternatives: [],
@@ -73,39 +70,4 @@ function othersOf(stats, row, endIds) {
     return /** @type {[number, number]} */ ([id, chances[rank] ?? 0]);
   });
   return listed.slice(1).filter(([id]) => !endIds.has(id));
-}
-
-/**
- * How many tokens to draft: as long as the chance that all are right is at least `threshold`.
- * @param {number[]} probabilities
- * @param {number} threshold
- */
-export function confidentLength(probabilities, threshold) {
-  let chance = 1;
-  const end = probabilities.findIndex((probability) => {
-    chance *= probability;
-    return chance < threshold;
-  });
-  return end < 0 ? probabilities.length : end;
-}
-
-/**
- * Masks of the block after a forward pass that gave `numTokens`: short after a rejection.
- * @param {number} numTokens
- * @param {number} blockSize
- */
-export function nextBlockSize(numTokens, blockSize) {
-  return Math.min(blockSize, Math.max(SHORTEST, GROWTH * numTokens));
-}
-
-/**
- * Which rejections of a draft to make predrafts for: the least sure tokens' offsets, left to right.
- * @param {number[]} probabilities
- * @param {number} numPredrafts
- */
-export function predraftOffsets(probabilities, numPredrafts) {
-  const order = [...probabilities.keys()].sort(
-    (a, b) => (probabilities[a] ?? 0) - (probabilities[b] ?? 0),
-  );
-  return order.slice(0, numPredrafts).sort((a, b) => a - b);
 }

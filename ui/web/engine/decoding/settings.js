@@ -2,14 +2,12 @@
 
 import { ArgumentError } from "../errors.js";
 
-/** @import { RowCosts } from "./row_plans.js" */
+/** @import { RowCosts } from "./draft_tree.js" */
 
 const MAX_BLOCK_SIZE = 1024;
-const MAX_PREDRAFTS = 16;
 /** The smallest and the largest repetition penalty. */
 export const PENALTIES = /** @type {const} */ ([0.1, 100]);
 const STRATEGIES = ["sbd", "ntp", "verify"];
-const ROW_POLICIES = ["fixed", "fewest-passes", "fastest"];
 /** The solver that takes a block's first token from the causal row before it. */
 export const CAUSAL_FIRST = "causal-first";
 export const MEASURES = ["confidence", "entropy", "margin"];
@@ -44,11 +42,9 @@ export const SOLVERS =
  * @property {[offset: number, id: number][]} pinned by offset
  * @property {boolean} is_raw_prompt
  * @property {boolean} allows_untrained_block_size
- * @property {number} num_predrafts
- * @property {number} draft_threshold
  * @property {number} repetition_penalty 1 for none
- * @property {string} row_policy
- * @property {RowCosts | null} row_costs of policy fastest alone, which needs them
+ * @property {number | null} max_rows rows of a forward pass of verify at most; null is by row_costs
+ * @property {RowCosts | null} row_costs of verify where max_rows is null, which needs them
  */
 
 const DEFAULTS = {
@@ -61,10 +57,8 @@ const DEFAULTS = {
   pinned: [],
   is_raw_prompt: false,
   allows_untrained_block_size: false,
-  num_predrafts: 0,
-  draft_threshold: 0.5,
   repetition_penalty: 1,
-  row_policy: "fixed",
+  max_rows: 41,
   row_costs: null,
 };
 
@@ -94,31 +88,18 @@ export function readSettings(given) {
   }
   requireWhole("seed", settings.seed, 0);
   requireWhole("top_k_recorded", settings.top_k_recorded, 0, 50);
-  requireWhole("num_predrafts", settings.num_predrafts, 0, MAX_PREDRAFTS);
-  if (settings.num_predrafts && settings.strategy !== "verify") {
-    const rule = `requires strategy="verify" instead of "${settings.strategy}"`;
-    throw new ArgumentError("num_predrafts", rule, settings.num_predrafts);
-  }
-  requireNumber("draft_threshold", settings.draft_threshold, 0, 1);
   requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
   checkRows(settings);
   return { ...settings, pinned: readPinned(settings) };
 }
 
 /** @param {Settings} settings */
-function checkRows({ strategy, row_policy: policy, row_costs: costs, num_predrafts }) {
-  if (!ROW_POLICIES.includes(policy))
-    throw new ArgumentError("row_policy", `must be one of ${ROW_POLICIES.join(", ")}`, policy);
-  if (policy !== "fixed" && strategy !== "verify") {
-    const rule = `requires strategy="verify" instead of "${strategy}"`;
-    throw new ArgumentError("row_policy", rule, policy);
-  }
-  if (policy !== "fixed" && num_predrafts) {
-    const rule = `must be 0 with row_policy ${policy}, which chooses the predrafts`;
-    throw new ArgumentError("num_predrafts", rule, num_predrafts);
-  }
-  if ((policy === "fastest") !== (costs !== null))
-    throw new ArgumentError("row_costs", "go with row_policy fastest", policy);
+function checkRows({ strategy, max_rows: most, row_costs: costs }) {
+  if (most !== null) requireWhole("max_rows", most, 1);
+  if (most !== null && costs !== null)
+    throw new ArgumentError("row_costs", "needs max_rows null", most);
+  if (strategy === "verify" && most === null && costs === null)
+    throw new ArgumentError("max_rows", "must be a number where row_costs are not known", most);
 }
 
 /** @param {unknown} given */

@@ -44,12 +44,14 @@ export class DecodingState {
    * @param {number[]} promptIds
    * @param {Settings} settings
    */
-  constructor({ maskId, endIds, suppressedIds, samplerHead }, cache, promptIds, settings) {
+  constructor(checkpoint, cache, promptIds, settings) {
+    const { maskId, endIds, suppressedIds, samplerHead, calibration } = checkpoint;
     this.cache = cache;
     this.promptIds = promptIds;
     this.settings = settings;
     this.maskId = maskId ?? -1; // strategies that need one are refused without
     this.endIds = endIds;
+    this.calibration = calibration;
     this.generator = new Generator(settings.seed);
     /** @type {number[]} */
     this.answer = [];

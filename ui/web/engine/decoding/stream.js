@@ -2,8 +2,8 @@
 
 import { ArgumentError } from "../errors.js";
 import { Cache } from "../model.js";
+import { NUM_ALTERNATIVES } from "./draft_tree.js";
 import { NextTokenPrediction } from "./ntp.js";
-import { MAX_ROWS } from "./row_plans.js";
 import { setBlockDecoding } from "./sbd.js";
 import { DecodingState } from "./state.js";
 import { DraftAndVerify } from "./verify.js";
@@ -29,7 +29,7 @@ const STRATEGIES = {
 export async function* stream(checkpoint, promptIds, settings) {
   checkFits(checkpoint, promptIds, settings);
   const { model } = checkpoint;
-  const most = Math.max(MAX_ROWS, settings.block_size * (2 + settings.num_predrafts));
+  const most = Math.max(2 * settings.block_size, mostRowsOf(settings));
   const cache = new Cache(model, promptIds.length + settings.max_new_tokens + most);
   try {
     const state = new DecodingState(checkpoint, cache, promptIds, settings);
@@ -41,6 +41,16 @@ export async function* stream(checkpoint, promptIds, settings) {
   } finally {
     cache.release();
   }
+}
+
+/**
+ * Rows that a forward pass of verify may have beyond the answer.
+ * @param {Settings} settings
+ */
+function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }) {
+  const allowed = most ?? costs?.at(-1)?.[0] ?? 1;
+  const every = (size + 1) * (size + 1 + NUM_ALTERNATIVES * (size + 1));
+  return 1 + Math.min(allowed, every); // 1: the token behind an alternative
 }
 
 /**

@@ -1,31 +1,27 @@
 // Lossless drafting with the masked head; sbd_core/decoding/verify.py. One forward pass checks the
-// current draft causally and drafts the next block; where rows are planned, it also checks alternatives
-// to drafted tokens.
+// current draft causally, with alternatives to its tokens, and drafts the next block. Which rows it
+// reads is draft_tree.js's rule.
 
 import {
-  behind,
-  confidentLength,
-  draftOf,
-  NOTHING,
-  nextBlockSize,
-  predraftOffsets,
-} from "./drafts.js";
-import {
-  Acceptance,
+  DraftRecord,
+  draftLength,
   NUM_ALTERNATIVES,
   numRowsOf,
-  ONE_A_PASS,
   planRows,
   secondsOf,
-} from "./row_plans.js";
+} from "./draft_tree.js";
+import { behind, draftOf, EMPTY_DRAFT } from "./drafts.js";
 import { cutAfterEnd, makeHindsight, maskedPositions } from "./state.js";
 
 /** @import { Logits, PredraftBlock } from "../model.js" */
 /** @import { LogitStats } from "../stats.js" */
-/** @import { RowCosts, RowPlan } from "./row_plans.js" */
+/** @import { RowPlan } from "./draft_tree.js" */
 /** @import { DecodingState, MaskedPosition, Predraft, Span } from "./state.js" */
 
 /** @typedef {{ span: Span, alternative: number | null, firstMask: number, stop: number }} Branch a predraft asked for; rows of the logits: its first mask, one past its last row */
+
+/** Tokens listed of a drafted position: the draft's own and its alternatives. */
+const NUM_TOP = 1 + NUM_ALTERNATIVES;
 
 export class DraftAndVerify {
   /** @param {DecodingState} state */
@@ -33,22 +29,14 @@ export class DraftAndVerify {
     this.state = state;
     /** @type {number[]} final tokens that are not in the cache yet */
     this.exactIds = state.promptIds;
-    this.draft = NOTHING;
-    this.longest = state.settings.block_size;
+    this.draft = EMPTY_DRAFT;
     /** @type {Span} */
     this.block = { start: 0, size: 0 };
     /** @type {Branch[]} */
     this.branches = [];
-    const { row_policy, row_costs } = state.settings;
-    /** @type {RowCosts | null} what rows cost to the policy that plans them */
-    this.costs = row_policy === "fewest-passes" ? ONE_A_PASS : row_costs;
-    /** Tokens listed of a drafted position: the draft's own and its alternatives. */
-    this.numTop = this.costs ? 1 + NUM_ALTERNATIVES : 0;
-    this.acceptance = new Acceptance();
-    /** How far the draft might have gone. */
-    this.askedLength = 0;
+    this.record = new DraftRecord(state.calibration);
     /** @type {RowPlan} */
-    this.plan = { blockSizes: [0], draftLength: 0, threshold: 0, alternatives: [] };
+    this.plan = { blockSizes: [0], alternatives: [], price: 0 };
   }
 
   nextRequest() {
@@ -107,31 +95,18 @@ export class DraftAndVerify {
    * @returns {RowPlan}
    */
   nextPlan() {
-    const { state, draft } = this;
-    const { block_size, num_predrafts, draft_threshold } = state.settings;
-    if (this.costs) {
-      const { acceptance, costs } = this;
-      const others = draft.alternatives.map((own) => own.map(([, chance]) => chance));
-      const { probabilities, numSure } = draft;
-      return planRows(acceptance, probabilities, costs, block_size, state.numLeft, others, numSure);
-    }
-    const numDrafted = draft.tokenIds.length;
-    const fitting = draft.probabilities.slice(0, state.numLeft - 1); // behind others nothing fits
-    const offsets = [...predraftOffsets(fitting, num_predrafts), numDrafted];
-    const blockSizes = Array.from({ length: numDrafted + 1 }, (_, end) =>
-      offsets.includes(end) ? this.sizeBehind(end) : 0,
-    );
-    return { blockSizes, draftLength: block_size, threshold: draft_threshold, alternatives: [] };
-  }
-
-  /**
-   * Masks worth feeding behind so many drafted tokens. The first of them stands where the causal
-   * head gives an exact token, so 1 is no use.
-   * @param {number} numDrafted
-   */
-  sizeBehind(numDrafted) {
-    const size = Math.min(this.longest, this.state.numLeft - numDrafted);
-    return size > 1 ? size : 0;
+    const { state, draft, exactIds } = this;
+    const { block_size, max_rows, row_costs } = state.settings;
+    return planRows(this.record, draft.probabilities, {
+      blockSize: block_size,
+      numLeft: state.numLeft,
+      alternatives: draft.alternatives.map((own) => own.map(([, chance]) => chance)),
+      numSure: draft.numSure,
+      maxRows: max_rows,
+      costs: row_costs,
+      numCausal: row_costs === null ? 1 : exactIds.length,
+      price: this.plan.price,
+    });
   }
 
   /**
@@ -158,10 +133,10 @@ export class DraftAndVerify {
     const tokens = cutAfterEnd(exact, state.endIds).slice(0, state.numLeft);
     /** @type {MaskedPosition[]} */
     let masked = [];
-    this.draft = NOTHING;
+    this.draft = EMPTY_DRAFT;
     const stop = numChecked + block.size;
     if (numAccepted === numChecked - 1 && block.size) {
-      const [stats, chosen] = state.draft(logits, numChecked, stop, exact, true, this.numTop);
+      const [stats, chosen] = state.draft(logits, numChecked, stop, exact, true, NUM_TOP);
       const offsets = [...new Array(block.size).keys()];
       masked = maskedPositions(stats, offsets, block.start, state.settings.top_k_recorded);
       this.draft = this.drafted(stats, chosen);
@@ -185,30 +160,23 @@ export class DraftAndVerify {
   }
 
   /**
-   * What became of the draft, for what is planned next.
+   * What became of the draft. Tokens behind an alternative were as good as right.
    * @param {number} numAccepted
    * @param {boolean} hasAlternative whether one was right where the draft was not
    */
   learn(numAccepted, hasAlternative) {
-    const { state, costs, plan, draft, askedLength } = this;
-    const start = state.answer.length;
-    if (start) this.longest = nextBlockSize(numAccepted + 1, state.settings.block_size);
-    if (!costs) return;
-    const relative = start ? secondsOf(costs, numRowsOf(plan)) / secondsOf(costs, 1) : 1;
-    const expected = plan.alternatives
-      .filter(([place]) => place <= numAccepted)
-      .reduce((sum, [place, rank]) => sum + (draft.alternatives[place]?.[rank]?.[1] ?? 0), 0);
-    const others = { expected, isRight: hasAlternative };
-    const sure = Math.min(draft.numSure, numAccepted);
-    const isReached = sure === draft.numSure;
-    this.acceptance.count(
-      isReached ? draft.probabilities.slice(sure) : [],
-      numAccepted - sure,
-      isReached ? askedLength : 0,
-      relative - sure,
-      others,
-    );
-    this.askedLength = 0;
+    const { state, plan, draft } = this;
+    const reached = plan.alternatives.filter(([place]) => place <= numAccepted);
+    // The prompt's forward pass is every strategy's.
+    const costs = state.answer.length ? state.settings.row_costs : null;
+    this.record.count({
+      checked: draft.probabilities.slice(draft.numSure, numAccepted + 1),
+      numRight: Math.max(0, numAccepted - draft.numSure),
+      others: reached.map(([place, rank]) => draft.alternatives[place]?.[rank]?.[1] ?? 0),
+      hasAlternative,
+      numTokens: numAccepted + 1,
+      seconds: costs ? secondsOf(costs, numRowsOf(plan)) : 0,
+    });
   }
 
   /**
@@ -216,15 +184,12 @@ export class DraftAndVerify {
    * @param {number[]} chosen
    */
   drafted(stats, chosen) {
-    const { plan, acceptance } = this;
-    let chances = stats.probability.slice(1);
-    if (this.costs) {
-      acceptance.see(chances);
-      chances = acceptance.chances(chances);
-    }
-    const length = Math.min(confidentLength(chances, plan.threshold), plan.draftLength);
-    this.askedLength = Math.min(plan.draftLength, chances.length);
-    return draftOf(stats, chosen, length, this.state.endIds);
+    const { state, record, plan } = this;
+    const own = stats.probability.slice(1);
+    const length = draftLength(record.chances(own), plan.price);
+    record.see(own);
+    const most = state.settings.max_rows ?? Infinity;
+    return draftOf(stats, chosen, Math.min(length, most - 1), state.endIds);
   }
 
   /**
@@ -242,31 +207,20 @@ export class DraftAndVerify {
   }
 
   /**
-   * The predrafts; the used one is the draft now. The others are drafted only to be shown: not with
-   * a penalty, nor where rows are planned.
+   * The predrafts. The used one is the draft now; no other is drafted from.
    * @param {Logits} logits
    * @param {Branch | undefined} used
    * @param {number[]} exact
    * @returns {Predraft[]}
    */
   predrafts(logits, used, exact) {
-    const { state } = this;
-    const first = this.branches[0]?.firstMask ?? 0;
-    const isAlike = this.branches.length && state.rowsAreIndependent && !this.costs;
-    const every = isAlike ? state.draftStats(logits, first) : null;
-    return this.branches.map((branch) => {
-      const { span: block, alternative, firstMask, stop } = branch;
-      const isUsed = branch === used;
-      let draft = NOTHING;
-      if (every) {
-        const stats = every.rows(firstMask - first, stop - first);
-        draft = this.drafted(stats, stats.bestIds);
-      } else if (isUsed) {
-        draft = this.draftOfUsed(branch, logits, exact);
-      }
-      if (isUsed) this.draft = draft;
-      return { block, tokenIds: draft.tokenIds, isUsed, alternative };
-    });
+    if (used) this.draft = this.draftOfUsed(used, logits, exact);
+    return this.branches.map((branch) => ({
+      block: branch.span,
+      tokenIds: branch === used ? this.draft.tokenIds : [],
+      isUsed: branch === used,
+      alternative: branch.alternative,
+    }));
   }
 
   /**
@@ -275,13 +229,13 @@ export class DraftAndVerify {
    * @param {Logits} logits
    * @param {number[]} exact
    */
-  draftOfUsed({ alternative, firstMask, stop }, logits, exact) {
-    const { state, numTop } = this;
+  draftOfUsed({ span, alternative, firstMask, stop }, logits, exact) {
+    const { state } = this;
     const sure =
       alternative === null ? [] : state.alternativeStats(logits, firstMask - 1, exact).bestIds;
-    if (sure.some((id) => state.endIds.has(id))) return behind(sure, NOTHING);
+    if (!span.size || sure.some((id) => state.endIds.has(id))) return behind(sure, EMPTY_DRAFT);
     const before = [...exact, ...sure];
-    const draft = this.drafted(...state.draft(logits, firstMask, stop, before, false, numTop));
+    const draft = this.drafted(...state.draft(logits, firstMask, stop, before, false, NUM_TOP));
     return behind(sure, draft);
   }
 

@@ -1,5 +1,6 @@
 // An exported model, opened: what `python -m sbd_core export web` writes, read into the runtime.
 
+import { USUAL_CALIBRATION } from "../decoding/draft_tree.js";
 import { PENALTIES, requireNumber } from "../decoding/settings.js";
 import { ArgumentError, ModelError } from "../errors.js";
 import { Model } from "../model.js";
@@ -7,6 +8,7 @@ import { SamplerHead } from "../sampler_head.js";
 import { Tokenizer } from "../tokenizer.js";
 import { between, Weights } from "./weights.js";
 
+/** @import { Calibration } from "../decoding/draft_tree.js" */
 /** @import { Shape } from "../model.js" */
 /** @import { Runtime } from "../runtime.js" */
 /** @import { Files, Manifest } from "./files.js" */
@@ -28,6 +30,7 @@ export class Checkpoint {
    * @param {Set<number>} rest.endIds
    * @param {number[]} rest.suppressedIds tokens that no answer may hold
    * @param {number} rest.repetitionPenalty what a decode takes that names none
+   * @param {Calibration} rest.calibration
    * @param {SamplerHead | null} rest.samplerHead
    * @param {number} rest.numParameters
    */
@@ -39,6 +42,7 @@ export class Checkpoint {
     this.endIds = rest.endIds;
     this.suppressedIds = rest.suppressedIds;
     this.repetitionPenalty = rest.repetitionPenalty;
+    this.calibration = rest.calibration;
     this.samplerHead = rest.samplerHead;
     this.numParameters = rest.numParameters;
   }
@@ -75,6 +79,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
     endIds: new Set(config.end_token_ids),
     suppressedIds: config.suppressed_ids ?? [],
     repetitionPenalty: ownPenalty(config.repetition_penalty ?? 1),
+    calibration: config.calibration ?? USUAL_CALIBRATION,
     samplerHead: config.sampler ? samplerHead(weights, shape) : null,
     numParameters: numParameters(manifest),
   });

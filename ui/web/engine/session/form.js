@@ -24,10 +24,8 @@ const DEFAULTS = {
   seed: 0,
   pinned: [],
   template: "",
-  num_predrafts: 0,
-  draft_threshold: 0.5,
   repetition_penalty: 0, // the model’s own
-  row_policy: "fixed",
+  max_rows: 0, // by this browser’s costs
 };
 
 /**
@@ -54,11 +52,10 @@ export async function openForm(checkpoint, form) {
     allows_untrained_block_size: Number(fields.block_size) >= 2,
     max_new_tokens: fields.max_new_tokens,
     seed: fields.seed,
-    num_predrafts: fields.num_predrafts,
-    draft_threshold: fields.draft_threshold,
     repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
-    row_policy: fields.row_policy,
-    row_costs: fields.row_policy === "fastest" ? await rowCostsOf(checkpoint) : null,
+    max_rows: fields.max_rows || null,
+    row_costs:
+      fields.strategy === "verify" && !fields.max_rows ? await rowCostsOf(checkpoint) : null,
     pinned: pairs(fields.pinned),
   });
   if (settings.max_new_tokens > newTokens) {

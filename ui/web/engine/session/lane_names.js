@@ -1,4 +1,4 @@
-// Lanes to compare by their names, as a link has them: "ntp", "verify:4", "sbd:0.1", "top-k:2". The
+// Lanes to compare by their names, as a link has them: "ntp", "verify:41", "sbd:0.1", "top-k:2". The
 // counterpart of lane_settings in ui/decode/form.py.
 
 import { SOLVER_TITLES } from "../../core/names.js";
@@ -9,7 +9,7 @@ import { ArgumentError } from "../errors.js";
 
 const PAPER = "entropy-bound";
 /** @type {Readonly<Record<string, string>>} */
-const LETTERS = { gamma: "γ", tau: "τ", num_predrafts: "predrafts" };
+const LETTERS = { gamma: "γ", tau: "τ", max_rows: "rows at most" };
 /** @type {Readonly<Record<string, string>>} */
 const TITLES = { ntp: "Next-token prediction", verify: "Verify", sbd: "SBD" };
 
@@ -25,7 +25,7 @@ const ruleOf = (kind) => SOLVERS[kind === "sbd" ? PAPER : kind] ?? null;
  * @returns {[name: string, value: number] | null}
  */
 export function dialOf(kind) {
-  if (kind === "verify") return ["num_predrafts", 0];
+  if (kind === "verify") return ["max_rows", 41];
   const [first] = Object.entries(ruleOf(kind) ?? {});
   return first ? [first[0], Number(first[1])] : null;
 }
@@ -45,7 +45,7 @@ export function laneTitle(lane) {
   const [kind = "", value] = lane.split(":");
   const dial = dialOf(kind);
   if (value === undefined || !dial) return kindTitle(kind);
-  const words = kind === "verify" ? `${value} predrafts` : `${dialLetter(dial[0])} ${value}`;
+  const words = kind === "verify" ? `at most ${value} rows` : `${dialLetter(dial[0])} ${value}`;
   return `${kindTitle(kind)}, ${words}`;
 }
 

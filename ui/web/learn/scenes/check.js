@@ -102,7 +102,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     tiles.tiles.forEach(({ node, at }) => {
       node.toggleAttribute("data-chosen", at === own);
     });
-  figure.add(tiles, makePassWords(tiles.root), { update: mark }, legend, written);
+  figure.add(tiles, makePassWords(tiles.root), { update: mark }, written);
   figure.seek(pass - 1, false);
   let isAnswered = false;
 
@@ -132,7 +132,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     written.room,
     make("h3", "", {}, titleWords(lesson)),
     tiles.root,
-    legend.root,
+    legend,
     makeRoom(news, [NOT_DRAFTED, ...replies]),
   ];
   const root = make("div", "sbd-learn-check", {}, ...nodes);

@@ -4,7 +4,7 @@ import { SHAPE } from "./forward/riding_run.js";
 import { END, PREFILL, runOf, start, wire } from "./lines.js";
 
 const STEP = { ...PREFILL, lane: "verify", kind: "decode" };
-const VERIFY = { strategies: ["verify"], block_size: 8, row_policy: "fewest-passes" };
+const VERIFY = { strategies: ["verify"], block_size: 8 };
 const OPENING = start({ ...VERIFY, prompt_token_ids: [0, 1, 2], shape: SHAPE });
 
 /** Reads the prompt; drafts two tokens. */

@@ -15,10 +15,8 @@ const CONFIG = {
   max_new_tokens: 16,
   seed: 0,
   pinned: [],
-  num_predrafts: 0,
-  draft_threshold: 0.5,
   repetition_penalty: 1,
-  row_policy: "fixed",
+  max_rows: 41,
 };
 
 /**

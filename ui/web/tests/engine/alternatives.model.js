@@ -1,9 +1,15 @@
-// Alternatives to drafted tokens: the plan of their rows, and what the model makes of them.
+// The rows of a forward pass of verify: their plan, and what the model makes of alternatives.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  DraftRecord,
+  draftLength,
+  numRowsOf,
+  planRows,
+  USUAL_CALIBRATION,
+} from "../../engine/decoding/draft_tree.js";
 import { draftOf } from "../../engine/decoding/drafts.js";
-import { Acceptance, numRowsOf, ONE_A_PASS, planRows } from "../../engine/decoding/row_plans.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
 import { Cache } from "../../engine/model.js";
@@ -11,7 +17,7 @@ import { dataOf } from "../../engine/session/wire.js";
 import { LogitStats } from "../../engine/stats.js";
 import { NANO, openFolder } from "./node/exported.js";
 
-/** @import { RowCosts } from "../../engine/decoding/row_plans.js" */
+/** @import { RowCosts } from "../../engine/decoding/draft_tree.js" */
 
 const checkpoint = await openFolder(NANO);
 
@@ -22,40 +28,108 @@ const COSTS = [
   [48, 6],
 ];
 
-/** What two forward passes taught, as in the examples that sbd_core/decoding/row_plans.py gave. */
+/** As Python plans them: masks behind each end, alternatives, price, rows. */
+const PLANS = [
+  [[0, 0, 0, 0], [[1, 0, 0]], 0.1785714285714285, 5],
+  [[0, 0, 0, 0], [[1, 0, 0]], 0.1785714285714285, 5],
+  [
+    [4, 4, 4, 4],
+    [
+      [0, 0, 3],
+      [0, 1, 0],
+      [1, 0, 4],
+      [1, 1, 0],
+      [2, 0, 4],
+      [2, 1, 3],
+      [2, 2, 0],
+    ],
+    0.019146555740899192,
+    41,
+  ],
+  [
+    [0, 3, 0, 0],
+    [
+      [1, 0, 2],
+      [2, 0, 0],
+      [2, 1, 0],
+    ],
+    0.11084848060520588,
+    12,
+  ],
+  [
+    [2, 3, 0, 0],
+    [
+      [1, 0, 0],
+      [2, 0, 0],
+      [2, 1, 0],
+    ],
+    0.0716238032576924,
+    12,
+  ],
+];
+const FIRST = { blockSizes: [4], alternatives: [], price: 0.10416666666666667 };
+const SURE = {
+  blockSizes: [0, 3, 3, 0],
+  alternatives: [
+    [1, 0, 3],
+    [1, 1, 0],
+    [2, 0, 2],
+    [2, 1, 0],
+    [2, 2, 0],
+  ],
+  price: 0.05321270077580775,
+};
+const SURVIVAL = [0.6868585350997409, 0.3778702434732584, 0.18344641655063357, 0.07285031282489576];
+
+/** What a forward pass and two blocks taught, as in the plans that sbd_core/decoding/draft_tree.py gave. */
 function learnt() {
-  const acceptance = new Acceptance();
-  acceptance.count([], 0, 0, 1);
-  acceptance.see([0.9, 0.8, 0.7, 0.5]);
-  acceptance.count([0.9, 0.8, 0.7], 2, 4, 1.75, { expected: 0.3, isRight: true });
-  acceptance.see([0.95, 0.6, 0.4, 0.2]);
-  return acceptance;
+  const record = new DraftRecord({ survival: [0.6, 0.3], drafted: 0.9, alternatives: 1.2 });
+  record.see([0.9, 0.8, 0.7, 0.5]);
+  const pass = { checked: [0.9, 0.8, 0.7], numRight: 2, others: [0.2, 0.1], hasAlternative: true };
+  record.count({ ...pass, numTokens: 3, seconds: 1.75 });
+  record.see([0.95, 0.6, 0.4, 0.2]);
+  return record;
 }
 
 test("rows are planned as sbd_core plans them", () => {
   const draft = [0.9, 0.6, 0.4];
-  const others = [
+  const alternatives = [
     [0.05, 0.02],
     [0.3, 0.05, 0.01],
     [0.25, 0.2, 0.1],
   ];
-  /** @param {RowCosts} costs @param {number} numLeft */
-  const planned = (costs, numLeft) => {
-    const plan = planRows(learnt(), draft, costs, 8, numLeft, others);
-    return [plan.blockSizes, plan.draftLength, plan.threshold, plan.alternatives, numRowsOf(plan)];
+  /** @param {number | null} maxRows @param {number} numLeft */
+  const planned = (maxRows, numLeft) => {
+    const costs = maxRows === null ? COSTS : null;
+    const asked = { blockSize: 8, numLeft, alternatives, maxRows, costs, price: 0.05 };
+    const plan = planRows(learnt(), draft, asked);
+    return [plan.blockSizes, plan.alternatives, plan.price, numRowsOf(plan)];
   };
   assert.deepEqual(
-    [planned(COSTS, 60), planned(COSTS, 4), planned(ONE_A_PASS, 60), planned(ONE_A_PASS, 4)],
-    [
-      [[0, 3, 0, 0], 2, 0.15722703872661706, [[1, 0, 3]], 11],
-      [[0, 3, 0, 0], 2, 0.15722703872661706, [[1, 0, 2]], 10],
-      [[5, 5, 5, 4], 5, 0, [[0, 0, 3], [1, 0, 5], [2, 0, 4], [2, 1, 4], [2, 2, 3]], 47],
-      [[4, 3, 2, 0], 3, 0, [[0, 0, 3], [0, 1, 3], [1, 0, 2], [1, 1, 2], [1, 2, 2]], 30],
-    ], // biome-ignore format: a row each
+    [planned(null, 60), planned(null, 4), planned(41, 60), planned(12, 60), planned(12, 4)],
+    PLANS,
   );
-  assert.equal(learnt().credit, 1.29);
-  const first = planRows(new Acceptance(), [], COSTS, 8, 60);
-  assert.deepEqual([first.blockSizes, first.draftLength, first.alternatives], [[8], 7, []]);
+  const first = planRows(new DraftRecord(USUAL_CALIBRATION), [], {
+    blockSize: 8,
+    numLeft: 60,
+    maxRows: null,
+    costs: COSTS,
+    numCausal: 9,
+  });
+  assert.deepEqual(first, FIRST);
+  const single = planRows(learnt(), draft, { blockSize: 8, numLeft: 60, maxRows: 1 });
+  assert.deepEqual([single.blockSizes, single.alternatives], [[0, 0, 0, 0], []]);
+  const sure = planRows(learnt(), draft, {
+    blockSize: 8,
+    numLeft: 60,
+    alternatives: [[], ...alternatives.slice(1)],
+    numSure: 1,
+    maxRows: 20,
+    price: 0.1,
+  });
+  assert.deepEqual(sure, SURE);
+  assert.deepEqual(learnt().survival(4), SURVIVAL);
+  assert.equal(draftLength(learnt().chances([0.9, 0.8, 0.3]), 0.3), 2);
 });
 
 test("a draft lists what else may stand at each of its tokens, but no end", () => {
@@ -129,11 +203,7 @@ test("answers stay those of next-token prediction, and what is behind one is che
       return events;
     };
     const plain = (await decode({ strategy: "ntp" })).flatMap(({ committed }) => committed);
-    const events = await decode({
-      strategy: "verify",
-      row_policy: "fewest-passes",
-      top_k_recorded: 2,
-    });
+    const events = await decode({ strategy: "verify", max_rows: 41, top_k_recorded: 2 });
     assert.deepEqual(
       events.flatMap(({ committed }) => committed),
       plain,

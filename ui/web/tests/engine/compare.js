@@ -109,7 +109,7 @@ function eventDifference(event, data, solver) {
   if (!isSame(ours.exact, theirs.exact)) {
     return `${JSON.stringify(ours.exact)}, not ${JSON.stringify(theirs.exact)}`;
   }
-  // Drafted tokens that are equally sure: which of them has a predraft changes no token.
+  // Rows that are worth the same: which of them is read changes no token.
   if (!isSame(ours.predrafts, theirs.predrafts)) {
     return ours.predrafts.length === theirs.predrafts.length ? "tie" : "other predrafts";
   }

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   alternativeWords,
-  branchesOf,
+  branchOf,
   checkedDraft,
-  readsAlternatives,
   rightAlternative,
 } from "../../../core/run/drafts.js";
 import { mentionedIds } from "../../../core/run/trace.js";
@@ -42,10 +41,10 @@ test("an alternative that was right is no accepted token of the draft", () => {
   );
 });
 
-test("its branch begins at the drafted token that it stands in for", () => {
-  const [branch, ...others] = branchesOf(predrafts, { start: 1, size: 8 });
-  assert.deepEqual([branch?.column, branch?.tokens, others], [1, [2, 0], []]);
-  const short = branchesOf(predrafts, { start: 1, size: 3 })[0];
+test("a branch shows as many of its tokens as there are tiles behind it", () => {
+  const branch = branchOf(predrafts, { start: 1, size: 8 });
+  assert.deepEqual([branch?.position, branch?.tokens, branch?.numHidden], [3, [2, 0], 0]);
+  const short = branchOf(predrafts, { start: 1, size: 3 });
   assert.deepEqual([short?.tokens, short?.numHidden], [[2], 1]);
 });
 
@@ -69,10 +68,4 @@ test("what became of alternatives is a sentence", () => {
     alternativeWords(ready, false),
     /read, but it was not right; a predraft was ready\.$/,
   );
-});
-
-test("alternatives are read where rows are planned, at temperature 0", () => {
-  assert.ok(readsAlternatives(RUN.config));
-  assert.ok(!readsAlternatives({ row_policy: "fixed" }));
-  assert.ok(!readsAlternatives({ row_policy: "fastest", temperature: 0.7 }));
 });

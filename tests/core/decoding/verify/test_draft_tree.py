@@ -1,0 +1,562 @@
+"""Rows by what they may bring: answers are NTP's, rows bounded, none spent in vain."""
+
+import random
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise, product
+from operator import mul
+from typing import Any
+
+import pytest
+import torch
+
+from sbd_core import ArgumentError, DecodeConfig, Trace, generate
+from sbd_core.config import MAX_ROWS, Calibration, RowCosts
+from sbd_core.decoding import verify
+from sbd_core.decoding.draft_tree import DraftRecord, RowPlan, draft_length, plan_rows
+from sbd_core.models.protocol import ForwardRequest
+from tests.core.decoding import reference
+from tests.core.decoding.chance_models import chance_model
+from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.test_cache_laws import assert_near, check_cache_after_every_pass
+from tests.core.decoding.verify import test_verify_distribution as distribution
+from tests.core.models.tiny_models import REACH
+from tests.scripted import ScriptedModel
+
+TABLES = {
+    "free": RowCosts(((1, 1.0), (48, 1.0))),
+    "linear": RowCosts(((1, 1.0), (48, 48.0))),
+    "steep": RowCosts(((1, 1.0), (2, 3.0), (48, 60.0))),
+    "AVX-512 VNNI, int8": RowCosts(((1, 7.2), (5, 14.0), (17, 21.0), (47, 40.7))),
+    "AVX-512, fp32": RowCosts(((1, 22.0), (5, 24.0), (17, 32.0), (47, 58.0))),
+    "AVX2, fp32": RowCosts(((1, 1.0), (25, 3.5), (48, 6.0))),
+}
+BUDGETS: dict[str, dict[str, Any]] = {
+    "41 rows": {},
+    "7 rows": {"max_rows": 7},
+    **{name: {"max_rows": None, "row_costs": costs} for name, costs in TABLES.items()},
+}
+
+
+def planned(budget: str, **settings: Any) -> DecodeConfig:
+    return DecodeConfig(strategy="verify", **BUDGETS[budget], **{"max_new_tokens": 24, **settings})
+
+
+def rows_of(trace: Trace) -> list[int]:
+    """Rows of each forward pass, the prompt's counted as one."""
+    return [
+        (event.num_causal if event.index else 1)
+        + event.block.size
+        + sum(predraft.num_rows for predraft in event.predrafts)
+        for event in trace.events
+    ]
+
+
+def learnt(share: float, count: int = 40, length: int = 6) -> DraftRecord:
+    """After drafts of which this share of tokens was right, each checked by itself."""
+    draw, record = random.Random(3), DraftRecord(Calibration())
+    for _ in range(count):
+        record = record.having_seen([0.5] * length)
+        right = next((i for i in range(length) if draw.random() >= share), length)
+        record = record.after([0.5] * min(right + 1, length), right, num_tokens=right + 1)
+    return record
+
+
+def limits_of(draw: random.Random) -> tuple[list[float], dict[str, Any]]:
+    """A draft's probabilities, and what a plan is asked with."""
+    probabilities = [draw.random() for _ in range(draw.randint(0, 20))]
+    limits: dict[str, Any] = {"block_size": draw.randint(1, 40), "num_left": draw.randint(1, 60)}
+    limits["alternatives"] = [
+        sorted((draw.random() * (1 - chance) for _ in range(draw.randrange(5))), reverse=True)
+        for chance in probabilities[: draw.randint(0, 20)]
+    ]
+    limits["price"] = draw.choice([0.0, draw.random()])
+    return probabilities, limits
+
+
+def worth_of(
+    plan: RowPlan, record: DraftRecord, probabilities: list[float], **limits: Any
+) -> float:
+    """The tokens expected of a plan's rows, as the module says it in words."""
+    chances = record.chances(probabilities)
+    reached = [1.0, *accumulate(chances, mul)]
+    survival = record.survival(64)
+    price, worth = limits["price"], 0.0
+    for place, size in enumerate(plan.block_sizes):
+        ends = reached[place] * (1 - (chances[place] if place < len(chances) else 0.0))
+        worth += ends * sum(max(0.0, held - price) for held in survival[: max(0, size - 1)])
+    for place, rank, size in plan.alternatives:
+        chance = reached[place] * record.chances_of_others(limits["alternatives"][place])[rank]
+        held = sum(max(0.0, each - price) for each in survival[: max(0, size - 1)])
+        worth += chance * (1 - price + held)
+    return worth
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_any_plan_is_within_its_bounds(budget) -> None:
+    settings = BUDGETS[budget]
+    draw = random.Random(7)
+    for _ in range(200):
+        record = learnt(draw.random(), draw.randrange(12), draw.randint(1, 9))
+        probabilities, limits = limits_of(draw)
+        asked = {
+            **limits,
+            "max_rows": settings.get("max_rows", MAX_ROWS),
+            "costs": settings.get("row_costs"),
+        }
+        plan = plan_rows(record, probabilities, **asked)
+        assert len(plan.block_sizes) == len(probabilities) + 1
+        assert plan.num_rows <= max(asked["max_rows"] or 999, len(probabilities) + 1)
+        for end, size in enumerate(plan.block_sizes):
+            assert size == 0 or 2 <= size <= min(limits["block_size"], limits["num_left"] - end)
+        places = [(place, rank) for place, rank, _ in plan.alternatives]
+        assert places == sorted(set(places))
+        for place, rank, size in plan.alternatives:
+            assert rank < len(limits["alternatives"][place])
+            most = min(limits["block_size"], limits["num_left"] - place - 1)
+            assert size == 0 or 2 <= size <= most
+        assert plan == plan_rows(record, probabilities, **asked)
+
+
+def every_plan(num_ends: int, others: list[tuple[int, int]], longest: int, room: int):
+    """All plans of so many rows: a branch has 0, 2, 3, ... masks, an alternative may be absent."""
+    sizes = [0, *range(2, longest + 1)]
+    choices = [*[sizes] * num_ends, *[[-1, *sizes]] * len(others)]
+    for chosen in product(*choices):
+        ends, rest = chosen[:num_ends], chosen[num_ends:]
+        taken = [(*place, size) for place, size in zip(others, rest, strict=True) if size >= 0]
+        plan = RowPlan(tuple(ends), tuple(taken))
+        if plan.num_rows - num_ends <= room:
+            yield plan
+
+
+def test_no_other_set_of_rows_brings_more_than_a_little_more() -> None:
+    """By brute force over all sets of rows that hold what they hang on, of small trees."""
+    draw = random.Random(5)
+    shortfalls = []
+    for _ in range(40):
+        record = learnt(draw.random(), 30, 3)
+        probabilities = [draw.random() for _ in range(draw.randint(0, 2))]
+        alternatives = [[(1 - chance) * draw.random()] for chance in probabilities]
+        limits = {"block_size": 4, "num_left": 40, "alternatives": alternatives, "price": 0.0}
+        others = [(place, 0) for place in range(len(probabilities))]
+        for room in (2, 4, 7):
+            rows = 1 + len(probabilities) + room
+            plan = plan_rows(record, probabilities, max_rows=rows, **limits)
+            own = worth_of(plan, record, probabilities, **limits)
+            best = max(
+                worth_of(each, record, probabilities, **limits)
+                for each in every_plan(len(probabilities) + 1, others, 4, room)
+            )
+            assert own <= best + 1e-9
+            shortfalls.append(best - own)
+        for costs in TABLES.values():
+            plan = plan_rows(record, probabilities, costs=costs, **limits)
+            base = costs.seconds(1 + len(probabilities))
+            own, *others_net = (
+                worth_of(each, record, probabilities, **limits)
+                - (costs.seconds(each.num_rows) - base) / costs.seconds(1)
+                for each in (plan, *every_plan(len(probabilities) + 1, others, 4, 99))
+            )
+            assert own <= max(others_net) + 1e-9
+            shortfalls.append(max(others_net) - own)
+    assert max(shortfalls) < 0.12, "tokens"
+    assert sum(shortfalls) / len(shortfalls) < 0.001
+
+
+def test_a_draft_is_as_long_as_its_chance_is_above_the_price() -> None:
+    assert draft_length([0.5, 0.5, 0.5], 0.25) == 1
+    assert draft_length([0.5, 0.5, 0.5], 0.0) == 3
+    assert draft_length([], 0.5) == 0
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1.3])
+def test_verify_is_ntp_on_random_models(tiny, penalty) -> None:
+    settings = {"repetition_penalty": penalty, "max_new_tokens": 24}
+    for prompt in random_ids(3, tiny.vocabulary_size):
+        wanted = generate(tiny, prompt, DecodeConfig(strategy="ntp", **settings))
+        for budget, block_size in product(BUDGETS, (2, 5)):
+            decoded = generate(tiny, prompt, planned(budget, block_size=block_size, **settings))
+            assert decoded.token_ids == wanted.token_ids
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("agreement", [0.0, 0.5, 0.9])
+def test_every_pass_commits_a_token_and_feeds_no_more_rows_than_the_bound(
+    budget, agreement
+) -> None:
+    for seed in range(20):
+        model = chance_model(seed, agreement=agreement, end_bias=(-9.0, -2.0)[seed % 2])
+        sizes = {"max_new_tokens": 1 + 3 * seed, "block_size": 1 + seed % 17}
+        wanted = generate(model, "abc", DecodeConfig(strategy="ntp", **sizes))
+        decoded = generate(model, "abc", planned(budget, **sizes))
+        assert decoded.token_ids == wanted.token_ids
+        assert all(event.committed for event in decoded.events)
+        config = decoded.config
+        assert config.max_rows is None or max(rows_of(decoded)) <= config.max_rows
+        for event in decoded.events:
+            assert sum(predraft.is_used for predraft in event.predrafts) <= 1
+            assert all(p.is_used or not p.token_ids for p in event.predrafts)
+
+
+@pytest.mark.parametrize("max_rows", [1, 2])
+def test_so_few_rows_are_next_token_prediction(max_rows) -> None:
+    model = chance_model(1, agreement=1.0, end_bias=-99.0)
+    config = DecodeConfig(strategy="verify", max_rows=max_rows, max_new_tokens=30)
+    assert rows_of(generate(model, "abc", config)) == [1] * 30
+
+
+def test_more_rows_take_fewer_passes() -> None:
+    def passes(max_rows: int) -> int:
+        config = DecodeConfig(strategy="verify", max_rows=max_rows, max_new_tokens=80)
+        models = [chance_model(seed, agreement=0.5, end_bias=-99.0) for seed in range(12)]
+        return sum(generate(model, "abc", config).num_forwards for model in models)
+
+    counts = [passes(rows) for rows in (1, 3, 7, 19, 47)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] == 960
+    assert counts[-1] < 0.55 * counts[0]
+
+
+def test_more_rows_than_a_model_has_positions_are_not_fed(tiny) -> None:
+    [prompt] = random_ids(1, tiny.vocabulary_size)
+    num_new = REACH - len(prompt)
+    config = DecodeConfig(strategy="verify", max_rows=10 * REACH, max_new_tokens=num_new)
+    wanted = generate(tiny, prompt, DecodeConfig(strategy="ntp", max_new_tokens=num_new))
+    assert generate(tiny, prompt, config).token_ids == wanted.token_ids
+
+
+def with_second_guesses(seed: int) -> ScriptedModel:
+    """A masked head whose first guess is always wrong and whose second guess is always right."""
+    model = chance_model(seed, agreement=1.0, end_bias=-99.0)
+    blocks = model.block_logits
+
+    def block_logits(tokens: tuple[int, ...], block: tuple[int, ...]) -> list[list[float]]:
+        rows = [list(row) for row in blocks(tokens, block)]
+        for row in rows:
+            second = sorted(range(2, len(row)), key=row.__getitem__)[-2]
+            row[second] = max(row[1:]) + 0.5
+        return rows
+
+    model.block_logits = block_logits
+    return model
+
+
+def test_behind_an_alternative_that_is_right_the_draft_begins_with_what_its_row_gives() -> None:
+    num_used = 0
+    for seed in range(6):
+        model, settings = with_second_guesses(seed), {"max_new_tokens": 60, "block_size": 4}
+        wanted = generate(model, "abc", DecodeConfig(strategy="ntp", **settings))
+        decoded = generate(model, "abc", planned("41 rows", **settings))
+        assert decoded.token_ids == wanted.token_ids
+        assert decoded.num_forwards < 0.6 * wanted.num_forwards
+        assert [each.token_id for event in decoded.events for each in event.hindsight] == list(
+            decoded.token_ids
+        )
+        for before, event in pairwise(decoded.events):
+            for predraft in event.predrafts:
+                if not predraft.is_used or predraft.alternative is None:
+                    continue
+                num_used += 1
+                *accepted, alternative = event.committed
+                assert alternative == predraft.alternative != before.draft[len(accepted)]
+                assert list(before.draft[: len(accepted)]) == accepted
+                assert predraft.token_ids == event.draft
+                assert event.draft, "its own row gives a token"
+    assert num_used > 120
+
+
+def test_the_token_behind_an_alternative_is_checked_as_its_row_may_be_rounded_otherwise() -> None:
+    for seed in range(6):
+        model, settings = with_second_guesses(seed), {"max_new_tokens": 60, "block_size": 4}
+        wanted = generate(model, "abc", DecodeConfig(strategy="ntp", **settings))
+        forward_batch = model.forward_batch
+
+        def wrong(requests, forward_batch=forward_batch):
+            given = forward_batch(requests)
+            for request, logits in zip(requests, given, strict=True):
+                row = request.num_causal_logits + len(request.block_ids)
+                for block in request.predrafts:
+                    if block.is_alternative:
+                        logits[row] = -logits[row]
+                    row += len(block.token_ids)
+            return given
+
+        model.forward_batch = wrong
+        decoded = generate(model, "abc", planned("41 rows", **settings))
+        assert decoded.token_ids == wanted.token_ids
+        assert any(event.used_alternative for event in decoded.events)
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1.3])
+def test_alternatives_leave_the_answer_and_the_cache_alone(llama, penalty) -> None:
+    """The model read rows as planned; then each next pass reads what the cache lacks."""
+    settings = {"max_new_tokens": 40, "repetition_penalty": penalty}
+    num_used = 0
+    for prompt in random_ids(6, llama.vocabulary_size):
+        wanted = generate(llama, prompt, DecodeConfig(strategy="ntp", **settings))
+        decoded = generate(llama, prompt, planned("41 rows", block_size=4, **settings))
+        assert decoded.token_ids == wanted.token_ids
+        for before, event in pairwise(decoded.events):
+            used = [p for p in before.predrafts if p.is_used and p.alternative is not None]
+            num_used += len(used)
+            assert event.num_causal == 1 + len(before.draft)
+    assert num_used
+
+
+def test_no_masks_stand_where_a_sure_token_would_be_rejected() -> None:
+    draft = [1.0, 0.9, 0.8]
+    plan = plan_rows(learnt(0.3), draft, block_size=4, num_left=60, num_sure=1, max_rows=41)
+    assert plan.block_sizes[0] == 0
+    assert any(plan.block_sizes[1:])
+
+
+def test_costs_given_as_lists_are_planned_by() -> None:
+    costs = RowCosts([[1, 1.0], [48, 1.1]])
+    record = DraftRecord(Calibration())
+    assert plan_rows(record, [], block_size=4, num_left=60, costs=costs).num_rows > 1
+
+
+@pytest.mark.parametrize("agreement", [0.1, 1.0])
+def test_where_rows_cost_all_they_may_bring_it_is_next_token_prediction(agreement) -> None:
+    model = chance_model(2, agreement=agreement, end_bias=-99.0)
+    trace = generate(model, "abc", planned("linear", max_new_tokens=60, block_size=8))
+    assert rows_of(trace) == [1] * 60
+
+
+def spent(trace: Trace, costs: RowCosts) -> float:
+    """Seconds of the passes behind the prompt's, by a table."""
+    return sum(costs.seconds(count) for count in rows_of(trace)[1:])
+
+
+@pytest.mark.parametrize("agreement", [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+@pytest.mark.parametrize("table", TABLES)
+def test_by_its_costs_it_is_hardly_ever_slower_than_ntp(agreement, table) -> None:
+    costs, own, plain = TABLES[table], 0.0, 0.0
+    for seed in range(6):
+        model = chance_model(seed, agreement=agreement, end_bias=-99.0)
+        own += spent(generate(model, "abc", planned(table, max_new_tokens=150)), costs)
+        plain += 149 * costs.seconds(1)
+    assert own < 1.04 * plain
+    if agreement >= 0.8 and table not in ("linear", "steep"):
+        assert own < 0.85 * plain
+
+
+def unsure(agreement: float, chance: float) -> ScriptedModel:
+    """A masked head right with `agreement`, that gives its guess a probability of `chance`."""
+    model = chance_model(3, agreement=agreement, end_bias=-99.0)
+    blocks = model.block_logits
+
+    def block_logits(tokens: tuple[int, ...], block: tuple[int, ...]) -> list[list[float]]:
+        rows = []
+        for row in blocks(tokens, block):
+            best = max(range(1, len(row)), key=row.__getitem__)
+            other = torch.tensor([(1 - chance) / (len(row) - 2)]).log().item()
+            own = torch.tensor([chance]).log().item()
+            rows.append([row[0], *(own if i == best else other for i in range(1, len(row)))])
+        return rows
+
+    model.block_logits = block_logits
+    return model
+
+
+def test_a_head_that_is_always_sure_and_always_wrong_ends_near_the_time_of_ntp() -> None:
+    costs = TABLES["AVX-512, fp32"]
+    trace = generate(
+        unsure(0.0, 0.999), "abc", planned("AVX-512, fp32", max_new_tokens=400, block_size=8)
+    )
+    assert spent(trace, costs) < 1.06 * 399 * costs.seconds(1)
+
+
+def test_a_head_that_is_never_sure_and_always_right_comes_to_be_trusted() -> None:
+    costs = TABLES["AVX-512, fp32"]
+    trace = generate(
+        unsure(1.0, 0.3), "abc", planned("AVX-512, fp32", max_new_tokens=400, block_size=8)
+    )
+    assert spent(trace, costs) < 0.6 * 399 * costs.seconds(1)
+
+
+def test_it_recovers_where_a_useless_head_becomes_a_good_one() -> None:
+    """The text turns easy at position 150: no run of bad luck ends drafting for good."""
+    poor, good = (chance_model(1, agreement=share, end_bias=-99.0) for share in (0.0, 1.0))
+    blocks = poor.block_logits
+    poor.block_logits = lambda tokens, block: (
+        good.block_logits(tokens, block) if len(tokens) > 150 else blocks(tokens, block)
+    )
+    trace = generate(poor, "abc", planned("AVX-512, fp32", max_new_tokens=400, block_size=8))
+    ends = list(accumulate(len(event.committed) for event in trace.events))
+    easy = [end for end in ends if end > 300]
+    assert len(easy) < 40, "a hundred tokens by drafts"
+
+
+@pytest.mark.parametrize(("budget", "penalty"), [("41 rows", 1.0), ("AVX-512, fp32", 1.3)])
+def test_answers_have_the_distribution_of_ntp(budget, penalty) -> None:
+    """As of drafts of one length: planning must not look at what was drawn."""
+    model = distribution.tiny_vocabulary()
+    if penalty != 1:
+        next_logits, block_logits = model.next_logits, model.block_logits
+        model.next_logits = lambda tokens: [2 + value for value in next_logits(tokens)]
+        model.block_logits = lambda tokens, block: [
+            [2 + value for value in row] for row in block_logits(tokens, block)
+        ]
+    config = planned(
+        budget,
+        block_size=3,
+        max_new_tokens=distribution.LENGTH,
+        temperature=distribution.TEMPERATURE,
+        repetition_penalty=penalty,
+        top_k_recorded=0,
+    )
+    traces = [
+        generate(model, distribution.PROMPT, replace(config, seed=seed))
+        for seed in range(distribution.NUM_DECODES)
+    ]
+
+    def of_ntp(answer: tuple[int, ...]) -> dict[int, float]:
+        text = (*distribution.PROMPT, *answer)
+        row = [
+            (value * penalty if value < 0 else value / penalty) if token in text else value
+            for token, value in enumerate(model.next_logits(text))
+        ]
+        return distribution.shares(row)
+
+    counts = distribution.Counter(trace.token_ids for trace in traces)
+    statistic, limit = distribution.chi_squared(counts, distribution.exact(of_ntp))
+    assert statistic < limit
+    num_tokens = sum(trace.num_tokens for trace in traces)
+    assert sum(trace.num_forwards for trace in traces) < 0.9 * num_tokens
+
+
+def test_bundled_answers_are_those_of_ntp(nano) -> None:
+    counts = dict.fromkeys(["ntp", *BUDGETS], 0)
+    for text in corpus_texts(6):
+        settings = {"max_new_tokens": 60}
+        wanted = generate(nano, text, DecodeConfig(strategy="ntp", **settings))
+        for budget in BUDGETS:
+            decoded = generate(nano, text, planned(budget, **settings))
+            assert decoded.token_ids == wanted.token_ids
+            counts[budget] += decoded.num_forwards
+        counts["ntp"] += wanted.num_forwards
+    assert counts["free"] <= counts["AVX2, fp32"] < 0.5 * counts["ntp"]
+
+
+def test_a_plan_is_what_is_fed(monkeypatch) -> None:
+    plans: list[RowPlan] = []
+
+    def kept(*arguments: Any, **more: Any) -> RowPlan:
+        plans.append(plan_rows(*arguments, **more))
+        return plans[-1]
+
+    monkeypatch.setattr(verify, "plan_rows", kept)
+    model = chance_model(5, agreement=0.5, end_bias=-99.0)
+    trace = generate(model, "abc", planned("41 rows", max_new_tokens=60))
+    for plan, event in zip(plans, trace.events, strict=False):
+        own = [p.block.size for p in event.predrafts if p.alternative is None]
+        assert [n for n in plan.block_sizes if n] == [n for n in (*own, event.block.size) if n]
+        others = [p.block.size for p in event.predrafts if p.alternative is not None]
+        assert [size for _, _, size in plan.alternatives] == others
+
+
+def test_no_masks_are_fed_behind_a_drafted_end() -> None:
+    model = chance_model(0, agreement=1.0, end_bias=2.0)
+    trace = generate(model, "abc", planned("41 rows", max_new_tokens=60))
+    assert trace.token_ids[-1] in model.end_token_ids
+    ends = [
+        event
+        for before, event in pairwise(trace.events)
+        if before.draft[-1:] == (trace.token_ids[-1],)
+    ]
+    assert ends
+    assert all(event.block.size == 0 for event in ends)
+
+
+@dataclass
+class Rows:
+    """A model that keeps what every forward pass was asked and what came back."""
+
+    model: Any
+    calls: list[tuple[int, ForwardRequest, torch.Tensor]] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def forward_batch(self, requests):
+        lengths = [request.cache.length for request in requests]
+        given = self.model.forward_batch(requests)
+        for length, request, logits in zip(lengths, requests, given, strict=True):
+            self.calls.append((length, request, logits.clone()))
+        return given
+
+
+def test_a_branch_sees_what_one_forward_pass_from_scratch_sees(tiny) -> None:
+    num_checked = 0
+    for prompt in random_ids(3, tiny.vocabulary_size):
+        rows = Rows(tiny)
+        trace = generate(rows, prompt, planned("41 rows", block_size=6, max_new_tokens=16))
+        text = [*trace.prompt_token_ids, *trace.token_ids]
+        for num_cached, request, logits in rows.calls:
+            row = request.num_causal_logits + len(request.block_ids)
+            for block in request.predrafts:
+                size = len(block.token_ids)
+                if not block.is_alternative:
+                    seen = [*text[:num_cached], *request.causal_ids[: block.num_causal]]
+                    wanted = reference.full_forward(tiny, seen, block.token_ids)[-size:]
+                    assert_near(logits[row : row + size], wanted)
+                    num_checked += 1
+                row += size
+    assert num_checked
+
+
+def test_the_cache_is_that_of_a_causal_forward(tiny) -> None:
+    for prompt in random_ids(2, tiny.vocabulary_size):
+        check_cache_after_every_pass(tiny, prompt, planned("41 rows", block_size=6))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_events_say_where_branches_hang_and_which_was_used(seed) -> None:
+    model = chance_model(seed, agreement=0.7, end_bias=-9.0)
+    trace = generate(model, "abc", planned("41 rows", max_new_tokens=40))
+    assert any(predraft.is_used for event in trace.events for predraft in event.predrafts)
+    start, draft = 0, ()
+    for event in trace.events:
+        num_accepted = len(event.committed) - 1
+        for predraft in event.predrafts:
+            place = predraft.block.start - start - (predraft.alternative is not None)
+            assert 0 <= place < len(draft)
+            assert predraft.block.stop <= 40
+        used = [predraft for predraft in event.predrafts if predraft.is_used]
+        if num_accepted < len(draft):
+            assert event.draft == (used[0].token_ids if used else ())
+        else:
+            assert not used
+        start, draft = start + len(event.committed), event.draft
+    assert Trace.from_json(trace.to_json()) == trace
+
+
+@pytest.mark.parametrize(
+    ("settings", "argument"),
+    [
+        ({"max_rows": 0}, "max_rows"),
+        ({"max_rows": 2.5}, "max_rows"),
+        ({"max_rows": "cost"}, "max_rows"),
+        ({"row_costs": TABLES["free"]}, "row_costs"),
+        ({"max_rows": None, "row_costs": [[1, 1.0]]}, "row_costs"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(settings, argument) -> None:
+    with pytest.raises(ArgumentError, match=rf"^{argument}: "):
+        DecodeConfig(**{"strategy": "verify", **settings})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"survival": ()},
+        {"survival": (1.5,)},
+        {"survival": 0.5},
+        {"drafted": float("nan")},
+        {"alternatives": -1},
+    ],
+)
+def test_a_calibration_that_is_none_is_refused(values) -> None:
+    with pytest.raises(ArgumentError, match=rf"^{next(iter(values))}: "):
+        Calibration(**values)
