@@ -347,7 +347,7 @@ def measure(
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
     """That measure() makes."""
     at_all = len(RULES) * len(GAMMAS)
-    each = 3 + (len(RULES) if num_for_gammas else at_all)
+    each = 2 + (len(RULES) if num_for_gammas else at_all)
     return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)
 
 

@@ -59,7 +59,6 @@ PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.config.block_size": lambda d: (d["config"], "block_size"),
     "trace.config.max_new_tokens": lambda d: (d["config"], "max_new_tokens"),
     "trace.config.temperature": lambda d: (d["config"], "temperature"),
-    "trace.config.max_rows": lambda d: (d["config"], "max_rows"),
     "trace.config.top_k_recorded": lambda d: (d["config"], "top_k_recorded"),
     "trace.config.pinned": lambda d: (d["config"], "pinned"),
     "trace.config.pinned[0]": lambda d: (d["config"]["pinned"], 0),

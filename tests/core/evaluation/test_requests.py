@@ -244,17 +244,17 @@ def test_the_command_answers_the_first_requests_of_each_file(
     assert sorted(tmp_path.iterdir()) == sorted((file, other, out, packed))
     assert found["answers"] == packed.name
     kept = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
-    assert len(kept) == 3 * (3 + len(RULES))
+    assert len(kept) == 3 * (2 + len(RULES))
     config = DecodeConfig(strategy="ntp", max_new_tokens=6)
     text = generate(load(tiny_folders["llama"], device="cpu"), "c", config).text
-    assert kept[3 + len(RULES)] == {"requests": "asked", "number": 1, "row": NTP, "text": text}
+    assert kept[2 + len(RULES)] == {"requests": "asked", "number": 1, "row": NTP, "text": text}
     assert list(found["requests"]) == ["asked", "more"]
     assert (found["gammas_on"], list(found["gammas"])) == ("more", list(RULES))
     assert len(found["gammas_tried"]) == len(RULES) * len(GAMMAS)
     assert list(found["weights"]) == [found["model"]]
     for name, count in (("asked", 2), ("more", 1)):
         rows = {row["row"]: row for row in found["requests"][name]}
-        assert len(rows) == 3 + len(RULES)
+        assert len(rows) == 2 + len(RULES)
         for row in rows.values():
             assert row["num_answers"] + row["num_loops"] == count
         for exact in (NTP, "verify"):

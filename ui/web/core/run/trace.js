@@ -25,6 +25,7 @@ export function traceText(run, lane = run.main) {
   const ends = opening?.end_token_ids ?? [];
   const answer = answerTokens(run, lane).slice(0, lane.numCommitted);
   const words = answer.map(({ id, text }) => (ends.includes(id) ? "" : text));
+  const { exactness, ...versions } = opening?.versions ?? {}; // the first is of verify alone
   const ids = new Set([...run.read, ...events.flatMap(mentionedIds)]);
   return JSON.stringify({
     format: "sbd-trace",
@@ -35,7 +36,7 @@ export function traceText(run, lane = run.main) {
     prompt_token_ids: run.read,
     text: lane.finish === null ? words.join("") : lane.text,
     finish: lane.finish ?? "stopped",
-    versions: opening?.versions ?? {},
+    versions: lane.name === "verify" ? (opening?.versions ?? {}) : versions,
     weights: opening?.weights ?? {},
     messages: opening?.messages ?? [],
     shape: run.shape,
