@@ -31,6 +31,9 @@ const DIALS = [
 ];
 
 const OWN_AT_0 = ["repetition_penalty", "max_rows"];
+/** @type {string[]} */
+export const DIAL_NAMES = DIALS.map(([name]) => name);
+
 /** Settings of which each model has its own best. */
 const OF_MODEL = ["block_size"];
 

@@ -4,6 +4,7 @@
 import { absenceWords, isOffered, setModels } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
 import { keepInTab, keptInTab, onAskForChat, playerOf } from "../dom/page.js";
+import { tellChanges } from "./changes.js";
 
 /** @import { Model } from "../core/models.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -60,6 +61,7 @@ class Switch {
     if (!model) return;
     this.asked = model.isHere ? "" : name;
     if (model.isHere) {
+      if (name !== this.chosen && !keepsSettings) tellChanges(`With ${model.title}`);
       this.chosen = name;
       keepInTab(KEPT, name);
       this.trigger("choose_model", { name, keepsSettings });

@@ -11,6 +11,7 @@ import {
   typeInto,
   watchForm,
 } from "../dom/page.js";
+import { tellChanges } from "./changes.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -36,7 +37,9 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
     // Lanes take the prompt alone: the recorded run of one strategy belongs to Watch.
     const isShown = Boolean(recording) && currentView() !== "compare";
     typeInto(box, prompts[next] ?? "", { hasSettings: isShown });
-    if (recording && isShown) choose(recording);
+    if (!recording || !isShown) return;
+    tellChanges("With this recording");
+    choose(recording);
   });
 
   /** @param {string} text */
