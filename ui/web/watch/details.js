@@ -3,13 +3,15 @@
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { makeLegend } from "../dom/legend.js";
+import { question } from "../dom/terms.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 
 const HINDSIGHT =
-  "Tokens for which the causal forward pass over the finished block, next-token prediction, " +
-  "would have said another, of those read again so far; the last block, where it had masks, never is";
+  "Next-token prediction reads each finished block of this answer again, and would have gone on with " +
+  "another token so often. It is not compared with the answer that it wrote by itself. The last block, " +
+  "where it had masks, is never read again.";
 
 /** The button and the drawer that it opens. */
 export class Details {
@@ -27,6 +29,7 @@ export class Details {
     this.button.addEventListener("click", () => this.toggle());
     this.doubts = make("button", "sbd-action sbd-lane-doubts", { type: "button" });
     this.doubts.addEventListener("click", actions.toggleHindsight);
+    const hindsight = make("h3", "", {}, "Hindsight ", question("hindsight", HINDSIGHT));
     const close = make(
       "button",
       "sbd-button sbd-close",
@@ -40,7 +43,7 @@ export class Details {
       { "aria-label": "Details" },
       make("div", "sbd-drawer-head", {}, make("h2", "", {}, "Details"), close),
       numbers,
-      make("section", "", {}, make("h3", "", {}, "Hindsight"), this.doubts),
+      make("section", "", {}, hindsight, this.doubts),
       make("section", "", {}, make("h3", "", {}, "Entropy as colour"), makeLegend()),
     );
   }
@@ -80,6 +83,5 @@ export class Details {
     const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
     setText(this.doubts, numRead ? `hindsight disagrees with ${count} of ${numRead}` : none);
     setAttribute(this.doubts, "aria-pressed", showsHindsight && count > 0);
-    setAttribute(this.doubts, "title", HINDSIGHT);
   }
 }

@@ -1,8 +1,9 @@
-// The two numbers over the lanes: forward passes instead of next-token prediction's, and time. While
-// the run plays they are those of the moment, at its end those of the whole run.
+// The two numbers over the lanes: forward passes instead of those that next-token prediction needs for
+// the same tokens, and time for a token. While the run plays they are those of the moment, at its end
+// those of the whole run.
 
 import { formatSeconds, median } from "../core/numbers.js";
-import { fasterWords, isPassDearer, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
+import { fasterWords, lengthWords, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { explain, term } from "../dom/terms.js";
 
@@ -12,19 +13,18 @@ import { explain, term } from "../dom/terms.js";
 const UNKNOWN = "–";
 const DEARER = "a pass over several tokens costs more";
 const TIME =
-  "Seconds that the engine computed, without drawing. At the end the page compares them with next-token prediction " +
-  "on the same machine.";
+  "Seconds that the engine computed, without drawing. At the end the page compares those of a token with next-token " +
+  "prediction on the same machine.";
 
 /**
- * Forward passes so far, and how many next-token prediction needs for as much; its own count once
- * both are whole. Null where tokens were given, which it would not know.
+ * Forward passes so far, and how many next-token prediction needs for as many tokens: one each. Null
+ * where tokens were given, which it would not know.
  * @param {View} view
  * @param {Numbers} numbers
  */
-export function passesOf({ run, isOver }, { numPasses, numTokens, wholePasses, ntpPasses }) {
+export function passesOf({ run }, { numPasses, numTokens }) {
   const isStarted = run.main.steps.length > 0;
-  const isWhole = isOver && wholePasses !== null;
-  const plain = isWhole && ntpPasses !== null ? ntpPasses : Math.max(numTokens, 1);
+  const plain = Math.max(numTokens, 1);
   const isCompared = isStarted && run.strategy !== "ntp" && run.main.pins.size === 0;
   return { own: isStarted ? numPasses : null, plain: isCompared ? plain : null };
 }
@@ -58,7 +58,7 @@ export function makeHeadline() {
   const plain = make("b", "sbd-headline-plain");
   const time = make("b", "sbd-headline-time");
   const label = make("button", "sbd-term sbd-headline-label", { type: "button" });
-  const dearer = make("p", "sbd-headline-why");
+  const note = make("p", "sbd-headline-why");
   const passes = make(
     "div",
     "sbd-headline-passes",
@@ -73,7 +73,7 @@ export function makeHeadline() {
     make("div", "sbd-headline-big", {}, time),
     make("div", "sbd-headline-cap", {}, label),
   );
-  const root = make("div", "sbd-headline", {}, passes, clock, dearer);
+  const root = make("div", "sbd-headline", {}, passes, clock, note);
 
   /**
    * @param {View} view
@@ -89,9 +89,11 @@ export function makeHeadline() {
     const { shown, label: said } = timeOf(view, numbers, timing);
     setText(time, shown);
     const isCompared = view.isOver && view.run.strategy !== "ntp";
-    setText(dearer, isCompared && isPassDearer(numbers, timing) ? DEARER : "");
-    const slow = view.isOver ? whyNotFaster(view.run, numbers, timing) : "";
-    explain(label, said, [slow, TIME].filter(Boolean).join(" "));
+    const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
+    const isCut = view.run.main.finish === "stopped";
+    const length = isCompared && !isCut ? lengthWords(numbers) : "";
+    setText(note, [length, slow?.isPassDearer ? DEARER : ""].filter(Boolean).join("; "));
+    explain(label, said, [slow?.words, TIME].filter(Boolean).join(" "));
   }
 
   return { root, update };

@@ -1,8 +1,8 @@
 // The numbers in full, for the drawer of details: those of this moment apart from those of the whole
 // run. Shows what the run counts, counts nothing itself.
 
-import { countOf, formatSeconds, median } from "../core/numbers.js";
-import { lengthWords, NUM_TIMINGS, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
+import { countOf, median } from "../core/numbers.js";
+import { fine, lengthWords, NUM_TIMINGS, timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @import { Numbers, Timing } from "../core/run/times.js" */
@@ -16,12 +16,12 @@ const UNKNOWN = "–";
 const WHOLE = "The whole run";
 
 /**
- * "0.14 s to 0.19 s"
+ * "1.40 ms to 1.90 ms"
  * @param {number[]} seconds
  */
 function rangeWords(seconds) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
-  return `${formatSeconds(low)} to ${formatSeconds(high)}`;
+  return `${fine(low)} to ${fine(high)}`;
 }
 
 /**
@@ -44,8 +44,8 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
 }
 
 /**
- * The whole run: forward passes instead of those of next-token prediction, if it ran beside this one
- * and no token was given, which it would not know.
+ * The whole run: forward passes instead of those that next-token prediction needs for the same tokens,
+ * if it ran beside this one and no token was given, which it would not know.
  * @param {View} view
  * @param {Numbers} numbers
  * @returns {Cell}
@@ -65,55 +65,44 @@ function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses }) {
 }
 
 /**
- * How many times fewer forward passes a token took, 0 if no fewer or not known yet.
+ * Tokens a forward pass of the whole run, of which next-token prediction writes one; 0 if no more, or
+ * not known yet.
  * @param {View["run"]} run
  * @param {Numbers} numbers
  */
-function timesFewer(run, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) {
-  if (run.strategy === "ntp" || wholePasses === null || ntpPasses === null) return 0;
-  const times = timesLess(wholePasses, wholeTokens, ntpPasses, ntpTokens) ?? 0;
-  return times > 1 ? times : 0;
+function rateOf(run, { wholePasses, wholeTokens, ntpPasses }) {
+  if (run.strategy === "ntp" || !wholePasses || ntpPasses === null) return 0;
+  return wholeTokens > wholePasses ? wholeTokens / wholePasses : 0;
 }
 
 /**
- * The heading of the whole run; at its end how many times fewer forward passes it took, where both
- * answers are as long.
+ * The heading of the whole run; at its end the tokens of a forward pass.
  * @param {View} view
  * @param {Numbers} numbers
  */
 function wholeTitle(view, numbers) {
-  const times = timesFewer(view.run, numbers);
-  const isSaid = view.pass < view.run.main.lastPass || numbers.wholeTokens !== numbers.ntpTokens;
-  return !times || isSaid ? WHOLE : `${WHOLE}: ${times.toFixed(2)}× fewer`;
+  const rate = view.pass < view.run.main.lastPass ? 0 : rateOf(view.run, numbers);
+  return rate ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE;
 }
 
 /**
+ * Time of a token, of both answers.
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  * @returns {Cell}
  */
 function clockCell(numbers, timing) {
-  const { seconds } = numbers;
+  const { seconds, wholeTokens, ntpTokens } = numbers;
+  if (seconds === null || !wholeTokens) return { shown: UNKNOWN, label: "engine time a token" };
   const times = timesOf(numbers, timing);
-  const own = timing?.seconds.length ? timing.seconds : [seconds ?? 0];
-  if (seconds === null) return { shown: UNKNOWN, label: "engine time" };
-  if (!times) return { shown: formatSeconds(median(own)), label: ownTimeWords(own) };
-  const shown = formatSeconds(median(times.seconds));
-  const plain = formatSeconds(median(times.ntpSeconds));
-  if (times !== timing) return { shown, label: `engine time, one timing; next-token ${plain}` };
-  const runs = countOf(timing.seconds.length, "new run");
-  const plainRange = `${plain}, ${rangeWords(timing.ntpSeconds)}`;
-  const label = `median of ${runs}, ${rangeWords(timing.seconds)}; next-token ${plainRange}`;
-  return { shown, label };
-}
-
-/**
- * Text for a run's time where there is none beside it.
- * @param {number[]} seconds of every time that it ran
- */
-function ownTimeWords(seconds) {
-  if (seconds.length === 1) return "engine time, one timing";
-  return `median of ${countOf(seconds.length, "new run")}, ${rangeWords(seconds)}`;
+  const { seconds: all } = timing?.seconds.length ? timing : { seconds: [seconds] };
+  const own = all.map((each) => each / wholeTokens);
+  const plain = (times?.ntpSeconds ?? []).map((each) => each / ntpTokens);
+  const shown = fine(median(own));
+  const beside = plain.length ? `; next-token ${fine(median(plain))}` : "";
+  if (own.length === 1) return { shown, label: `engine time a token, one timing${beside}` };
+  const runs = `a token, median of ${countOf(own.length, "new run")}, ${rangeWords(own)}`;
+  return { shown, label: `${runs}${beside}${plain.length > 1 ? `, ${rangeWords(plain)}` : ""}` };
 }
 
 /**
@@ -123,11 +112,11 @@ function ownTimeWords(seconds) {
  * @param {Timing | null} timing
  */
 function wholeWords({ run }, numbers, timing) {
-  const { wholeTokens, ntpPasses, ntpTokens } = numbers;
-  const isCompared = ntpPasses !== null && run.strategy !== "ntp";
-  const times = timesFewer(run, numbers);
-  const length = isCompared ? lengthWords(wholeTokens, ntpTokens, times || null) : "";
-  return [length, whyNotFaster(run, numbers, timing)].filter(Boolean).join(" ");
+  if (run.strategy === "ntp") return "";
+  const length = lengthWords(numbers);
+  const isCut = [run.main, run.ntp].some((lane) => lane?.finish === "stopped");
+  const words = length && `${isCut ? "It was stopped. " : ""}${length}.`;
+  return [words, whyNotFaster(run, numbers, timing)?.words].filter(Boolean).join(" ");
 }
 
 /**
@@ -215,7 +204,7 @@ export function makeNumbers(actions) {
       setText(value, shown[key]?.shown ?? UNKNOWN);
       setText(label, shown[key]?.label ?? "");
     }
-    const isFewer = timesFewer(run, numbers) > 0;
+    const isFewer = rateOf(run, numbers) > 0;
     cells.get("saved")?.root.classList.toggle("is-fewer", isFewer);
     const said = timing?.error ?? wholeWords(view, numbers, timing);
     why.hidden = !said;
@@ -223,7 +212,9 @@ export function makeNumbers(actions) {
     setText(title, wholeTitle(view, numbers));
     weights.hidden = !Object.keys(run.weights).length;
     setText(weights, weightsWords(run));
-    again.hidden = !actions.canRedo || run.strategy === "ntp" || numbers.wholePasses === null;
+    // Made again it would be whole.
+    const isCut = numbers.wholePasses === null || run.main.finish === "stopped";
+    again.hidden = !actions.canRedo || run.strategy === "ntp" || isCut;
     showProgress(again, timing);
   }
 

@@ -188,10 +188,10 @@ export class Run {
 
   /**
    * The numbers of the header: those of `pass`, and those of the whole run, null until every lane
-   * ran to its end, and those of next-token prediction where no such lane ran: an answer of its own
-   * may have another length. Tokens that were given count as tokens of
-   * the answer, not as decoded; next-token prediction is given none, so it has other work then and
-   * no numbers here.
+   * came to its end, however early. ntpPasses are what next-token prediction needs for the tokens of
+   * this answer, one each; ntpTokens and ntpSeconds are those of the answer that it wrote itself,
+   * which may have another length. Tokens that were given count as tokens of the answer, not as
+   * decoded; next-token prediction is given none, so it has other work then and no numbers here.
    * @param {number} pass
    */
   numbersAt(pass) {
@@ -201,7 +201,6 @@ export class Run {
     const numTokens = main.numTokensAt(pass);
     const numGiven = main.numGivenAt(pass);
     const wholePasses = isWhole ? main.steps.length : null;
-    const isTimed = isWhole && main.finish !== "stopped" && ntp?.finish !== "stopped";
     return {
       numPasses,
       numTokens,
@@ -209,10 +208,10 @@ export class Run {
       tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
       wholePasses,
       wholeTokens: this.numDecodedWhole,
-      ntpPasses: isWhole && ntp && !main.pins.size ? ntp.steps.length : null,
+      ntpPasses: isWhole && ntp && !main.pins.size ? this.numDecodedWhole : null,
       ntpTokens: ntp?.numCommitted ?? this.numDecodedWhole,
-      seconds: isTimed ? main.secondsAt(main.lastPass) : null,
-      ntpSeconds: ntp && isTimed && !main.pins.size ? ntp.secondsAt(ntp.lastPass) : null,
+      seconds: isWhole ? main.secondsAt(main.lastPass) : null,
+      ntpSeconds: ntp && isWhole && !main.pins.size ? ntp.secondsAt(ntp.lastPass) : null,
     };
   }
 

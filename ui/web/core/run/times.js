@@ -1,6 +1,6 @@
 // What a run saved in forward passes and time, and why fewer forward passes were not faster. Knows no DOM.
 
-import { countOf, formatSeconds, median } from "../numbers.js";
+import { countOf, median } from "../numbers.js";
 
 /** @import { Run } from "./run.js" */
 
@@ -28,39 +28,35 @@ export function fasterWords(times) {
 }
 
 /**
- * How an answer of another length than next-token prediction's is compared; "" if both are as long.
- * @param {number} numTokens
- * @param {number} numPlainTokens
- * @param {number | null} times fewer forward passes, for a token
+ * How an answer of another length than next-token prediction's is compared: by the token, of which that
+ * writes one a forward pass. "" if both are as long.
+ * @param {Numbers} numbers of a run that next-token prediction ran beside
  */
-export function lengthWords(numTokens, numPlainTokens, times) {
-  if (numTokens === numPlainTokens) return "";
-  const which = numTokens < numPlainTokens ? "shorter" : "longer";
-  const counts = `${countOf(numTokens, "token")}, next-token prediction’s ${numPlainTokens}`;
-  const fewer = times === null ? "" : `; for a token ${times.toFixed(2)}× fewer forward passes`;
-  return `Its answer is ${which}: ${counts}${fewer}.`;
+export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }) {
+  if (!wholePasses || ntpPasses === null || wholeTokens === ntpTokens) return "";
+  const rate = (wholeTokens / wholePasses).toFixed(2);
+  return `${countOf(wholeTokens, "token")} against ${ntpTokens}: ${rate} tokens a pass`;
 }
 
 /**
  * @typedef {object} Engine
  * @property {number} wholePasses
  * @property {number} wholeTokens
- * @property {number} numPlain forward passes of next-token prediction
  * @property {number} ntpTokens
  * @property {number[]} seconds of the whole run, each time that it was run
  * @property {number[]} ntpSeconds
  */
 
 /**
- * Whether fewer forward passes a token were no faster a token, and the seconds of both answers.
+ * Whether fewer forward passes a token were no faster a token, and the seconds of a token of both
+ * answers.
  * @param {Engine} engine
  */
-export function slowness({ wholePasses, wholeTokens, numPlain, ntpTokens, seconds, ntpSeconds }) {
+export function slowness({ wholePasses, wholeTokens, ntpTokens, seconds, ntpSeconds }) {
   const [own, plain] = [median(seconds), median(ntpSeconds)];
-  const fewer = timesLess(wholePasses, wholeTokens, numPlain, ntpTokens) ?? 0;
-  const faster = timesLess(own, wholeTokens, plain, ntpTokens) ?? 0;
-  if (fewer <= 1 || faster > 1) return null;
-  return { own, plain };
+  const isFaster = (timesLess(own, wholeTokens, plain, ntpTokens) ?? 0) > 1;
+  if (wholePasses >= wholeTokens || isFaster) return null;
+  return { own: own / wholeTokens, plain: plain / ntpTokens };
 }
 
 /**
@@ -88,7 +84,7 @@ const DEARER = 1.1; // times as long: less is noise
 const ms = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
 
 /** @param {number} seconds of a token */
-const fine = (seconds) => `${(seconds * 1000).toFixed(2)} ms`;
+export const fine = (seconds) => `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
 
 /**
  * Both lanes' seconds, of every time that the run was timed; null until both are known.
@@ -102,22 +98,8 @@ export function timesOf({ seconds, ntpSeconds }, timing) {
 }
 
 /**
- * Whether a forward pass took longer than one of next-token prediction, so that time was saved less
- * than forward passes; false until both are known.
- * @param {Numbers} numbers
- * @param {Timing | null} timing
- */
-export function isPassDearer(numbers, timing) {
-  const { wholePasses, ntpPasses } = numbers;
-  const times = timesOf(numbers, timing);
-  if (!times || !wholePasses || !ntpPasses) return false;
-  const [own, plain] = [median(times.seconds) / wholePasses, median(times.ntpSeconds) / ntpPasses];
-  return own > plain * DEARER;
-}
-
-/**
- * Why fewer forward passes were not faster, "" if they were. An answer of another length is judged
- * by the time of a token; where its whole took longer all the same, that is said.
+ * Why fewer forward passes were not faster, for a token; null if they were, or nothing is known.
+ * isPassDearer: whether a forward pass over several tokens took longer than one over a single one.
  * @param {Run} run
  * @param {Numbers} numbers
  * @param {Timing | null} timing
@@ -125,43 +107,24 @@ export function isPassDearer(numbers, timing) {
 export function whyNotFaster(run, numbers, timing) {
   const { wholePasses, wholeTokens, ntpTokens } = numbers;
   const times = timesOf(numbers, timing);
-  if (!times || !run.ntp || !wholePasses) return "";
-  const numPlain = run.ntp.steps.length;
-  const counts = { wholePasses, wholeTokens, numPlain, ntpTokens };
+  if (!times || !run.ntp || !wholePasses) return null;
+  const counts = { wholePasses, wholeTokens, ntpTokens };
   const found = slowness({ ...counts, ...times });
-  if (!found) return tokenTimes(numbers, times, numPlain);
-  const each = wholeTokens === ntpTokens ? "" : " a token";
-  // Timed again, only whole answers are known: their forward passes are those of another run.
-  const isAgain = times === timing;
+  if (!found) return null;
   const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
-  if (isAgain || !block || !single) {
-    const spent = each
-      ? [fine(found.own / wholeTokens), fine(found.plain / ntpTokens)]
-      : [formatSeconds(found.own), formatSeconds(found.plain)];
-    const words = spent.join(", next-token ");
-    return `Fewer forward passes, but not faster${each} here: ${words}.`;
+  // Timed again, only whole answers are known: their forward passes are those of another run.
+  if (times === timing || !block || !single) {
+    const spent = `${fine(found.own)} a token, next-token ${fine(found.plain)}`;
+    const isPassDearer = (found.own * wholeTokens) / wholePasses > found.plain * DEARER;
+    return { isPassDearer, words: `Fewer forward passes, but not faster: ${spent}.` };
   }
   const excess = block.prompt - single.prompt;
-  const isPromptAlone = !slowness({ ...counts, ...times, seconds: [found.own - excess] });
-  return (
-    `Fewer forward passes were not faster${each} here: one over a block took ${ms(block.later)}, ` +
+  const seconds = [found.own * wholeTokens - excess];
+  const isPromptAlone = !slowness({ ...counts, ...times, seconds });
+  const words =
+    `Fewer forward passes were not faster: one over a block took ${ms(block.later)}, ` +
     `one over a single token ${ms(single.later)}; reading the prompt took ` +
     `${ms(block.prompt)}, in next-token prediction ${ms(single.prompt)}` +
-    `${isPromptAlone ? ", and that alone made the difference, in one timing" : ""}.`
-  );
-}
-
-/**
- * Time per token, where a longer answer took longer in spite of fewer forward passes.
- * @param {Numbers} numbers
- * @param {{ seconds: number[], ntpSeconds: number[] }} times
- * @param {number} numPlain forward passes of next-token prediction
- */
-function tokenTimes({ wholePasses, wholeTokens, ntpTokens }, times, numPlain) {
-  const [own, plain] = [median(times.seconds), median(times.ntpSeconds)];
-  const isSlower = own >= plain && (timesLess(own, wholeTokens, plain, ntpTokens) ?? 0) > 1;
-  if (!isSlower || (wholePasses ?? 0) >= numPlain) return "";
-  const [each, other] = [own / wholeTokens, plain / ntpTokens];
-  const whole = `It took ${formatSeconds(own)} in all, next-token ${formatSeconds(plain)}`;
-  return `${whole}; a token took less: ${fine(each)}, next-token ${fine(other)}.`;
+    `${isPromptAlone ? ", and that alone made the difference, in one timing" : ""}.`;
+  return { isPassDearer: block.later > single.later * DEARER, words };
 }

@@ -29,9 +29,9 @@ test("the numbers at the end of a run alone: what next-token prediction would ta
   assert.deepEqual([numbers.seconds, numbers.ntpSeconds], [0.006, null]);
 });
 
-test("beside next-token prediction its passes count, and both are timed", () => {
+test("beside next-token prediction, its passes for the same tokens count, and both are timed", () => {
   const numbers = runOf(BESIDE).numbersAt(0);
-  assert.deepEqual([numbers.numPasses, numbers.wholePasses, numbers.ntpPasses], [1, 3, 4]);
+  assert.deepEqual([numbers.numPasses, numbers.wholePasses, numbers.ntpPasses], [1, 3, 2]);
   assert.deepEqual([numbers.wholeTokens, numbers.ntpTokens], [2, 3]);
   assert.equal(numbers.seconds, 0.006);
   assert.equal(numbers.ntpSeconds, 0.02);
@@ -53,15 +53,19 @@ test("a run of nothing is zero everywhere", () => {
   assert.deepEqual([numbers.numTokens, numbers.tokensPerPass, numbers.wholePasses], [0, 0, null]);
 });
 
-test("a stopped run is not timed", () => {
+test("a run that was stopped is compared over the tokens that it wrote", () => {
   const stopped = wire(
     start({ strategies: ["sbd", "ntp"] }),
     PREFILL,
+    FIRST,
+    SECOND,
     { ...END, finish: "stopped" },
     ...NTP,
-    NTP_END,
+    { ...NTP_END, finish: "stopped" },
   );
-  assert.equal(runOf(stopped).numbersAt(0).seconds, null);
+  const numbers = runOf(stopped).numbersAt(2);
+  assert.deepEqual([numbers.wholePasses, numbers.wholeTokens, numbers.ntpPasses], [3, 2, 2]);
+  assert.deepEqual([numbers.seconds, numbers.ntpSeconds, numbers.ntpTokens], [0.006, 0.02, 3]);
 });
 
 test("settings are flat, and say pins by token id", () => {

@@ -7,6 +7,7 @@ import {
   slowness,
   timesLess,
 } from "../../../core/run/times.js";
+import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
 test("an answer that ended earlier is no faster for it: the measure is a token", () => {
   assert.equal(timesLess(10, 20, 20, 20), 2);
@@ -21,16 +22,21 @@ test("slower is said as slower", () => {
   assert.equal(fasterWords(null), "");
 });
 
-test("another length is said, the same one is not", () => {
-  assert.equal(lengthWords(16, 16, 2), "");
-  assert.match(lengthWords(16, 27, null), /shorter: 16 tokens, .* 27\.$/);
-  assert.match(lengthWords(30, 27, 1.5), /longer: .* 1\.50× fewer/);
+test("another length is said, by the token; the same one is not", () => {
+  const run = runOf(wire(start(), PREFILL, FIRST, SECOND, END));
+  const numbers = { ...run.numbersAt(2), wholePasses: 47, wholeTokens: 48, ntpPasses: 48 };
+  assert.equal(lengthWords({ ...numbers, ntpTokens: 48 }), "");
+  assert.equal(
+    lengthWords({ ...numbers, ntpTokens: 34 }),
+    "48 tokens against 34: 1.02 tokens a pass",
+  );
+  assert.equal(lengthWords({ ...numbers, ntpTokens: 34, ntpPasses: null }), "");
 });
 
 test("fewer forward passes that took longer, a token, are found by the medians", () => {
-  const engine = { wholePasses: 5, wholeTokens: 10, numPlain: 20, ntpTokens: 20 };
+  const engine = { wholePasses: 5, wholeTokens: 10, ntpTokens: 20 };
   const found = slowness({ ...engine, seconds: [9, 2, 3], ntpSeconds: [4] });
-  assert.deepEqual(found, { own: 3, plain: 4 });
+  assert.deepEqual(found, { own: 0.3, plain: 0.2 });
   assert.equal(slowness({ ...engine, seconds: [1], ntpSeconds: [4] }), null);
   const same = { ...engine, wholePasses: 10, seconds: [9], ntpSeconds: [4] };
   assert.equal(slowness(same), null, "no fewer forward passes a token");
