@@ -69,7 +69,8 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     change = _require_same(before, logits(merged, texts), "merging")
     if is_trained_for_blocks(merged.config):
         merged.config.mask_token_id = tokenizer.mask_token_id
-    merged.to(dtype)
+    for weight in merged.parameters():  # buffers, as the rotary angles, stay as they are read again
+        weight.data = weight.data.to(dtype)
     merged.config.dtype = dtype
     stored = logits(merged, texts)
     with bars_only_on_a_terminal(), written_whole(target) as fresh:

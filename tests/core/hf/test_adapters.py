@@ -167,6 +167,16 @@ def test_an_adapter_folder_decodes_as_its_merged_model(base, tmp_path) -> None:
     assert loaded.weights != {"adapter": plain.weights["base"]}, "a trace tells them apart"
 
 
+def test_merging_in_bf16_turns_no_other_angles(base, tmp_path) -> None:
+    """A base in bf16 has its rotary angles in fp32, as whoever reads the merged folder has them."""
+    AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16).save_pretrained(base)
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(target_modules=["q_proj"]))
+    done = merge(adapter, tmp_path / "merged")
+    assert done.dtype == "bfloat16"
+    read = AutoModelForCausalLM.from_pretrained(tmp_path / "merged")
+    assert read.dtype == torch.bfloat16
+
+
 def changed(adapter: Path, **settings: object) -> None:
     file = adapter / "adapter_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **settings}))
