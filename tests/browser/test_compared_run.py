@@ -15,7 +15,7 @@ def test_the_moment_stands_apart_from_the_whole_run(replay):
     main, ntp = traces(story_model())
     moment, whole = replay.get_by_label("This moment"), replay.get_by_label("The whole run")
     saved = f"forward passes instead of {ntp.num_forwards}"
-    ratio = f"{main.tokens_per_forward:.2f}× fewer"
+    ratio = f"{main.tokens_per_forward:.2f} tokens a pass"
     go_to(replay, 0)
     for pass_index in range(3):
         expect(moment.locator(".sbd-number").first).to_have_text(str(pass_index + 1))

@@ -47,7 +47,7 @@ def test_the_numbers_of_the_sentence_are_those_of_the_run_that_plays_below(visit
         f"instead of {ntp.num_forwards}."
     )
     expect(page.locator(".sbd-home-why")).to_contain_text(
-        f"As recorded: {main.seconds:.2f} s instead of {ntp.seconds:.2f} s, "
+        f"As recorded: {main.seconds * 1000:.0f} ms instead of {ntp.seconds * 1000:.0f} ms, "
         f"{ntp.seconds / main.seconds:.1f}× faster."
     )
     expect(page.locator(".sbd-home-prompt")).to_have_text(f"Prompt {main.prompt}")
