@@ -31,6 +31,7 @@ from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_config import (
     block_range_of,
+    calibration_of,
     end_token_ids,
     is_trained_for_blocks,
     own_repetition_penalty,
@@ -187,6 +188,8 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
         kind = type((rules.before + rules.after)[0]).__name__
         raise ModelError(f"model: {shown(name)} asks for a {kind}, which no browser has")
     rotary = model.model.rotary_emb
+    calibration = None if adapter is None else adapter.info.calibration
+    calibration = calibration or calibration_of(model.config.set_block_decoding, name)
     into = None if adapter is None or adapter.sampler is None else adapter.sampler[0]
     return {
         **asdict(Shape.of(model)),
@@ -195,6 +198,7 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
         "end_token_ids": sorted(end_token_ids(model, tokenizer)),
         "block_range": block_range_of(model.config.set_block_decoding, name),
         "repetition_penalty": own_repetition_penalty(model, name),
+        "calibration": asdict(calibration),
         "rotary": {
             "inverse_frequencies": rotary.inv_freq.float().tolist(),
             "scaling": float(rotary.attention_scaling),

@@ -54,6 +54,17 @@ class BlockAdapterInfo:
     cpu_dtype: str = DEFAULT_CPU_DTYPE
     calibration: Calibration | None = None
 
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "BlockAdapterInfo":
+        """Read it of JSON. Raises ValueError, KeyError, TypeError or ArgumentError."""
+        low, high = told["block_range"]
+        how_right = told.get("calibration")
+        values = {
+            "block_range": (int(low), int(high)),
+            "calibration": None if how_right is None else Calibration(**how_right),
+        }
+        return cls(**{**told, **values})
+
 
 @dataclass(frozen=True, slots=True)
 class BlockAdapter:
@@ -125,10 +136,8 @@ def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
         data = json_of((folder / ADAPTER_INFO).read_text(encoding="utf-8"))
         version = data.pop("format_version")
         files = data.pop("files")
-        low, high = data.pop("block_range")
-        told = data.pop("calibration", None)
-        calibration = None if told is None else Calibration(**told)
-        info = BlockAdapterInfo(block_range=(int(low), int(high)), calibration=calibration, **data)
+        info = BlockAdapterInfo.of(data)
+        low, high = info.block_range
         is_list_of_names = isinstance(files, list) and all(
             isinstance(name, str) and Path(name).name == name for name in files
         )

@@ -60,7 +60,7 @@ def _adapter_in(manifest: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> B
     told = manifest["adapter"]
     if told is None:
         return None
-    info = BlockAdapterInfo(**{**told, "block_range": tuple(told["block_range"])})
+    info = BlockAdapterInfo.of(told)
     num_layers = manifest["config"]["num_layers"]
     layers = tuple(
         {

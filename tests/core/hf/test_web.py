@@ -15,7 +15,7 @@ import torch
 
 import sbd_core
 from sbd_core.__main__ import main
-from sbd_core.config import DecodeConfig
+from sbd_core.config import Calibration, DecodeConfig
 from sbd_core.errors import ModelError
 from sbd_core.hf import web
 from sbd_core.hf.web import export_web
@@ -214,6 +214,8 @@ def test_an_adapter_comes_back_in_few_bits_and_leaves_causal_rows_alone(
     assert model.mask_token_id == original.mask_token_id
     assert model.adapter is not None
     assert original.adapter is not None
+    assert model.calibration == original.calibration != Calibration()
+    assert open_web(adapted_folder).manifest["config"]["calibration"]["drafted"] == 0.9
     for name, tensor in original.adapter.tensors().items():
         other = model.adapter.tensors()[name].float()
         off = (other - tensor.float()).abs().max()

@@ -4,6 +4,7 @@ The output layer is drawn wide, so that entropies differ from position to positi
 narrow enough for fp32 to stay within 1e-5.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from transformers import (
     SmolLM3ForCausalLM,
 )
 
+from sbd_core.config import Calibration
 from sbd_core.models.backends.choose import fused_backend
 from sbd_core.models.block_adapter import write_block_adapter
 from sbd_core.training.adapter.base import read_base
@@ -158,5 +160,6 @@ def save_adapter(folder: Path, base_folder: Path) -> Path:
         for parameter in module.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
     folder.mkdir()
-    write_block_adapter(module.adapter(base.info), folder)
+    info = replace(base.info, calibration=Calibration((0.5, 0.2), drafted=0.9, alternatives=1.1))
+    write_block_adapter(module.adapter(info), folder)
     return folder
