@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from sbd_core.config import RowCosts
+from sbd_core.decoding import api
 from sbd_core.models.checkpoint_info import REAL_MODEL
 from tests.browser.conftest import HOSTILE_PROMPT, painted, sync_api, turn_to
 from tests.browser.test_access import serious
@@ -77,7 +79,9 @@ def test_an_example_gives_its_prompt_and_a_chosen_lane_is_said_to_be_missing(sto
     expect(story.locator(".sbd-status-line")).to_be_empty()
 
 
-def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve):
+def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve, monkeypatch):
+    free = RowCosts(((1, 1.0), (48, 1.0)))  # verify drafts, whatever rows cost here
+    monkeypatch.setattr(api, "row_costs_of", lambda model: free)
     page = open_page(serve(hasty_model()))
     enter(page)
     run(page)

@@ -62,7 +62,7 @@ def test_next_token_prediction_can_be_played_to_its_own_end(replay):
     assert replay.locator(".sbd-lanes").bounding_box() == before
     replay.get_by_role("button", name="Back one forward pass").click()
     expect(onward).to_be_hidden()
-    assert whole not in plain.inner_text()
+    expect(plain).not_to_contain_text(whole)
 
 
 def test_a_mark_shows_where_the_texts_part_and_none_where_they_are_identical(replay):
