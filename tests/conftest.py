@@ -102,6 +102,7 @@ def in_onnx(
     """The same model, every pass in ONNX Runtime."""
     layers = model.adapter.layers if model.adapter else None
     exporter, twin = Exporter(model.model, dtype, layers), copy.copy(model)
+    vars(twin).pop("exactness", None)  # of the other backend
     with TemporaryDirectory() as folder:
         exporter.write(Path(folder))
         sessions = sessions_of(Path(folder), num_threads)

@@ -73,9 +73,7 @@ def test_a_word_explains_itself_by_hover_key_and_tap(open_page, replay_url):
     note = page.locator(".sbd-term-note")
     expect(note).to_be_hidden()
     page.locator(".sbd-budget .sbd-question").hover()
-    expect(note).to_have_text(
-        re.compile("the largest not counted, sum to at most γ")
-    )
+    expect(note).to_have_text(re.compile("the largest not counted, sum to at most γ"))
     page.locator(".sbd-tile").nth(3).click()
     page.mouse.move(1, 1)
     expect(note).to_be_hidden()
