@@ -113,6 +113,7 @@ def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel],
     left_out = []
     for dtype in DTYPES:
         twin = copy.copy(model)
+        vars(twin).pop("exactness", None)
         try:
             twin.backend = build(model.model, dtype, layers)
         except OnnxUnavailable as error:
