@@ -154,7 +154,7 @@ next-token prediction, shown beside it; may be empty."""
 def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
     """What `decode` yields."""
     told = time.monotonic()
-    for update in session.decode(form, client=client):
+    for update in session.decode(form, client=client, is_compared=False):
         if update.is_error:
             refuse(update.message)
         if update.lane is None:

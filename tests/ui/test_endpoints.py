@@ -87,6 +87,14 @@ def test_an_update_of_decode_costs_its_own_events_only(monkeypatch):
     assert num_written == num_traced == 2 * trace.num_forwards
 
 
+def test_decode_makes_the_forward_passes_of_the_strategy_asked_for_alone():
+    model, counted = story_model(), []
+    forward_batch = model.forward_batch
+    model.forward_batch = lambda requests: counted.append(1) or forward_batch(requests)
+    *_, last = endpoints.decoded(Session(model), Form("p", strategy="sbd"), LOCAL)
+    assert len(counted) == last["num_forwards"]
+
+
 def test_decode_streams_to_a_whole_trace_and_its_page(client):
     job = client.submit("p", gamma=0.35, api_name="/decode")
     last = job.result()

@@ -109,13 +109,24 @@ class Session:
         self.open(form)
 
     def decode(
-        self, form: Form, visit: Visit | None = None, client: Client = LOCAL
+        self,
+        form: Form,
+        visit: Visit | None = None,
+        client: Client = LOCAL,
+        *,
+        is_compared: bool = True,
     ) -> Iterator[Update]:
         """Everything the page shows of one decode, to the end. Closing it frees the model.
 
-        visit: where its visitor may stop it. client: whose it is.
+        visit: where its visitor may stop it. client: whose it is. is_compared: decode the prompt by
+        next-token prediction, too.
         """
-        yield from self._told([form.model], lambda: self.open(form), form.ask, visit, client)
+        num_lanes = None if is_compared else 1
+
+        def opened() -> list[Lane]:
+            return self.open(form)[:num_lanes]
+
+        yield from self._told([form.model], opened, form.ask, visit, client)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
         """The same of one prompt decoded in several ways, each a lane of that name."""

@@ -42,10 +42,13 @@ def test_a_follow_up_holds_what_was_said_and_the_form_starts_anew(serve, open_pa
     before.locator("summary").click()
     expect(before).to_contain_text("You: Tell a story")
     assert "prompt=" not in page.url  # a link holds no conversation
+    question.fill("Tell another")
     page.get_by_role("button", name="Start anew").click()
     expect(page.get_by_label("Prompt")).to_be_focused()
+    expect(page.get_by_label("Prompt")).to_have_value("Tell another")
     decode_button(page).click()
     page.wait_for_function(f"{RUN}.isComplete && {RUN}.turns.length === 0")
+    assert page.evaluate(f"{RUN}.prompt") == "Tell another"
 
 
 def test_a_system_message_is_said_first_and_stands_in_the_link(serve, open_page) -> None:

@@ -28,7 +28,7 @@ export class Conversation {
     });
     const ask = make("button", "sbd-action", { type: "submit" }, "Ask");
     const anew = make("button", "sbd-action", { type: "button" }, "Start anew");
-    anew.addEventListener("click", startAnew);
+    anew.addEventListener("click", () => startAnew(this.box.value.trim()));
     this.form = make("form", "sbd-follow-up", {}, this.box, ask, anew);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -58,10 +58,17 @@ export class Conversation {
   }
 }
 
-/** The form decodes without what was said before. */
-function startAnew() {
+/**
+ * The form decodes without what was said before.
+ * @param {string} text what was typed as a follow-up
+ */
+function startAnew(text) {
   foldForm(false);
   const box = promptBox("sbd-prompt-box");
+  if (box && text) {
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
   box?.focus();
   box?.select();
 }
