@@ -164,6 +164,7 @@ def test_a_damaged_base_is_no_base_and_fetch_mends_it_and_says_so(
     folder = fetch(FAKE)
     assert require_base(FAKE.name) == folder
     damage(folder / name)
+    assert (find_base(FAKE) is None) is (damage is not flip)  # by sizes, before any byte is read
     with pytest.raises(ModelError, match=rf"base fake is damaged \({name}\): sbd fetch brings it"):
         require_base(FAKE.name)
     assert find_base(FAKE) is None
