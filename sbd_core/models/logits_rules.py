@@ -116,6 +116,8 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
     config.suppress_tokens = [i for i in config.suppress_tokens or () if i != mask_token_id] or None
     config.do_sample, config.temperature = False, None
     config.renormalize_logits = False  # changes no choice
+    if config.top_k == -1:  # vLLM's way to name no limit
+        config.top_k = None
     subject = f"{name}: its generation_config asks for"
     for setting in OTHER_DECODING:
         if (getattr(config, setting, None) or 1) != 1:

@@ -76,6 +76,18 @@ def test_sampling_draws_from_what_transformers_does(tmp_path, settings, temperat
     assert greedy.best_ids == logits.argmax(1).tolist()
 
 
+def test_vllm_names_no_limit_by_a_top_k_of_minus_1(tmp_path) -> None:
+    """Its 0.6 and later take -1, which transformers refuses where it samples, and only there."""
+    config = DecodeConfig(strategy="ntp", max_new_tokens=12)
+    free, unlimited = (
+        sbd_core.load(with_settings(tmp_path / str(k), do_sample=True, top_k=k), device="cpu")
+        for k in (0, -1)
+    )
+    for each in (config, replace(config, temperature=1.0)):
+        wanted = sbd_core.generate(free, PROMPT, each).token_ids
+        assert sbd_core.generate(unlimited, PROMPT, each).token_ids == wanted
+
+
 @pytest.mark.parametrize("strategy", ["ntp", "verify"])
 def test_an_exact_strategy_draws_from_the_likeliest_of_a_folder(tmp_path, strategy) -> None:
     model = sbd_core.load(with_settings(tmp_path / "m", do_sample=True, top_k=1), device="cpu")
