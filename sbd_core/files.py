@@ -5,7 +5,9 @@ the package's assets are.
 import errno
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 from pathlib import Path
 
 from sbd_core.errors import ArgumentError
@@ -64,6 +66,20 @@ def write_bytes(path: Path, data: bytes) -> None:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
         raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error
+
+
+WRITING = ".writing-"
+ABANDONED_SECONDS = 3600
+"""After which a folder that is still being written is one whose process was killed."""
+
+
+def new_work_folder(parent: Path) -> Path:
+    """A folder in `parent` to write in and move from; those of killed processes are removed."""
+    parent.mkdir(parents=True, exist_ok=True)
+    for old in parent.glob(f"{WRITING}*"):
+        if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=WRITING, dir=parent))
 
 
 def sha256(*paths: Path) -> str:

@@ -1,4 +1,4 @@
-"""What a borrowed GPU machine without a network does in half an hour: python -m scripts.on_gpu STEP
+"""Runs half an hour of work on a borrowed GPU machine: python -m scripts.on_gpu STEP
 
 `pack` writes here what travels, in loads; there `base` unpacks the base, and then come the steps in
 the order of STEPS, each at most MOST_MINUTES, going on where it ended and useful alone. What is to
@@ -43,9 +43,9 @@ from sbd_core.models.protocol import ForwardRequest
 
 MOST_MINUTES = 9.0
 LOAD_BYTES = 60 * 2**20
-"""Of a folder that is copied to the machine, which takes 64 MiB with what packs it."""
+"""Largest folder to copy to the machine, which takes 64 MiB with what packs it."""
 BACK_FILES, BACK_BYTES = 8, 16_000_000
-"""Of a load that comes back: its files, and the bytes of each."""
+"""Most files of a load that comes back, and most bytes of each."""
 LEFT_HERE = ("assets/pictures", "assets/traces", "assets/dist", "assets/vendor", "ui/web", "docs")
 """Tracked folders that no step needs."""
 DRY_STEPS = ("--steps", 1, "--precision", "fp32")
@@ -85,7 +85,7 @@ class Kit:
 
     @property
     def seconds_left(self) -> float:
-        """Of the step."""
+        """Seconds left of the step."""
         return self.began + 60 * self.minutes - time.monotonic()
 
     @property
@@ -143,7 +143,7 @@ def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
 
 
 def decode(kit: Kit) -> list[Path]:
-    """What forward passes and tokens cost: rows, KV lengths, strategies, generate(), exactness."""
+    """Measure forward passes and tokens: rows, KV lengths, strategies, generate(), exactness."""
     found = Findings(kit, "decode")
     found.add("bytes a second", lambda: bandwidth(kit))
     dtype = kit.of("bfloat16", "float32")
@@ -467,7 +467,7 @@ def pack(out: Path, base: Path, extra: Sequence[Path] = ()) -> list[Path]:
 
 
 def bytes_in(folder: Path) -> int:
-    """Of all its files."""
+    """Total bytes of its files."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 

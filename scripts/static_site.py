@@ -162,7 +162,7 @@ def best_of(export: WebFolder) -> Best:
 
 
 def form_of(export: WebFolder) -> dict[str, Any]:
-    """What the form holds at first."""
+    """Opening values of the form."""
     block_size = best_of(export).block_size or block_range_of(export)[1]
     return {**controls.start_of(best_of(export), export.name), "block_size": block_size}
 

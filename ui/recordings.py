@@ -32,10 +32,10 @@ COMPARED_LANES = {
 }
 """By model, "" for all others: SmolLM2's adapter learnt to draft, not to decode by Eq. 8."""
 HOME_RUN = "code-1"
-"""Of the gallery: what moves first on the page."""
+"""Run of the gallery that the page opens with."""
 OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
 ENDINGS = {REAL_MODEL: "-real"}
-"""Of the names of opening and comparison, by model; all others show nano's, which have none."""
+"""Suffix of the names of opening and comparison, by model; none where nano's are shown."""
 
 
 @dataclass(frozen=True, slots=True)

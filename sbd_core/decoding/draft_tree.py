@@ -1,4 +1,4 @@
-"""Which rows a forward pass of `verify` feeds: one rule, by what a row may bring and what it costs.
+"""The rule that chooses the rows of a forward pass of `verify`: by what each brings and costs.
 
 A forward pass reads one exact token and checks a draft behind it. The check ends behind the
 draft's first 0, 1, 2, ... tokens; masks behind such an end are the next draft if the check ends
@@ -277,7 +277,7 @@ def _units(gains: Sequence[float], own: float | None) -> list[tuple[float, int, 
     own: what an alternative's own row brings, None for a branch without one.
     """
     total = [0.0, 0.0, *accumulate(gains)]
-    """Of 0, 1, 2, ... masks."""
+    """Gain of 0, 1, 2, ... masks."""
     own_row = own is not None
     units: list[tuple[float, int, int]] = []
     masks, value, rows = 0, 0.0, 0

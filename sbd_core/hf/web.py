@@ -57,7 +57,7 @@ EMBEDDING = "model.embed_tokens.weight"
 
 @dataclass(frozen=True, slots=True)
 class WebExport:
-    """What export_web() wrote. download: bytes that a browser fetches, its runtime apart."""
+    """The result of export_web(). download: bytes that a browser fetches, its runtime apart."""
 
     model: str
     folder: str
@@ -179,7 +179,7 @@ def _told_of(adapter: BlockAdapter) -> dict[str, Any]:
 
 
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
-    """What decoding needs to know of the model beside its graph."""
+    """Facts of the model that decoding needs beside its graph."""
     from sbd_core.models.backends.onnx.export import Shape
 
     mask = usable_mask_token_id(model, tokenizer)

@@ -6,12 +6,10 @@ the same model takes its place. Knows no tensors until it writes.
 
 import hashlib
 import shutil
-import time
 from pathlib import Path
-from tempfile import mkdtemp
 
 from sbd_core.errors import ModelError
-from sbd_core.files import PACKAGE, cache_folder
+from sbd_core.files import PACKAGE, cache_folder, new_work_folder
 from sbd_core.models.bases import BASES
 from sbd_core.models.checkpoint_info import (
     ADAPTER_INFO,
@@ -21,9 +19,6 @@ from sbd_core.models.checkpoint_info import (
 )
 from sbd_core.models.web_folder import WebFolder, open_web
 
-WRITING = ".writing-"
-ABANDONED_SECONDS = 3600
-"""After which a folder that is still being written is one whose process was killed."""
 CODE = (
     "hf/web.py",
     "models/stored_tensors.py",
@@ -57,11 +52,7 @@ def keep_export(folder: Path) -> WebFolder:
     from sbd_core.hf.web import export_web
 
     place = _place(folder)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    for old in place.parent.glob(f"{WRITING}*"):
-        if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:
-            shutil.rmtree(old, ignore_errors=True)
-    work = Path(mkdtemp(prefix=WRITING, dir=place.parent))
+    work = new_work_folder(place.parent)
     try:
         export_web(folder, work / "made")
         owner, _, _ = place.name.rpartition("-")

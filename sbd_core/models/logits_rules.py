@@ -66,7 +66,7 @@ OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
 
 @dataclass(frozen=True, slots=True)
 class LogitsRules:
-    """What processors ask for: a penalty, those before the temperature, it, those after it.
+    """Repetition penalty, processors before the temperature, temperature, processors after it.
 
     sampled: those after any temperature at which decoding samples.
     """
@@ -104,7 +104,7 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
 
 
 def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
-    """What the generation_config of a model asks for, but for mask, penalty and temperature.
+    """The rules in a model's generation_config, but for mask, penalty and temperature.
 
     Its top_k, top_p and the like count where a DecodeConfig samples, at whose temperature.
 

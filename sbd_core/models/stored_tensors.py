@@ -79,7 +79,7 @@ def fits_blocks(tensor: Tensor) -> bool:
 
 
 def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
-    """Of one in 8 bits, its integers (rows, in) in int8 and its scales (rows, in / BLOCK)."""
+    """Integers (rows, in) of a tensor in 8 bits, in int8, and its scales (rows, in / BLOCK)."""
     blocks = np.frombuffer(stored.data, Q8_0)
     integers = np.ascontiguousarray(blocks["values"]).reshape(stored.shape)
     return integers, blocks["scale"].astype("f4").reshape(stored.shape[0], -1)

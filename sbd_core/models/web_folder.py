@@ -32,17 +32,17 @@ class WebFolder:
 
     @property
     def name(self) -> str:
-        """Of the model."""
+        """Name of the model."""
         return str(self.manifest["name"])
 
     @property
     def digest(self) -> str:
-        """Of all of it."""
+        """Digest of the whole folder."""
         return str(self.manifest["digest"])
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of every file, the manifest first."""
+        """Names of its files, the manifest first."""
         parts = [part["file"] for part in self.manifest["parts"]]
         return (WEB_MANIFEST, *self.manifest["files"], *parts)
 
@@ -91,7 +91,7 @@ def _require_whole(
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:
-    """Of all that a manifest says but this."""
+    """Digest of all that a manifest says but this."""
     told = {name: value for name, value in manifest.items() if name != "digest"}
     text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -124,5 +124,5 @@ def _pieces(tensors: "Iterable[Stored]") -> Iterator[bytes]:
 
 
 def entry_of(file: Path) -> dict[str, Any]:
-    """What the manifest says of a file."""
+    """Size and digest of a file, as the manifest has them."""
     return {"size": file.stat().st_size, "sha256": sha256(file)}

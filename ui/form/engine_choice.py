@@ -22,7 +22,7 @@ RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
 
 
 def engine_value(folder: Path | None) -> str:
-    """What the line is made from for the model of a folder; "" while no browser can decode with it.
+    """Data of the line for the model of a folder; "" while no browser can decode with it.
 
     folder: where the model lies, None for one that lies in none.
     """

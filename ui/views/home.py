@@ -18,7 +18,7 @@ from ui.views import gallery
 
 
 def home_value(*, prompt_id: str) -> str:
-    """What opens without an address: a run by the paper's method, and one of a real model, checked.
+    """The opening of the page: a run by the paper's method, and one of a real model, checked.
 
     prompt_id: of the box that "Try your own prompt" leads to.
     """

@@ -134,7 +134,7 @@ def chip_name(device: Device) -> str:
 
 
 def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """What the forward passes of so many such runs, decoded together, would take on a device with
+    """Seconds that the forward passes of so many such runs, decoded together, take on a device with
     Llama-3.1-8B, by the roofline.
     """
     return NUM_LAYERS * sum(
@@ -150,7 +150,7 @@ def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """Of each device, by the roofline: seconds of the run `text` by its block, 1 one at a time, for
+    """By device, from the roofline: seconds of the run `text` by its block, 1 one at a time, for
     each size of the batch.
     """
     runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}

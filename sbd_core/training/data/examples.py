@@ -26,14 +26,14 @@ MOST_TRIED = 20
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """What a model can read: token ids below num_rows, and texts of at most `reach` positions."""
+    """Limits of a model: token ids below num_rows, and texts of at most `reach` positions."""
 
     num_rows: int | None = None
     reach: int | None = None
 
     @classmethod
     def of(cls, model: Any) -> "ModelLimits":
-        """Those of a transformers model."""
+        """Read the limits of a transformers model."""
         return cls(int(model.get_input_embeddings().weight.shape[0]), reach_of(model.config))
 
 

@@ -77,7 +77,7 @@ def test_sampling_draws_from_what_transformers_does(tmp_path, settings, temperat
 
 
 def test_vllm_names_no_limit_by_a_top_k_of_minus_1(tmp_path) -> None:
-    """Its 0.6 and later take -1, which transformers refuses where it samples, and only there."""
+    """transformers refuses -1 where it samples, and only there."""
     config = DecodeConfig(strategy="ntp", max_new_tokens=12)
     free, unlimited = (
         sbd_core.load(with_settings(tmp_path / str(k), do_sample=True, top_k=k), device="cpu")

@@ -428,12 +428,12 @@ class Exporter:
         return self._turned(asked, "query_positions")
 
     def _shares(self, scores: str, name: str) -> str:
-        """What a query takes of each position, by its scores (slots, KV heads, G W, capacity)."""
+        """Attention weights of the scores (slots, KV heads, G W, capacity)."""
         scores = self.writer.node("Add", [scores, "bias"], f"{scores}.masked")
         return self.writer.node("Softmax", [scores], f"{name}.shares", axis=-1)
 
     def _by_row(self, mixed: str) -> str:
-        """What attention gives by slot (slots * width, heads * size), by row."""
+        """Rearrange the output of attention by slot (slots * width, heads * size), by row."""
         return self.writer.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:

@@ -9,18 +9,17 @@ import hashlib
 import logging
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import onnx
 import onnxruntime
 import torch
 
-from sbd_core.files import cache_folder
+from sbd_core.files import cache_folder, new_work_folder
 from sbd_core.models.backends.onnx.export import (
     BLOCKS_GRAPH_FILE,
     GRAPH_FILE,
@@ -32,9 +31,6 @@ from sbd_core.models.backends.onnx.export import (
 logger = logging.getLogger(__name__)
 
 DIGEST_FILE = "sha256"
-WRITING = "writing-"
-ABANDONED_SECONDS = 3600
-"""After which a folder that is still being written is one whose process was killed."""
 CHUNK = 1 << 24
 
 
@@ -62,11 +58,7 @@ def graph_folder(key: str, write: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def _keep(kept: Path, write: Callable[[Path], None]) -> None:
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    for old in kept.parent.glob(f"{WRITING}*"):
-        if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:
-            shutil.rmtree(old, ignore_errors=True)
-    folder = Path(mkdtemp(prefix=WRITING, dir=kept.parent))
+    folder = new_work_folder(kept.parent)
     try:
         write(folder)
         (folder / DIGEST_FILE).write_text(files_digest(folder))

@@ -133,7 +133,7 @@ class WebExporter(Exporter):
         )
 
     def _width_of(self, name: str) -> int:
-        """What a product reads: columns of its weight."""
+        """Number of columns of a product's weight."""
         if name.startswith("head."):
             return self.shape.hidden
         _, index, product, _ = name.split(".", 3)
