@@ -215,7 +215,7 @@ def test_a_drafted_token_is_thrown_away(lesson):
     news = page.locator(".sbd-learn-yours")
     expect(news).to_contain_text("Right: you would throw away")
     expect(news).to_contain_text(re.compile("drafts anew|drafts on"))
-    assert page.locator(".sbd-tile.is-accepted").count() > 0
+    expect(page.locator(".sbd-tile.is-accepted")).not_to_have_count(0)
     expect(answer(page)).not_to_be_empty()
 
 
