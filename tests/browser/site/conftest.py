@@ -102,8 +102,13 @@ def is_complete(page, old: str) -> None:
     until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
 
 
+FILL = "(box) => { box.value = 41; box.dispatchEvent(new Event('input', { bubbles: true })); }"
+
+
 def decode_here(page, prompt: str) -> dict:
+    """Decode with a number of rows, as what pays here is another every time it is measured."""
     old = state(page)["run"]
+    page.locator("#sbd-max-rows-field input").evaluate(FILL)
     page.get_by_label("Prompt").fill(prompt)
     decode_button(page).click()
     is_complete(page, old)

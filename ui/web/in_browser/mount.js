@@ -6,6 +6,7 @@ import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
 import { currentView, fileAddress, goButtons, promptBox, rootAddress } from "../dom/page.js";
+import { flag } from "../flag.js";
 import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
 import { showModelHere } from "../form/header.js";
 import { keepAddress } from "../share/permalink.js";
@@ -308,11 +309,12 @@ class HereView {
     this.decoder.use(placeOf(setting).source);
   }
 
-  /** What the address asks for. */
+  /** Begin as the address asks: with its decode, unless the runs of this address are kept. */
   begin() {
     const query = new URLSearchParams(window.location.search);
     if (query.get("engine") !== "browser" && !this.setting.is_only) return;
-    const form = formOfAddress(query);
+    const isKept = flag()[1] !== "";
+    const form = isKept ? null : formOfAddress(query);
     if (form) {
       this.decoder.state = "coming";
       this.decoder.take({ kind: "decode", form });
