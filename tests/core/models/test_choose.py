@@ -11,6 +11,7 @@ import torch
 
 import sbd_core
 from sbd_core import DecodeConfig, generate
+from sbd_core.files import WRITING
 from sbd_core.models import threads
 from sbd_core.models.backends.onnx import build, store
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, WEIGHTS_FILE, Exporter
@@ -130,7 +131,7 @@ def test_processes_that_write_at_once_leave_one_whole_graph(folder, kept, tmp_pa
 
 
 def test_a_killed_process_leaves_nothing_that_is_used_or_kept(folder, kept) -> None:
-    half = kept / f"{store.WRITING}killed"
+    half = kept / f"{WRITING}killed"
     half.mkdir(parents=True)
     (half / GRAPH_FILE).write_bytes(b"half")
     sbd_core.load(folder, device="cpu")
