@@ -6,7 +6,6 @@ Plans without max_rows go by it. Costs are of one text alone, after a short prom
 import hashlib
 import json
 import logging
-import math
 import os
 import statistics
 import tempfile
@@ -31,11 +30,13 @@ NUM_PROMPT = 64
 MAX_CAUSAL = 5
 ROWS_A_CAUSAL = 3
 """A measured forward pass has a causal row, exact token or draft, for so many, MAX_CAUSAL at most;
-the others are masks, but for 2 rows. So plans look: a draft of one token with masks behind one of
-its ends is 2 causal rows and 2 masks, behind both 2 and 4."""
+the others are masks, but for 2 rows. So plans look: one exact token with 3 masks, a draft of one
+token with masks behind both of its ends."""
+NUM_DRAFTED = 4
+"""Rows of the block that is drafted from."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
-FORMAT = 4
+FORMAT = 5
 
 logger = logging.getLogger(__name__)
 _known: dict[str, RowCosts] = {}
@@ -78,7 +79,7 @@ def measure_row_costs(model: SetBlockModel) -> RowCosts:
 
 
 def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardRequest:
-    num_causal = 2 if num_rows == 2 else min(math.ceil(num_rows / ROWS_A_CAUSAL), MAX_CAUSAL)
+    num_causal = 2 if num_rows == 2 else min(max(1, num_rows // ROWS_A_CAUSAL), MAX_CAUSAL)
     masks = [model.mask_token_id or 0] * (num_rows - num_causal)
     return ForwardRequest(cache, [0] * num_causal, masks, num_causal)
 
@@ -86,8 +87,7 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
     """With what is read from the logits: of the causal rows, and of the block drafted from if any.
 
-    A draft is as long as what it is to follow: its block has a row for each causal one. With a
-    sampler head each of these is read by itself, once it has weighed it anew.
+    With a sampler head each row of a block is read by itself, once it has weighed it anew.
     """
     spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
     began = time.perf_counter()
@@ -95,11 +95,11 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
     first, head = request.num_causal_logits, model.sampler_head
     with one_thread_between_passes(model):
         model.compute_logit_stats(logits, 0, first, spec)
-        stop = min(len(logits), first + max(2, first))
+        stop = min(len(logits), first + NUM_DRAFTED)
         if request.block_ids and head is None:
             model.compute_logit_stats(logits, first, stop, spec)
         elif head is not None:
-            spec = replace(spec, num_top=1 + NUM_ALTERNATIVES)
+            spec = replace(spec, num_top=1 + NUM_ALTERNATIVES, has_entropy=True)
             walk = head.begin(logits[first + 1 : stop]) if stop > first + 1 else None
             for row in range(first, stop):
                 if walk is not None and row > first:

@@ -85,7 +85,7 @@ def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes(monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("num_causal", "num_masks", "num_drafted"), [(1, 2, 1), (2, 4, 1), (4, 8, 3)]
+    ("num_causal", "num_masks", "num_drafted"), [(1, 2, 1), (1, 3, 2), (2, 4, 3), (4, 8, 3)]
 )
 def test_a_pass_drafts_from_one_of_its_blocks(num_causal, num_masks, num_drafted) -> None:
     model, drafted = chance_model(1), []

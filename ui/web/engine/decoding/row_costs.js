@@ -12,6 +12,7 @@ const NUM_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48];
 const NUM_PROMPT = 64;
 const MAX_CAUSAL = 5;
 const ROWS_A_CAUSAL = 3;
+const NUM_DRAFTED = 4;
 const BUDGET_MS = 2000;
 const MAX_ROUNDS = 40;
 
@@ -52,7 +53,7 @@ async function measureRowCosts(model, maskId) {
       predraftBlocks: [],
     });
     const first = Math.min(numCausal, MAX_CAUSAL);
-    const stop = Math.min(logits.numRows, first + Math.max(2, first));
+    const stop = Math.min(logits.numRows, first + NUM_DRAFTED);
     computeLogitStats(logits, 0, stop, spec);
     return (performance.now() - began) / 1000;
   };
@@ -65,7 +66,7 @@ async function measureRowCosts(model, maskId) {
     for (let round = 0; round <= MAX_ROUNDS; round += 1) {
       for (const [index, size] of sizes.entries()) {
         cache.truncate(numPrompt);
-        const wanted = size === 2 ? 2 : Math.ceil(size / ROWS_A_CAUSAL);
+        const wanted = size === 2 ? 2 : Math.max(1, Math.floor(size / ROWS_A_CAUSAL));
         const numCausal = Math.min(wanted, MAX_CAUSAL);
         const time = await seconds(numCausal, size - numCausal);
         if (round) times[index]?.push(time);
