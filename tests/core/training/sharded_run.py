@@ -3,6 +3,7 @@
 All else is accelerate's own: how it shards the model and what it makes of the optimizers.
 """
 
+import os
 import sys
 from typing import Any
 
@@ -36,4 +37,8 @@ class ShardingAccelerator(Accelerator):
 training.Accelerator = ShardingAccelerator  # type: ignore[misc]
 
 if __name__ == "__main__":
-    sys.exit(run_all(sys.argv[1]))
+    status = run_all(sys.argv[1])
+    sys.stdout.flush()
+    # DTensor's caches keep the process group alive, and a thread of gloo's that wakes while the
+    # interpreter is taken down aborts the process.
+    os._exit(status)
