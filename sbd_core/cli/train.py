@@ -10,8 +10,8 @@ from sbd_core.errors import ArgumentError, require_number
 from sbd_core.json_node import json_of
 
 if TYPE_CHECKING:
-    from sbd_core.training.recipes.recipe import Recipe
-    from sbd_core.training.step.step_runner import RunSettings
+    from sbd_core.training.recipe import Recipe
+    from sbd_core.training.step import RunSettings
 
 HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline"
 
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
     changes = _changes(arguments)
     if arguments.estimate:
-        from sbd_core.training.recipes.recipe import read_recipe
+        from sbd_core.training.recipe import read_recipe
 
         # The estimate does not read the data.
         changes.setdefault("data", ("file:data.jsonl",))
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoints.state import state_folder
-    from sbd_core.training.recipes.recipe import read_recipe
+    from sbd_core.training.recipe import read_recipe
     from sbd_core.training.train import train
 
     saving = {
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> "RunSettings":
-    from sbd_core.training.step.step_runner import RunSettings
+    from sbd_core.training.step import RunSettings
 
     return RunSettings(
         is_compiled=arguments.compile,
@@ -215,10 +215,10 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
 def _print_estimate(arguments: argparse.Namespace, recipe: "Recipe") -> None:
     """Print the estimate. Raises our errors."""
-    from sbd_core.training.estimate import memory, report
+    from sbd_core.training import estimate as memory
 
     init = None if arguments.init is None else str(arguments.init)
-    config, name = report.read_config(init, recipe)
+    config, name = memory.read_config(init, recipe)
     setup = memory.Setup(
         num_gpus=arguments.gpus,
         sharding=arguments.sharding or ("fsdp" if arguments.gpus > 1 else "none"),
@@ -233,10 +233,10 @@ def _print_estimate(arguments: argparse.Namespace, recipe: "Recipe") -> None:
             rule = f"must hold more than one row of {recipe.row_tokens} tokens takes"
             raise ArgumentError("gpu_memory", rule, arguments.gpu_memory)
         setup, estimate = fitting
-    print(report.as_text(name, recipe, setup, estimate))
+    print(memory.as_text(name, recipe, setup, estimate))
     if not setup.is_checkpointed:
         less = memory.estimate(config, recipe, replace(setup, is_checkpointed=True)).total
         print(f"with gradient checkpointing {less / memory.GIB:.2f} GiB")
-    print(report.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
+    print(memory.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
     if arguments.json:
         print(json.dumps({"model": name, **estimate.to_data()}))

@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from sbd_core.errors import require_number
-    from sbd_core.training.adapter.base import read_base
-    from sbd_core.training.adapter.run import AdapterRecipe, AdapterRun, require_out
+    from sbd_core.training.adapter.run import AdapterRecipe, AdapterRun, read_base, require_out
     from sbd_core.training.adapter.states import read_texts
     from sbd_core.training.data.examples import ModelLimits
     from sbd_core.training.graceful_stop import StepAbandoned, graceful_stop

@@ -20,7 +20,7 @@ from sbd_core.training.data.masking import (
     pack,
 )
 from sbd_core.training.data.tokenizer import padding_id, require_tokens
-from sbd_core.training.step.loss import LossModule, training_loss
+from sbd_core.training.loss import LossModule, training_loss
 
 TEXTS_PER_FORWARD = 64
 CPU = torch.device("cpu")

@@ -27,7 +27,7 @@ from sbd_core.models.loading import read
 from sbd_core.models.model_config import add_end_token
 from sbd_core.training.data.sources import LeftOut, mixed, read_source
 from sbd_core.training.data.tokenizer import train_tokenizer
-from sbd_core.training.recipes.recipe import Recipe
+from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
 """What tells a model folder that training wrote from any other folder."""

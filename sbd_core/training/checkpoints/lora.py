@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.extras import require
 from sbd_core.models.adapters import WEIGHTS_FILE, Fingerprint, write_adapter
 from sbd_core.training.checkpoints.checkpoint import RECIPE_FILE, keep_others, replace_folder
-from sbd_core.training.recipes.recipe import Recipe
+from sbd_core.training.recipe import Recipe
 
 PREFIX = "base_model.model."
 """Prefix that peft puts before the name of each weight."""

@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from accelerate import Accelerator
 from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.files import sha256
 from sbd_core.json_node import json_of
-from sbd_core.training.recipes.recipe import Recipe
+from sbd_core.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from sbd_core.training.checkpoints.lora import TrainedAdapter
 
 Provenance = dict[str, list[str | None]]
 
@@ -42,9 +48,6 @@ def _digest(file: Path) -> str | None:
     except (OSError, ValueError):
         return None
 
-
-if TYPE_CHECKING:
-    from sbd_core.training.checkpoints.lora import TrainedAdapter
 
 # What a state folder that something else wrote over can raise when read.
 STATE_ERRORS = (
@@ -154,3 +157,26 @@ def _continues(recipe: Recipe, saved: Any, step: int, seconds: float) -> bool:
     except (TypeError, AttributeError, ArgumentError):
         return False
     return before.past(step, seconds) == recipe.past(step, seconds)
+
+
+def running_average(
+    model: PreTrainedModel, recipe: Recipe, accelerator: Accelerator
+) -> AveragedModel | None:
+    """The average that the recipe asks for, of no step yet; None if it asks for none.
+
+    Raises ArgumentError for several processes, whose weights may be sharded.
+    """
+    if recipe.averaging == 0:
+        return None
+    if accelerator.num_processes > 1:
+        raise ArgumentError("averaging", "must be 0 with several processes", recipe.averaging)
+    return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
+
+
+def restore_average(average: AveragedModel, state: Path) -> None:
+    """Go on from the average in a state folder. Raises TrainingError."""
+    try:
+        load_model(average.module, state / AVERAGE / "model.safetensors")
+    except STATE_ERRORS as error:
+        raise unreadable(state, error) from error
+    average.n_averaged.fill_(1)

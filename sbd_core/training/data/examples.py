@@ -12,7 +12,7 @@ from sbd_core.models.model_config import reach_of
 from sbd_core.tasks import Example
 from sbd_core.training.data.sources import LeftOut, Record, mixed, read_source
 from sbd_core.training.data.tokenizer import encode_plain_texts, writes_own_turns
-from sbd_core.training.recipes.recipe import Recipe
+from sbd_core.training.recipe import Recipe
 
 Pair = tuple[list[int], list[int]]
 """Ids of a prompt, to where the assistant answers, and of its answer, to its end token."""

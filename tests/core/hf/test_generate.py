@@ -17,7 +17,7 @@ from sbd_core import ArgumentError, DecodeConfig
 from sbd_core.hf import generate, prepare
 from sbd_core.solvers import EntropyBound
 from sbd_core.training.checkpoints.checkpoint import export
-from sbd_core.training.recipes.recipe import read_recipe
+from sbd_core.training.recipe import read_recipe
 from tests.core.hf.conftest import LENGTH, PROMPTS, answers, expected
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
 

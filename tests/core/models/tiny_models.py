@@ -46,7 +46,7 @@ from transformers import (
 from sbd_core.config import Calibration
 from sbd_core.models.backends.choose import fused_backend
 from sbd_core.models.block_adapter import write_block_adapter
-from sbd_core.training.adapter.base import read_base
+from sbd_core.training.adapter.run import read_base
 from sbd_core.training.adapter.step import AdapterModule
 from sbd_core.training.data.tokenizer import EOS_ID, PAD_ID, train_tokenizer
 

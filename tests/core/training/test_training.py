@@ -17,12 +17,12 @@ import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
-from sbd_core.training import run
+from sbd_core.training import step
+from sbd_core.training import train as training
 from sbd_core.training.checkpoints.checkpoint import replace_folder
 from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.run import Run
-from sbd_core.training.step import step_runner
-from sbd_core.training.step.loss import Loss
+from sbd_core.training.loss import Loss
+from sbd_core.training.train import Run
 from tests.core.training.training_runs import (
     TINY,
     all_losses,
@@ -92,7 +92,7 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
 ) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, run, "export", saved)
+        kill_at(patch, training, "export", saved)
         with pytest.raises(Killed):
             train(TINY, None, out, save_every=1)
     train(TINY, None, out, save_every=1)
@@ -134,9 +134,9 @@ def test_a_signal_leaves_the_step_under_way_undone(whole, tmp_path, monkeypatch,
             loss.total.register_hook(interrupt)
         return loss
 
-    loss_of = step_runner.training_loss
+    loss_of = step.training_loss
     with monkeypatch.context() as patch:
-        patch.setattr(step_runner, "training_loss", interrupted)
+        patch.setattr(step, "training_loss", interrupted)
         assert main(command(TINY, tmp_path)[2:]) == 130
     assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 2
     train(TINY, None, out)

@@ -11,10 +11,9 @@ import torch
 from safetensors.torch import load_file
 
 from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.recipes.recipe import Recipe
-from sbd_core.training.run import Run
-from sbd_core.training.step.step_runner import RunSettings
-from sbd_core.training.train import SAVE_EVERY, SAVE_MINUTES
+from sbd_core.training.recipe import Recipe
+from sbd_core.training.step import RunSettings
+from sbd_core.training.train import SAVE_EVERY, SAVE_MINUTES, Run
 from sbd_core.training.train import train as train_as_set
 
 TINY = Recipe(

@@ -10,8 +10,7 @@ import torch
 
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.data.batch_builder import Batch, BatchBuilder
-from sbd_core.training.data.batch_loading import batches, chosen_workers
+from sbd_core.training.data.batch_builder import Batch, BatchBuilder, batches, chosen_workers
 from tests.core.training.training_runs import TINY, all_losses, train
 
 

@@ -9,12 +9,10 @@ import torch
 from transformers import AttentionInterface
 
 from sbd_core.__main__ import main
-from sbd_core.training.estimate import dry_run as counting
-from sbd_core.training.estimate.dry_run import dry_run
-from sbd_core.training.estimate.memory import GIB, KNOWN, Setup, estimate
-from sbd_core.training.estimate.report import read_config
-from sbd_core.training.recipes.recipe import read_recipe
-from sbd_core.training.step.loss import LossModule
+from sbd_core.training import estimate as counting
+from sbd_core.training.estimate import GIB, KNOWN, Setup, dry_run, estimate, read_config
+from sbd_core.training.loss import LossModule
+from sbd_core.training.recipe import read_recipe
 from tests.core.models.tiny_models import MAKERS, save_tiny, tiny_tokenizer
 
 RECIPE = read_recipe("sbd", Path("finetune"), {"data": ("file:a.jsonl",), "row_tokens": 64})

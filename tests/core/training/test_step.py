@@ -1,23 +1,68 @@
-"""bf16 learns what fp32 learns; auto takes the faster and keeps it; what is lacking is named."""
+"""Updates follow gradients of at most the norm of the recipe; bf16 learns what fp32 learns."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
 import torch
+from accelerate import Accelerator
 
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training import step
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.data.masking import pack
-from sbd_core.training.step import precision
-from sbd_core.training.step.attention import ATTENTIONS, chosen_attention
-from sbd_core.training.step.loss import LossModule, training_loss
-from sbd_core.training.step.step_runner import StepRunner
+from sbd_core.training.loss import LossModule, training_loss
+from sbd_core.training.step import (
+    ATTENTIONS,
+    RunSettings,
+    StepRunner,
+    chosen_attention,
+    has_bf16,
+    require_precision,
+)
 from tests.core.models.tiny_models import tiny_model
 from tests.core.training.data.masked_texts import CPU, PAD, VOCABULARY, noisy, pairs
 from tests.core.training.training_runs import TINY, all_losses, train
 
-needs_bf16 = pytest.mark.skipif(not precision.has_bf16(CPU), reason="needs bf16 in hardware")
+
+@pytest.fixture
+def runner() -> StepRunner:
+    recipe = replace(TINY, optimizer="adamw", max_gradient_norm=0.5)
+    settings, model = RunSettings(precision="fp32"), tiny_model("llama", 300)
+    return StepRunner(model, recipe, settings, Accelerator(cpu=True))
+
+
+def set_gradients(runner: StepRunner, value: float) -> list[torch.Tensor]:
+    weights = [weight for weight in runner.model.parameters() if weight.requires_grad]
+    for weight in weights:
+        weight.grad = torch.full_like(weight, value)
+    return weights
+
+
+@pytest.mark.parametrize(("value", "is_cut"), [(10.0, True), (1e-6, False)])
+def test_gradients_are_cut_to_the_norm_of_the_recipe(runner, value, is_cut) -> None:
+    weights, norms = set_gradients(runner, value), []
+    own = value * math.sqrt(sum(weight.numel() for weight in weights))
+    runner.optimizers[0].register_step_pre_hook(
+        lambda *_: norms.append(float(torch.cat([w.grad.flatten() for w in weights]).norm()))
+    )
+    runner.update(0.1, 0)
+    assert norms == pytest.approx([0.5 if is_cut else own], rel=1e-3)
+    assert all(weight.grad is None for weight in weights), "the next step begins anew"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_gradient_that_is_no_number_stops_training_before_the_update(runner, value) -> None:
+    weights = set_gradients(runner, 1.0)
+    before = [weight.detach().clone() for weight in weights]
+    weights[3].grad[0] = value
+    with pytest.raises(TrainingError, match=r"norm is (nan|inf) at step 4"):
+        runner.update(0.1, 3)
+    assert all(map(torch.equal, before, weights))
+
+
+needs_bf16 = pytest.mark.skipif(not has_bf16(CPU), reason="needs bf16 in hardware")
 
 
 @needs_bf16
@@ -44,7 +89,7 @@ def test_auto_takes_the_faster_precision_and_a_resumed_run_keeps_it(
 
     with monkeypatch.context() as patch:
         patch.setattr(StepRunner, "_try", passing)
-        patch.setattr(precision, "perf_counter", lambda: clock[0])
+        patch.setattr(step, "perf_counter", lambda: clock[0])
         train(replace(TINY, steps=1, decay_steps=0), None, tmp_path / "model", precision="auto")
     assert f"precision: {wanted}" in capfd.readouterr().err
     progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
@@ -58,11 +103,11 @@ def test_auto_takes_the_faster_precision_and_a_resumed_run_keeps_it(
 def test_a_precision_that_is_none_or_that_the_processor_lacks_is_named(monkeypatch) -> None:
     for wrong in ("fp16", None, 16):
         with pytest.raises(ArgumentError, match="precision: must be one of auto, bf16, fp32"):
-            precision.require_precision(wrong, CPU)
+            require_precision(wrong, CPU)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True})
-    precision.require_precision("auto", CPU)
+    require_precision("auto", CPU)
     with pytest.raises(ArgumentError, match="which has no fast bf16; got 'bf16'"):
-        precision.require_precision("bf16", CPU)
+        require_precision("bf16", CPU)
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sbd_core.errors import TrainingError
+from sbd_core.masks import dense, flex, training_may_attend
 from sbd_core.training.data.masking import NO_TARGET, PackedBatch
-from sbd_core.training.step.attention import attention_mask
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask
@@ -119,7 +119,7 @@ def training_loss(
     """Eq. 14 over the batch; without noisy tokens the plain next-token loss.
 
     ntp_weight: what the sums are divided by; None stands for the weight of this batch.
-    attention: the one that the model runs, see attention.py.
+    attention: the one that the model runs, see chosen_attention().
     """
     indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
     weights = batch.weights.flatten()[indices].to(device)
@@ -145,3 +145,21 @@ def training_loss(
         (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
         torch.stack([ntp.detach(), own_weight, matp.detach(), noisy_weight]),
     )
+
+
+def attention_mask(
+    batch: PackedBatch, device: torch.device, attention: str
+) -> "Tensor | BlockMask":
+    """Who may attend to whom: (rows, 1, n, n) bool, in bf16 to be added (eager), or a BlockMask.
+
+    What is added is 0 or -inf, which bf16 holds exactly, at half the memory of fp32.
+    """
+    num_rows, size = batch.token_ids.shape
+    rule = training_may_attend(batch.layout.to(device))
+    if attention == "flex_attention":
+        return flex(rule, size, size, num_rows, device)
+    may_attend = dense(rule, size, size, num_rows, device)[:, None]
+    if attention == "sdpa":
+        return may_attend
+    added = torch.zeros(may_attend.shape, dtype=torch.bfloat16, device=may_attend.device)
+    return added.masked_fill_(~may_attend, float("-inf"))

@@ -1,23 +1,96 @@
-"""The forward and backward passes of a step and its update, on the model as accelerate wraps it."""
+"""A training step on the model as accelerate wraps it: forward and backward passes, and the update.
+
+It computes in bf16 where the processor is quick at it, else in fp32. Weights, gradients and
+optimizers stay fp32 either way; autocast lowers the forward pass and what it leaves for the
+backward pass.
+"""
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType
 from transformers import PreTrainedModel
 
-from sbd_core.errors import TrainingError
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.models.devices import has_bf16
 from sbd_core.training.data.batch_builder import Batch
-from sbd_core.training.recipes.recipe import Recipe
-from sbd_core.training.step.attention import chosen_attention
-from sbd_core.training.step.loss import Loss, LossModule, training_loss
-from sbd_core.training.step.precision import Precision, autocast, faster, has_bf16, seconds_of
+from sbd_core.training.loss import Loss, LossModule, training_loss
+from sbd_core.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    pass
+
+Precision = Literal["bf16", "fp32"]
+PRECISIONS = ("auto", "bf16", "fp32")
+NUM_TIMED = 3
+
+
+def require_precision(precision: object, device: torch.device) -> None:
+    """ArgumentError unless `precision` is auto, bf16 or fp32 and `device` computes in it."""
+    if precision not in PRECISIONS:
+        raise ArgumentError("precision", f"must be one of {', '.join(PRECISIONS)}", precision)
+    if precision == "bf16" and not has_bf16(device):
+        rule = f"must be auto or fp32 on this {device.type}, which has no fast bf16"
+        raise ArgumentError("precision", rule, precision)
+
+
+def autocast(
+    precision: Precision, device: torch.device, *, keeps_casts: bool = True
+) -> torch.autocast:
+    """The context of a forward pass in this precision. keeps_casts: of weights, to its end."""
+    enabled = precision == "bf16"
+    return torch.autocast(device.type, torch.bfloat16, enabled=enabled, cache_enabled=keeps_casts)
+
+
+def seconds_of(step: Callable[[], None], device: torch.device) -> float:
+    """The fastest of a few calls of `step`, after one that may compile it."""
+    found = []
+    for _ in range(1 + NUM_TIMED):
+        began = perf_counter()
+        step()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        found.append(perf_counter() - began)
+    return min(found[1:])
+
+
+def faster(seconds: Mapping[Precision, float]) -> Precision:
+    """The precision of the least seconds."""
+    return min(seconds, key=lambda precision: seconds[precision])
+
+
+ATTENTIONS = ("auto", "eager", "sdpa", "flex_attention")
+
+
+def require_attention(attention: object, device: torch.device) -> None:
+    """ArgumentError unless `attention` is one that can train on `device`."""
+    if attention not in ATTENTIONS:
+        raise ArgumentError("attention", f"must be one of {', '.join(ATTENTIONS)}", attention)
+    if attention == "flex_attention" and device.type != "cuda":
+        raise ArgumentError("attention", "must be auto, eager or sdpa without CUDA", attention)
+
+
+def chosen_attention(
+    attention: str, device: torch.device, precision: Precision, *, is_compiled: bool
+) -> str:
+    """The attention meant, as transformers names it.
+
+    On a CPU plain products of matrices have the faster backward pass in bf16, once compiled:
+    uncompiled they write every score to memory several times. In fp32 PyTorch's own is faster.
+    """
+    if attention != "auto":
+        return attention
+    if device.type == "cuda":
+        return "flex_attention"
+    return "eager" if is_compiled and precision == "bf16" else "sdpa"
+
 
 WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
 """Where every backward pass would send its gradients to the other processes."""
@@ -28,8 +101,8 @@ class RunSettings:
     """What changes a run's speed and memory and not what it learns.
 
     is_compiled: True runs the forward pass through torch.compile: minutes of waiting at the
-    start, then less time a step. precision: auto times some steps of each, see precision.py.
-    attention: see attention.py. num_workers: processes that build batches ahead; None: as many
+    start, then less time a step. precision: auto times some steps of each. attention: see
+    chosen_attention(). num_workers: processes that build batches ahead; None: as many
     as pay. is_checkpointed: True keeps of each layer its input alone and runs it again in the
     backward pass, which takes less memory and a third more time. num_parts: forward and backward
     passes that the batch of a process is parted into, whose gradients add up.

@@ -1,0 +1,373 @@
+"""estimate(): the memory that a run takes of each GPU, part by part.
+
+A forward pass of tensors without data counts whatever autograd saves, layer by layer, so any
+architecture of transformers counts itself. Attention keeps what FlexAttention and flash kernels
+keep: queries, keys, values, its output and a number a query; no scores. The estimate is the sum at
+the worst moment: rows full of tokens, each with a target. PyTorch itself, CUDA and gaps between
+tensors come on top (MARGIN).
+"""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from transformers import AttentionInterface, AutoModelForCausalLM
+
+from sbd_core.errors import ArgumentError, require_integer, require_number, shown
+from sbd_core.training.checkpoints.checkpoint import new_config
+from sbd_core.training.loss import LossModule
+from sbd_core.training.recipe import Recipe
+
+ATTENTION = "sbd_dry_run"
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Counts of a model and bytes that one forward pass keeps for its backward pass.
+
+    num_weights, num_trained; num_of_layer, num_of_rest: weights of one layer, and of embeddings,
+    last norm and output layer. kept_by_layer, kept_by_rest: bytes; casts of weights to bf16 are
+    among them. layer_input: bytes of what a layer reads, all that checkpointing keeps of it.
+    vocabulary_size: rows of the output layer.
+    """
+
+    num_weights: int
+    num_trained: int
+    num_layers: int
+    num_of_layer: int
+    num_of_rest: int
+    kept_by_layer: int
+    kept_by_rest: int
+    layer_input: int
+    vocabulary_size: int
+
+
+def dry_run(
+    config: Any, recipe: Recipe, num_rows: int, *, base_bytes: int, is_bf16: bool
+) -> DryRun:
+    """Count for rows of recipe.row_tokens, every token of which has a target.
+
+    config: of a transformers decoder. base_bytes: of a weight beside an adapter, 2 or 4. is_bf16:
+    the precision of the step. Raises ArgumentError for a model that cannot be counted.
+    """
+    try:
+        with torch.device("meta"):
+            dtype = torch.bfloat16 if base_bytes == 2 else torch.float32
+            model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+            num_weights = sum(weight.numel() for weight in model.parameters())
+            num_of_layer = sum(weight.numel() for weight in _layers(model)[0].parameters())
+            if recipe.lora_rank:
+                _add_lora(model, recipe)
+        with FakeTensorMode():
+            _fake_weights(model)
+            found = _count(model, recipe, num_rows, num_weights, num_of_layer, is_bf16=is_bf16)
+    except (RuntimeError, ValueError, TypeError, AttributeError, KeyError) as error:
+        kind = getattr(config, "model_type", "?")
+        reason = " ".join(str(error).split())[:200]
+        rule = f"must be a decoder whose forward pass depends on no data ({reason})"
+        raise ArgumentError("init", rule, shown(kind)) from error
+    return found
+
+
+def _count(
+    model: Any, recipe: Recipe, num_rows: int, num_weights: int, num_of_layer: int, *, is_bf16: bool
+) -> DryRun:
+    vocabulary_size, width = model.get_output_embeddings().weight.shape
+    layers = _layers(model)
+    num_layers = len(layers)
+    num_trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+    AttentionInterface.register(ATTENTION, _attention)
+    model.set_attn_implementation(ATTENTION)
+    module = LossModule(model).train()
+    kept = []
+    for count in (2, 1):
+        del layers[count:]
+        kept.append(_kept(module, num_rows, recipe.row_tokens, is_bf16=is_bf16))
+    return DryRun(
+        num_weights=num_weights,
+        num_trained=num_trained,
+        num_layers=num_layers,
+        num_of_layer=num_of_layer,
+        num_of_rest=num_weights - num_layers * num_of_layer,
+        kept_by_layer=kept[0] - kept[1],
+        kept_by_rest=2 * kept[1] - kept[0],
+        layer_input=num_rows * recipe.row_tokens * width * next(model.parameters()).element_size(),
+        vocabulary_size=vocabulary_size,
+    )
+
+
+def _layers(model: Any) -> nn.ModuleList:
+    count = model.config.get_text_config().num_hidden_layers
+    for module in model.base_model.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == count >= 2:
+            return module
+    raise ValueError("no list of at least two layers")
+
+
+def _add_lora(model: Any, recipe: Recipe) -> None:
+    from sbd_core.training.checkpoints.lora import lora_config
+
+    model.add_adapter(lora_config(recipe, mask_token_id=0))
+    for weight in model.parameters():
+        if weight.requires_grad:
+            weight.data = weight.data.float()
+
+
+def _fake_weights(model: Any) -> None:
+    """Have every weight and buffer be on the CPU, where autocast sees them, still without data."""
+    fakes: dict[int, Any] = {}
+    for module in model.modules():
+        for name, weight in module._parameters.items():
+            if weight is not None:
+                fake = torch.empty(weight.shape, dtype=weight.dtype)
+                made = nn.Parameter(fake, requires_grad=weight.requires_grad)
+                module._parameters[name] = fakes.setdefault(id(weight), made)
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                module._buffers[name] = torch.empty(buffer.shape, dtype=buffer.dtype)
+
+
+def _kept(module: LossModule, num_rows: int, size: int, *, is_bf16: bool) -> int:
+    """Bytes that autograd keeps of one forward pass, weights apart, each storage once."""
+    ids = torch.zeros((num_rows, size), dtype=torch.long)
+    indices = torch.zeros(num_rows * size, dtype=torch.long)
+    mask = torch.zeros((num_rows, 1, size, size), dtype=torch.bool)
+    own = {weight.untyped_storage()._cdata for weight in module.parameters()}
+    own |= {buffer.untyped_storage()._cdata for buffer in module.buffers()}
+    sizes: dict[int, int] = {}
+    held = []
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage._cdata not in own:
+            sizes[storage._cdata] = storage.nbytes()
+            held.append(storage)  # or another might take its place, and its number
+        return tensor
+
+    with (
+        torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
+        torch.autocast("cpu", torch.bfloat16, enabled=is_bf16),
+    ):
+        module(ids, mask, ids, indices, indices)
+    return sum(sizes.values())
+
+
+class _Attention(torch.autograd.Function):
+    """The shapes of an attention kernel that writes no scores; it is never computed."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        out = query.new_empty((*query.shape[:-1], value.shape[-1]))
+        sums = torch.empty(query.shape[:-1], dtype=torch.float32, device=query.device)
+        ctx.save_for_backward(query, key, value, out, sums)
+        return out
+
+
+def _attention(
+    module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Any, **_: Any
+) -> tuple[Tensor, None]:
+    return _Attention.apply(query, key, value).transpose(1, 2).contiguous(), None
+
+
+Sharding = Literal["none", "ddp", "fsdp"]
+SHARDINGS: tuple[Sharding, ...] = ("none", "ddp", "fsdp")
+GIB = 2**30
+MARGIN = 1.5 * GIB
+KNOWN = Path(__file__).parent / "known"
+"""Configs of well-known shapes, for where there is no network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """How the run is made. num_parts: as --accumulate; is_bf16: the precision of a step."""
+
+    num_gpus: int = 1
+    sharding: Sharding = "none"
+    num_parts: int = 1
+    is_checkpointed: bool = False
+    is_bf16: bool = True
+
+    def __post_init__(self) -> None:
+        require_integer("gpus", self.num_gpus, 1)
+        require_integer("accumulate", self.num_parts, 1)
+        if self.sharding not in SHARDINGS:
+            raise ArgumentError("sharding", f"must be one of {', '.join(SHARDINGS)}", self.sharding)
+        if self.num_gpus > 1 and self.sharding == "none":
+            raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
+
+    def rows_at_once(self, recipe: Recipe) -> int:
+        """Rows that a GPU reads in one forward pass, if every example fills one."""
+        return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryEstimate:
+    """Bytes of one GPU. See estimate() for the parts; num_rows: read in one forward pass."""
+
+    num_weights: int
+    num_trained: int
+    num_rows: int
+    row_tokens: int
+    weights: int
+    gradients: int
+    optimizer: int
+    communication: int
+    activations: int
+    output_layer: int
+    update: int
+
+    @property
+    def total(self) -> int:
+        """At the worst moment: in the backward pass, or in the update."""
+        held = self.weights + self.gradients + self.optimizer + self.communication
+        return held + max(self.activations + self.output_layer, self.update)
+
+    def fits(self, gigabytes: float) -> bool:
+        """Whether a GPU of so many GiB has room for it and for MARGIN."""
+        return self.total + MARGIN <= gigabytes * GIB
+
+    def to_data(self) -> dict[str, int]:
+        """For JSON."""
+        return {**asdict(self), "total": self.total}
+
+
+def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
+    """The memory of a run of `recipe` on a model of a transformers config.
+
+    weights: in fp32, beside an adapter in bf16 where the step is. gradients and optimizer: fp32,
+    of what is trained. communication: DDP's buckets, or what FSDP gathers of other GPUs.
+    activations: what the layers keep for the backward pass. output_layer: logits, in both passes,
+    and the rest. update: what AdamW holds for a moment. Raises ArgumentError.
+    """
+    num_rows = setup.rows_at_once(recipe)
+    is_sharded = setup.sharding == "fsdp"
+    base_bytes = 2 if recipe.lora_rank and setup.is_bf16 and not is_sharded else 4
+    found = dry_run(config, recipe, num_rows, base_bytes=base_bytes, is_bf16=setup.is_bf16)
+    share = setup.num_gpus if is_sharded else 1
+    adapter = found.num_trained if recipe.lora_rank else 0
+    weights = found.num_weights * base_bytes + 4 * adapter
+    moments = 4 if recipe.optimizer == "muon" else 8
+    num_targets = num_rows * recipe.row_tokens
+    return MemoryEstimate(
+        num_weights=found.num_weights,
+        num_trained=found.num_trained,
+        num_rows=num_rows,
+        row_tokens=recipe.row_tokens,
+        weights=weights // share,
+        gradients=4 * found.num_trained // share,
+        optimizer=moments * found.num_trained // share,
+        communication=_communication(found, setup, is_whole=not recipe.lora_rank),
+        activations=_activations(found, is_checkpointed=setup.is_checkpointed),
+        # Beside what is kept: the logits' gradients of the loss and of its softmax, in fp32.
+        output_layer=found.kept_by_rest + 8 * num_targets * found.vocabulary_size,
+        update=4 * found.num_trained // share,
+    )
+
+
+def _activations(found: DryRun, *, is_checkpointed: bool) -> int:
+    if is_checkpointed:
+        return found.num_layers * found.layer_input + found.kept_by_layer
+    return found.num_layers * found.kept_by_layer
+
+
+def _communication(found: DryRun, setup: Setup, *, is_whole: bool) -> int:
+    if setup.sharding == "ddp":
+        return 4 * found.num_trained
+    if setup.sharding == "fsdp":
+        # One layer in use and the next under way, embeddings and output layer; their gradients.
+        gathered = 2 * found.num_of_layer + found.num_of_rest
+        own = found.num_of_layer + found.num_of_rest if is_whole else 0
+        return 4 * (gathered + own)
+    return 0
+
+
+def smallest_that_fits(
+    config: Any, recipe: Recipe, setup: Setup, gigabytes: float
+) -> tuple[Setup, MemoryEstimate] | None:
+    """The quickest way to fit: no checkpointing before it, as few parts as do; None if none does.
+
+    gigabytes: GiB of a GPU.
+    """
+    require_number("gpu_memory", gigabytes, 0)
+    for is_checkpointed in (False, True):
+        parts = 1
+        while True:
+            tried = replace(setup, is_checkpointed=is_checkpointed, num_parts=parts)
+            found = estimate(config, recipe, tried)
+            if found.fits(gigabytes):
+                return tried, found
+            if tried.rows_at_once(recipe) == 1:
+                break
+            parts *= 2
+    return None
+
+
+LAUNCH = Path(__file__).parent / "launch"
+PARTS = (
+    "weights",
+    "gradients",
+    "optimizer",
+    "communication",
+    "activations",
+    "output_layer",
+    "update",
+)
+
+
+def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
+    """The transformers config of a folder, a config.json or a hub id, and what it is.
+
+    source: None stands for the new model of the recipe. A hub id that cannot be reached may be of
+    a shape that is known here. Raises ArgumentError.
+    """
+    from transformers import AutoConfig
+
+    if source is None:
+        return new_config(recipe, recipe.vocabulary_size), "the recipe's new model"
+    try:
+        is_here = Path(source).exists()
+        config = AutoConfig.from_pretrained(
+            source, trust_remote_code=False, local_files_only=is_here
+        )
+        return config, source
+    except (OSError, ValueError, RecursionError) as error:
+        known = {file.stem.lower(): file for file in KNOWN.glob("*.json")}
+        file = known.get(source.rpartition("/")[2].lower())
+        if file is None:
+            rule = "must be a folder, a config.json or a hub id of a transformers model"
+            raise ArgumentError("init", rule, shown(source)) from error
+        return AutoConfig.from_pretrained(file), f"{source}, by the shape that is known here"
+
+
+def as_text(name: str, recipe: Recipe, setup: Setup, found: MemoryEstimate) -> str:
+    """A line a part, in GiB."""
+    kind = f"an adapter of rank {recipe.lora_rank}" if recipe.lora_rank else "all weights"
+    gpus = "1 GPU" if setup.num_gpus == 1 else f"{setup.num_gpus} GPUs ({setup.sharding})"
+    lines = [
+        f"{name}: {found.num_weights:,} weights, {found.num_trained:,} trained ({kind})",
+        f"{gpus}, {'bf16' if setup.is_bf16 else 'fp32'}, batch of {recipe.batch_size} rows of "
+        f"{found.row_tokens} tokens, {found.num_rows} at once on a GPU, "
+        f"{'with' if setup.is_checkpointed else 'without'} gradient checkpointing",
+    ]
+    lines += [
+        f"{part.replace('_', ' '):>14} {getattr(found, part) / GIB:8.2f} GiB" for part in PARTS
+    ]
+    margin = f"and {MARGIN / GIB:g} GiB for CUDA and gaps"
+    return "\n".join([*lines, f"{'total':>14} {found.total / GIB:8.2f} GiB, {margin}"])
+
+
+def command(init: str | None, recipe_name: str, recipe: Recipe, setup: Setup) -> str:
+    """The command line of the run."""
+    launch = "python -m sbd_core train"
+    if setup.num_gpus > 1:
+        file = LAUNCH / f"{setup.sharding}.yaml"
+        launch = f"accelerate launch --config_file {file} --num_processes {setup.num_gpus}"
+        launch += " -m sbd_core train"
+    words = [launch, f"--stage {recipe.stage} --recipe {recipe_name}"]
+    words += [] if init is None else [f"--init {init}"]
+    words += [f"--accumulate {setup.num_parts}"] if setup.num_parts > 1 else []
+    words += ["--gradient-checkpointing"] if setup.is_checkpointed else []
+    return " ".join(words)

@@ -1,1 +1,0 @@
-"""One optimizer step: attention, loss, precision, optimizers."""
