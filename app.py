@@ -52,13 +52,12 @@ def main() -> int:
     from ui.hosting.zero_gpu import before_torch
 
     before_torch()
-    from sbd_core.errors import SetBlockDecodingError
-    from sbd_core.extras import require
+    from sbd_core.errors import SetBlockDecodingError, require_extra
     from ui.hosting.web_models import export_behind
     from ui.launch import check_address, checked_port, load_behind, models_of
 
     try:
-        require("ui")
+        require_extra("ui")
         port = checked_port(flags.port)
         proxies = proxies_of(flags.trusted_proxies)
         check_address(flags.host, port)

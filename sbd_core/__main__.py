@@ -22,8 +22,7 @@ from sbd_core.cli import (
     train_adapter,
 )
 from sbd_core.cli.output import with_output
-from sbd_core.errors import ADVICE, SetBlockDecodingError, is_out_of_memory
-from sbd_core.extras import require
+from sbd_core.errors import ADVICE, SetBlockDecodingError, is_out_of_memory, require_extra
 
 COMMANDS = {
     "generate": generate,
@@ -81,7 +80,7 @@ def _run(words: list[str] | None) -> int:
     arguments = parser.parse_args(words)
     try:
         if arguments.command in EXTRA:
-            require(EXTRA[arguments.command])
+            require_extra(EXTRA[arguments.command])
         COMMANDS[arguments.command].run(arguments)
     except SetBlockDecodingError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -13,6 +13,7 @@ SetBlockDecodingError
 
 import math
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 MAX_SHOWN = 80
@@ -20,6 +21,16 @@ MOST_INTEGER = 2**63 - 1
 MAX_SHOWN_PATH = 400
 PLAIN = (str, int, float, bool, type(None))
 """Values that an error takes along when it is pickled."""
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "train": ("accelerate", "filelock", "tqdm"),
+    "eval": ("filelock", "tqdm"),
+    "fetch": ("filelock", "gguf", "tqdm"),
+    "lm-eval": ("lm_eval", "langdetect", "immutabledict", "nltk"),
+    "lora": ("peft",),
+    "plots": ("plotly",),
+    "ui": ("gradio", "plotly"),
+}
+"""Optional parts and the packages that each needs, as in pyproject.toml."""
 
 
 class SetBlockDecodingError(Exception):
@@ -90,6 +101,13 @@ def require_integer(argument: str, value: object, low: int, high: int | None = N
     rule = f"must be a whole number >= {low}" + f" and <= {most}" * is_named
     if not is_integer or not low <= value <= most:  # type: ignore[operator]
         raise ArgumentError(argument, rule, value)
+
+
+def require_extra(extra: str) -> None:
+    """Raise MissingExtraError unless all that an optional part needs can be imported."""
+    for package in EXTRAS[extra]:
+        if find_spec(package) is None:
+            raise MissingExtraError(extra, package)
 
 
 def _remade(

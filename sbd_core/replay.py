@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sbd_core.config import DecodeConfig
-from sbd_core.cost.model_shape import ModelShape
+from sbd_core.cost import ModelShape
 from sbd_core.errors import TraceError
 from sbd_core.events import StepEvent
 from sbd_core.files import ASSETS

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from sbd_core.cost.forward_cost import forward_cost
-from sbd_core.cost.model_shape import ModelShape, Shape
+from sbd_core.cost import LayerShape, ModelShape, forward_cost
 from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.json_node import json_of
 
@@ -75,10 +74,10 @@ MAX_TOKENS = 10**12
 """Largest count accepted; beyond it times would overflow a float."""
 
 
-LLAMA_8B_PUBLISHED = Shape(
+LLAMA_8B_PUBLISHED = LayerShape(
     hidden_size=4096, feed_forward_size=4 * 4096, num_heads=32, num_kv_heads=8, head_size=128
 )
-LLAMA_8B = Shape(
+LLAMA_8B = LayerShape(
     hidden_size=4096, feed_forward_size=14336, num_heads=32, num_kv_heads=8, head_size=128
 )
 
@@ -89,7 +88,7 @@ def pass_seconds(
     batch_size: int,
     mode: Mode,
     *,
-    shape: Shape | None = None,
+    shape: LayerShape | None = None,
     device: Device = H100_FP8,
 ) -> float:
     """Seconds of one layer for `block_size` tokens of each of `batch_size` texts.
@@ -101,13 +100,13 @@ def pass_seconds(
     return sum(max(pair) for pair in _layer(block_size, kv_length, batch_size, mode, layer, device))
 
 
-def widths(mode: Mode, shape: Shape | None = None) -> tuple[int, int]:
+def widths(mode: Mode, shape: LayerShape | None = None) -> tuple[int, int]:
     """Sizes of feed-forward, keys and values, as `mode` counts; shape: see pass_seconds."""
     matrices = _matrices(_counted(shape, mode), mode)
     return matrices[0][1], matrices[-2][1]
 
 
-def _counted(shape: Shape | None, mode: Mode) -> Shape:
+def _counted(shape: LayerShape | None, mode: Mode) -> LayerShape:
     return shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
 
 
@@ -159,7 +158,7 @@ def left_out(
 
 
 def _layer(
-    block_size: int, kv_length: int, batch_size: int, mode: Mode, layer: Shape, device: Device
+    block_size: int, kv_length: int, batch_size: int, mode: Mode, layer: LayerShape, device: Device
 ) -> list[tuple[float, float]]:
     """(moving, computing) seconds of each part of one layer."""
     for name, value in (("block_size", block_size), ("batch_size", batch_size)):
@@ -178,7 +177,7 @@ def slowdown(
     batch_size: int,
     mode: Mode = "published",
     *,
-    shape: Shape | None = None,
+    shape: LayerShape | None = None,
     device: Device = H100_FP8,
 ) -> float:
     """time(block_size) / time(1), the paper's Table 3. Raises as pass_seconds does."""
@@ -196,7 +195,7 @@ def speedup(
     batch_size: int,
     mode: Mode = "published",
     *,
-    shape: Shape | None = None,
+    shape: LayerShape | None = None,
     device: Device = H100_FP8,
 ) -> float:
     """Wall-clock speed-up of a block in l = block_size / nfe_speedup forward passes, Eq. 16.
@@ -303,7 +302,7 @@ def _between(name: str, at: int, known: Mapping[int, float]) -> float:
     return (1 - share) * known[below] + share * known[above]
 
 
-def _matrices(layer: Shape, mode: Mode) -> list[tuple[int, int]]:
+def _matrices(layer: LayerShape, mode: Mode) -> list[tuple[int, int]]:
     """(in, out) widths of the linear layers."""
     hidden, heads = layer.hidden_size, layer.num_heads * layer.head_size
     if mode == "published":
@@ -323,7 +322,7 @@ def _gemm(m: int, n: int, k: int, device: Device) -> tuple[float, float]:
 
 
 def _attention(
-    tokens: int, kv_length: int, batch_size: int, layer: Shape, device: Device
+    tokens: int, kv_length: int, batch_size: int, layer: LayerShape, device: Device
 ) -> tuple[float, float]:
     """Fused attention: Q, K, V and output moved once; QK^T and PV computed."""
     heads = layer.num_heads * layer.head_size

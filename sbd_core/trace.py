@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from sbd_core.config import DecodeConfig, RowCosts, Strategy
-from sbd_core.cost.forward_cost import ForwardCost, event_cost
-from sbd_core.cost.model_shape import ModelShape
+from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.json_node import JsonNode, json_of
@@ -104,7 +103,7 @@ class Trace:
     def costs(self) -> tuple[ForwardCost, ...] | None:
         """Rows, floating-point operations and bytes read of each forward pass; None without shape.
 
-        Worked out from the shape: see sbd_core.cost.forward_cost for what is counted.
+        Worked out from the shape: see sbd_core.cost for what is counted.
         """
         if self.shape is None:
             return None

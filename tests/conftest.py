@@ -17,11 +17,10 @@ import torch
 
 import sbd_core
 from sbd_core.models.backends.choose import plain
-from sbd_core.models.backends.gated_linears import GatedLinears
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.onnx.export import Dtype, Exporter
 from sbd_core.models.backends.onnx.forward import OnnxBackend, sessions_of
-from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.backends.transformers import GatedLinears, TransformersBackend
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.checkpoint_info import is_block_adapter
 from sbd_core.models.hf_model import HuggingFaceModel

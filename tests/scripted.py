@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.config import Calibration, Strategy
-from sbd_core.cost.model_shape import ModelShape
+from sbd_core.cost import ModelShape
 from sbd_core.models.protocol import ForwardRequest, Message, PredraftBlock
 from sbd_core.sampling import ComputeLogitStats, SamplerHead, compute_logit_stats
 

@@ -13,7 +13,7 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 FLOORS = [
     ("errors", "version"),
     ("rules",),
-    ("config", "extras", "files", "json_node", "shared_work"),
+    ("config", "files", "json_node", "shared_work"),
     ("events", "environment"),
     ("cost",),
     ("trace",),
@@ -33,8 +33,7 @@ STANDARD_ONLY = (
     "config",
     "rules",
     "events",
-    "cost/model_shape",
-    "cost/forward_cost",
+    "cost",
     "trace",
     "json_node",
     "files",

@@ -12,8 +12,7 @@ from packaging.utils import canonicalize_name
 
 import sbd_core
 from sbd_core.__main__ import COMMANDS, EXTRA, main
-from sbd_core.errors import MissingExtraError, ModelError
-from sbd_core.extras import EXTRAS, require
+from sbd_core.errors import EXTRAS, MissingExtraError, ModelError, require_extra
 from sbd_core.models import loading
 
 if sys.version_info >= (3, 11):
@@ -77,7 +76,7 @@ def test_a_missing_extra_is_one_line_with_the_command(
     message = f'{package} is not installed: pip install "sbd-core[{extra}]"'
     assert capsys.readouterr().err == f"error: {message}\n"
     with pytest.raises(MissingExtraError) as caught:
-        require(extra)
+        require_extra(extra)
     assert isinstance(caught.value, ImportError)
 
 

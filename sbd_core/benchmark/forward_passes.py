@@ -9,7 +9,7 @@ from torch import Tensor
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.roofline import Device, Shape, slowdown
+from sbd_core.roofline import Device, LayerShape, slowdown
 
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
 CACHE_LENGTHS = (64, 256, 512, 896)
@@ -46,7 +46,7 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
     """
     device = machine(next(model.model.parameters()))
     try:
-        shape = None if model.dtype.startswith("int") else Shape.of(model.model.config)
+        shape = None if model.dtype.startswith("int") else LayerShape.of(model.model.config)
     except ArgumentError:
         shape = None
 

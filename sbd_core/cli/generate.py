@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sbd_core.cli import decoding_flags
 from sbd_core.config import DecodeConfig
-from sbd_core.cost.forward_cost import total_cost
+from sbd_core.cost import total_cost
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.files import require_writable, write_text
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sbd_core.errors import ArgumentError
-from sbd_core.roofline import DEVICES, Calibrated, Mode, Shape, slowdown, speedup
+from sbd_core.roofline import DEVICES, Calibrated, LayerShape, Mode, slowdown, speedup
 
 HELP = "cost of a forward pass over a block: the paper's Sec. 4, corrected, or from measured times"
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(result))
 
 
-def _shape(model: str | None) -> Shape | None:
+def _shape(model: str | None) -> LayerShape | None:
     """The shape of a model's config; None, which is the paper's, without a model."""
     if model is None:
         return None

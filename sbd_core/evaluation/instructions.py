@@ -8,8 +8,7 @@ from io import StringIO
 from typing import Any
 from unittest import mock
 
-from sbd_core.errors import ArgumentError
-from sbd_core.extras import require
+from sbd_core.errors import ArgumentError, require_extra
 
 IDS, ARGUMENTS = "instruction_id_list", "kwargs"
 
@@ -67,7 +66,7 @@ def verifiers() -> Mapping[str, Any]:
     already, sentences are split by the same algorithm without its list of abbreviations. Its
     guesses of a language are seeded. Raises ModelError.
     """
-    require("lm-eval")
+    require_extra("lm-eval")
     import langdetect
     import nltk
     from nltk.tokenize.punkt import PunktSentenceTokenizer

@@ -7,7 +7,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError
-from sbd_core.models.backends.gated_linears import GatedLinears
+from sbd_core.models.backends.transformers import GatedLinears
 from sbd_core.models.checkpoint_info import bundled_folder, is_block_adapter
 from sbd_core.models.loading import read_with_adapter
 

@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sbd_core.errors import ModelError, shown
-from sbd_core.extras import require
+from sbd_core.errors import ModelError, require_extra, shown
 from sbd_core.hf.preparation import TOLERANCE, logits, new_folder, probes, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
@@ -50,7 +49,7 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
 
     Raises ArgumentError, ModelError; `out` is then as it was.
     """
-    require("lora")
+    require_extra("lora")
     if is_block_adapter(adapter):
         rule = "cannot be merged: its causal rows must not read it; it is a model as it is"
         raise ModelError(f"model: {shown(str(adapter))} {rule}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from sbd_core.cost.model_shape import shape_or_none
+from sbd_core.cost import shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.block_attention import require_block_attention

@@ -25,7 +25,6 @@ from sbd_core.models.checkpoint_info import (
     is_block_adapter,
     is_web_folder,
 )
-from sbd_core.models.gguf_blocks import stored_weights
 from sbd_core.models.loading import read, read_with_adapter
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
@@ -38,7 +37,14 @@ from sbd_core.models.model_config import (
     reach_of,
 )
 from sbd_core.models.source_check import require_source
-from sbd_core.models.stored_tensors import Stored, exactly, fits_blocks, in_4_bits, in_8_bits
+from sbd_core.models.stored_tensors import (
+    Stored,
+    exactly,
+    fits_blocks,
+    in_4_bits,
+    in_8_bits,
+    stored_weights,
+)
 from sbd_core.models.web_folder import (
     FORMAT,
     GRAPH,
@@ -180,7 +186,7 @@ def _told_of(adapter: BlockAdapter) -> dict[str, Any]:
 
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
     """Facts of the model that decoding needs beside its graph."""
-    from sbd_core.models.backends.onnx.export import Shape
+    from sbd_core.models.backends.onnx.export import GraphShape
 
     mask = usable_mask_token_id(model, tokenizer)
     rules = rules_of_folder(model, mask, name)
@@ -192,7 +198,7 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
     calibration = calibration or calibration_of(model.config.set_block_decoding, name)
     into = None if adapter is None or adapter.sampler is None else adapter.sampler[0]
     return {
-        **asdict(Shape.of(model)),
+        **asdict(GraphShape.of(model)),
         "max_positions": reach_of(model.config),
         "mask_token_id": mask,
         "end_token_ids": sorted(end_token_ids(model, tokenizer)),

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.extras import require
+from sbd_core.errors import ArgumentError, ModelError, require_extra, shown
 from sbd_core.files import cache_folder, sha256
 from sbd_core.models.checkpoint_info import object_in
 
@@ -171,7 +170,7 @@ def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> 
     """Fetch a base in place of what is there. Raises ModelError, OSError."""
     from safetensors import SafetensorError
 
-    require("fetch")  # transformers reads the file by gguf
+    require_extra("fetch")  # transformers reads the file by gguf
     _require_room(source, folder.parent)
     with tempfile.TemporaryDirectory(
         dir=folder.parent, prefix=WORK, ignore_cleanup_errors=True

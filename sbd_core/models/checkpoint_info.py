@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sbd_core.cost.model_shape import Shape
+from sbd_core.cost import LayerShape
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.files import ASSETS
 from sbd_core.json_node import json_of
@@ -115,7 +115,7 @@ def object_in(file: Path) -> dict[str, Any]:
     return value
 
 
-def read_shape(model: str) -> Shape:
+def read_shape(model: str) -> LayerShape:
     """The sizes of a folder or hub id, from its config alone. Raises ArgumentError."""
     from transformers import AutoConfig
 
@@ -126,4 +126,4 @@ def read_shape(model: str) -> Shape:
     except (OSError, ValueError, RecursionError) as error:
         rule = "must be a folder or hub id of a transformers model"
         raise ArgumentError("model", rule, shown(model)) from error
-    return Shape.of(config)
+    return LayerShape.of(config)

@@ -18,6 +18,7 @@ from sbd_core.models.backends.choose import choose
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
 from sbd_core.models.block_attention import require_block_attention
+from sbd_core.models.chat import require_bounded_template
 from sbd_core.models.checkpoint_info import (
     DEFAULT_CHECKPOINT,
     bundled_folder,
@@ -28,8 +29,12 @@ from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
-from sbd_core.models.model_config import add_end_token, block_range_of
-from sbd_core.models.nemotron import loading_options, name_mask_token
+from sbd_core.models.model_config import (
+    add_end_token,
+    block_range_of,
+    loading_options,
+    name_mask_token,
+)
 from sbd_core.models.quiet import quietly
 from sbd_core.models.source_check import (
     reason_of,
@@ -37,7 +42,6 @@ from sbd_core.models.source_check import (
     require_source,
     require_whole,
 )
-from sbd_core.models.template_trial import require_bounded_template
 from sbd_core.models.web_folder import open_web
 from sbd_core.models.web_model import read_web
 

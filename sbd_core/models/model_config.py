@@ -1,4 +1,11 @@
-"""Reads what the config of a transformers model says about decoding blocks; knows no tensors."""
+"""The config of a transformers model, as far as it concerns decoding blocks. Knows no tensors.
+
+Nemotron-Labs-Diffusion is read as what it is under its own code: Ministral 3. The weights are those
+of its decoder by other names, and the attention in its causal-context mode is that of Set Block
+Decoding: the past is read causally, a block of masks sees it and itself both ways, and a mask's
+logits are of its own position. Two things are not taken over: there the first token of a block is
+always the causal head's; and a prompt read both ways, the other mode, is not read.
+"""
 
 from typing import Any
 
@@ -101,3 +108,31 @@ def untrained_note(config: Any, name: str) -> str | None:
         f"{name} is not trained for Set Block Decoding, so its answers by blocks will be poor: "
         f"strategy ntp decodes it as it is; sbd prepare {name} --out ready and sbd train teach it"
     )
+
+
+NEMOTRON = "nemotron_labs_diffusion"
+NEMOTRON_WEIGHTS = {"^encoder": "model", "^diffusion_head": "lm_head"}
+"""Maps a weight's name there to its name in Ministral3ForCausalLM."""
+
+
+def loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
+    """Arguments by which from_pretrained() reads such a folder or hub id; none for any other."""
+    from transformers import Ministral3Config, PretrainedConfig
+
+    found, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
+    if found.get("model_type") != NEMOTRON:
+        return {}
+    known = Ministral3Config().to_dict()
+    config = Ministral3Config(
+        **{name: found[name] for name in known if name in found and name != "model_type"}
+    )
+    size = int(found["block_size"])
+    config.set_block_decoding = {"min_block_size": size, "max_block_size": size}
+    config.mask_token_id = int(found["mask_token_id"])
+    return {"config": config, "key_mapping": NEMOTRON_WEIGHTS}
+
+
+def name_mask_token(tokenizer: Any, config: Any) -> None:
+    """Have the tokenizer know the mask that the config names, whose token has a name of its own."""
+    if tokenizer.mask_token_id is None:
+        tokenizer.mask_token = tokenizer.convert_ids_to_tokens(config.mask_token_id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sbd_core.config import Calibration, Strategy
-from sbd_core.cost.model_shape import ModelShape
+from sbd_core.cost import ModelShape
 
 if TYPE_CHECKING:
     from torch import Tensor

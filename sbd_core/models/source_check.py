@@ -23,7 +23,7 @@ from transformers.utils.peft_utils import find_adapter_config_file
 
 from sbd_core.errors import ModelError, is_out_of_memory, shown, shown_name
 from sbd_core.models.checkpoint_info import has_weights, object_in
-from sbd_core.models.nemotron import MODEL_TYPE as NEMOTRON
+from sbd_core.models.model_config import NEMOTRON
 
 IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights and save it again"
 MEANS_OTHERWISE = re.compile(

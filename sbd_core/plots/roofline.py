@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from sbd_core.cost.model_shape import ModelShape
+from sbd_core.cost import ModelShape
 from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.plots.theme import LEGEND, TYPE, Ink, Theme, figure_of, ink_of, readable_on
 from sbd_core.roofline import MAX_TOKENS, Device, Mode, pass_seconds, slowdown, speedup

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sbd_core.cost.model_shape import ModelShape, Shape
+from sbd_core.cost import LayerShape, ModelShape
 from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
 from tests.browser.test_access import serious, tab_reaches_all
 from tests.ui.doubles import story_model
@@ -20,7 +20,7 @@ INK = """(canvas) => {
 }"""
 
 
-LAYER = Shape(hidden_size=64, feed_forward_size=128, num_heads=4, num_kv_heads=2, head_size=16)
+LAYER = LayerShape(hidden_size=64, feed_forward_size=128, num_heads=4, num_kv_heads=2, head_size=16)
 SHAPE = ModelShape(layer=LAYER, num_layers=2, vocabulary_size=96, bytes_per_value=4)
 
 

@@ -9,15 +9,14 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.cost.forward_cost import forward_cost
-from sbd_core.cost.model_shape import ModelShape
+from sbd_core.cost import ModelShape, forward_cost
 from sbd_core.errors import ArgumentError
 from sbd_core.roofline import (
     DEVICES,
     LLAMA_8B,
     Calibrated,
     Device,
-    Shape,
+    LayerShape,
     left_out,
     pass_seconds,
     pass_time,
@@ -108,11 +107,11 @@ def test_a_shape_is_read_from_a_config() -> None:
     config = SimpleNamespace(
         hidden_size=4096, intermediate_size=14336, num_attention_heads=32, num_key_value_heads=8
     )
-    assert Shape.of(config) == LLAMA_8B
+    assert LayerShape.of(config) == LLAMA_8B
     config.head_dim = 64
-    assert Shape.of(config).head_size == 64
+    assert LayerShape.of(config).head_size == 64
     with pytest.raises(ArgumentError, match=r"^model: .*gpt2"):
-        Shape.of(SimpleNamespace(model_type="gpt2", hidden_size=8))  # no number of heads
+        LayerShape.of(SimpleNamespace(model_type="gpt2", hidden_size=8))  # no number of heads
 
 
 TIMES = {64: {1: 1.0, 2: 1.5, 8: 3.0}, 192: {1: 2.0, 2: 2.5, 8: 7.0}}
@@ -165,7 +164,9 @@ def test_the_command_takes_the_shape_of_a_model(capsys, tiny_folders, tmp_path) 
     words = ["roofline", "--json", "--device", "h200-bf16", "--model"]
     assert main([*words, str(tiny_folders["llama"])]) == 0
     tiny = json.loads(capsys.readouterr().out.splitlines()[-1])
-    shape = Shape(hidden_size=32, feed_forward_size=64, num_heads=4, num_kv_heads=2, head_size=8)
+    shape = LayerShape(
+        hidden_size=32, feed_forward_size=64, num_heads=4, num_kv_heads=2, head_size=8
+    )
     expected = slowdown(16, 1024, 1, "corrected", shape=shape, device=DEVICES["h200-bf16"])
     assert tiny["corrected"]["slowdown"] == pytest.approx(expected, abs=1e-6)
     assert main([*words, str(tiny_folders["gpt2"])]) == 0

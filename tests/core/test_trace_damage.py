@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sbd_core import DecodeConfig, Trace, TraceError, generate
-from sbd_core.cost.model_shape import ModelShape, Shape
+from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import VERSION
 from tests.core.decoding.chance_models import chance_model
@@ -31,7 +31,7 @@ def sound() -> Data:
     return json.loads(replace(trace, **said).to_json())
 
 
-LAYER = Shape(hidden_size=8, feed_forward_size=16, num_heads=2, num_kv_heads=1, head_size=4)
+LAYER = LayerShape(hidden_size=8, feed_forward_size=16, num_heads=2, num_kv_heads=1, head_size=4)
 SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=9, bytes_per_value=2)
 SOUND = sound()
 PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {

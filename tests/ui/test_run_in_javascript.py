@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.cost.forward_cost import ForwardCost
+from sbd_core.cost import ForwardCost
 from sbd_core.masks import decoding_mask
 from sbd_core.replay import replay_lines
 from sbd_core.rules import EntropyBound

@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.cost.model_shape import ModelShape, Shape
+from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.errors import ArgumentError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
@@ -65,7 +65,7 @@ MAX_CONFIG = 100_000
 def _shape(
     hidden: int, wide: int, heads: int, kv_heads: int, num_layers: int, vocabulary: int
 ) -> ModelShape:
-    layer = Shape(
+    layer = LayerShape(
         hidden_size=hidden,
         feed_forward_size=wide,
         num_heads=heads,

@@ -7,10 +7,9 @@ import torch
 
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend
-from sbd_core.models.backends.gated_linears import GatedLinears
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse, has_known_shape
-from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.backends.transformers import GatedLinears, TransformersBackend
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.devices import QUANTIZED
 from sbd_core.models.hf_model import HuggingFaceModel

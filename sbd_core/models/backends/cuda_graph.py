@@ -15,10 +15,9 @@ import torch
 from torch import Tensor
 
 from sbd_core.errors import ArgumentError
+from sbd_core.models.backends.kv_cache import KVCachePool, SlotCache
 from sbd_core.models.backends.llama.attention import PaddedBatchAttention, QuerySpan
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.backends.llama.kv_cache import KVCachePool
-from sbd_core.models.backends.slot_cache import SlotCache
 from sbd_core.models.protocol import ForwardRequest
 
 NUM_WARM_UPS = 3

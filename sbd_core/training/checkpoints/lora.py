@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from sbd_core.extras import require
+from sbd_core.errors import require_extra
 from sbd_core.models.adapters import WEIGHTS_FILE, Fingerprint, write_adapter
 from sbd_core.training.checkpoints.checkpoint import RECIPE_FILE, keep_others, replace_folder
 from sbd_core.training.recipe import Recipe
@@ -42,7 +42,7 @@ def add_adapter(
 
 def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
     """The peft configuration of the adapter. Raises MissingExtraError."""
-    require("lora")
+    require_extra("lora")
     from peft import LoraConfig
 
     return LoraConfig(

@@ -6,8 +6,7 @@ import pytest
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.decoding.api import prompt_token_ids
-from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.token_text import byte_of_character
+from sbd_core.models.hf_model import HuggingFaceModel, byte_of_character
 from sbd_core.training.data.tokenizer import SPECIAL_TOKENS, encode_plain_texts
 from tests.conftest import in_pytorch
 

@@ -9,7 +9,7 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, generate, load
 from sbd_core.__main__ import main
-from sbd_core.errors import MissingExtraError
+from sbd_core.errors import EXTRAS, MissingExtraError
 from sbd_core.evaluation.instructions import check_of, verifiers
 from sbd_core.evaluation.requests import (
     GAMMAS,
@@ -26,7 +26,6 @@ from sbd_core.evaluation.requests import (
     request_configs,
     score_answers,
 )
-from sbd_core.extras import EXTRAS
 from sbd_core.files import ASSETS
 from sbd_core.training.synthesize import is_held_out
 from scripts import write_tables

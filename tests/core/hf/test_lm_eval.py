@@ -9,7 +9,7 @@ from sbd_core.__main__ import main
 from sbd_core.cli.lm_eval import with_model
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.extras import EXTRAS
+from sbd_core.errors import EXTRAS
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 QUESTIONS = ["Tara has 49 pencils.", "The answer is", "a", "Why?", "7 and 7"]

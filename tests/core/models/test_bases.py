@@ -38,7 +38,7 @@ from sbd_core.models.bases import (
     remove,
     require_base,
 )
-from sbd_core.models.gguf_blocks import stored_weights
+from sbd_core.models.stored_tensors import stored_weights
 
 CONTENT = b"not really a model " * 1000
 FAKE = replace(

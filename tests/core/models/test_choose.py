@@ -13,7 +13,7 @@ import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.files import WRITING
 from sbd_core.models import threads
-from sbd_core.models.backends.onnx import build, store
+from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, WEIGHTS_FILE, Exporter
 from tests.conftest import loaded
 
@@ -99,11 +99,11 @@ def test_what_is_kept_is_not_written_again_and_damage_is_mended(folder, kept, mo
     for name in (GRAPH_FILE, WEIGHTS_FILE):
         for damage in (lambda data: data[:-9], lambda data: data[:-9] + bytes(9), lambda data: b""):
             (graph / name).write_bytes(damage((graph / name).read_bytes()))
-            assert not store.is_whole(graph)
+            assert not build.is_whole(graph)
             model = sbd_core.load(folder, device="cpu")
             assert model.runs_on == "ONNX Runtime, float32"
             assert generate(model, PROMPT, CONFIG).token_ids == expected
-            assert store.is_whole(graph)
+            assert build.is_whole(graph)
             assert list(kept.iterdir()) == [graph], "something was left behind"
 
 
@@ -127,7 +127,7 @@ def test_processes_that_write_at_once_leave_one_whole_graph(folder, kept, tmp_pa
     ]
     assert {process.communicate()[0] for process in started} == {"ONNX Runtime, float32\n"}
     [graph] = kept.iterdir()
-    assert store.is_whole(graph)
+    assert build.is_whole(graph)
 
 
 def test_a_killed_process_leaves_nothing_that_is_used_or_kept(folder, kept) -> None:
@@ -140,7 +140,7 @@ def test_a_killed_process_leaves_nothing_that_is_used_or_kept(folder, kept) -> N
     shutil.rmtree(next(path for path in kept.iterdir() if path != half))
     sbd_core.load(folder, device="cpu")
     [graph] = kept.iterdir()
-    assert store.is_whole(graph)
+    assert build.is_whole(graph)
 
 
 def test_a_cache_folder_that_cannot_be_written_is_done_without(folder, kept, tmp_path) -> None:

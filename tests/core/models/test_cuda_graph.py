@@ -11,8 +11,8 @@ from torch.utils._pytree import tree_leaves
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.decoding.api import generate_batch
 from sbd_core.models.backends import cuda_graph
+from sbd_core.models.backends import kv_cache as lean_cache
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
-from sbd_core.models.backends.llama import kv_cache as lean_cache
 from sbd_core.rules import EntropyBound
 from tests.conftest import loaded, unfused
 from tests.core.decoding.prompts import corpus_texts, random_ids

@@ -19,10 +19,10 @@ from sbd_core.models.backends.onnx.forward import (
     LONG,
     MOST_ROWS,
     REACH,
+    STEP,
     OnnxBackend,
     sessions_of,
 )
-from sbd_core.models.backends.onnx.kv_cache import STEP
 from sbd_core.models.exactness import keeps_bits
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.sampling import compute_logit_stats

@@ -1,4 +1,4 @@
-// Text to token ids and back, and the chat template: sbd_core/models/chat.py and token_text.py, by
+// Text to token ids and back, and the chat template: sbd_core/models/chat.py, by
 // Hugging Face's own libraries for JavaScript. Text that people typed is plain text: control tokens
 // are the template's alone.
 

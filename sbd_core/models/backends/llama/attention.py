@@ -13,8 +13,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from sbd_core.masks import Blocks, decoding_may_attend, dense, visible_rows
-from sbd_core.models.backends.llama.kv_cache import KVCachePool
-from sbd_core.models.backends.slot_cache import SlotCache
+from sbd_core.models.backends.kv_cache import KVCachePool, SlotCache
 from sbd_core.models.protocol import ForwardRequest
 
 LONG = 48

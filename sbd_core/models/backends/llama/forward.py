@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import silu
 
+from sbd_core.models.backends.kv_cache import STEP, KVCachePool, SlotCache
 from sbd_core.models.backends.llama.attention import (
     LONG,
     Attention,
@@ -19,10 +20,14 @@ from sbd_core.models.backends.llama.attention import (
     QuerySpan,
     SingleSequenceAttention,
 )
-from sbd_core.models.backends.llama.kv_cache import STEP, KVCachePool
-from sbd_core.models.backends.llama.low_rank import BlockRows, LowRankLayer, low_rank_layers
-from sbd_core.models.backends.llama.weights import Norm, Weights, fuse_weights
-from sbd_core.models.backends.slot_cache import SlotCache
+from sbd_core.models.backends.llama.weights import (
+    BlockRows,
+    LowRankLayer,
+    Norm,
+    Weights,
+    fuse_weights,
+    low_rank_layers,
+)
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.protocol import ForwardRequest
 

@@ -111,7 +111,7 @@ class Writer:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class GraphShape:
     """Sizes that the backend needs to make the graph's inputs."""
 
     num_layers: int
@@ -122,7 +122,7 @@ class Shape:
     vocabulary: int
 
     @classmethod
-    def of(cls, model: Any) -> "Shape":
+    def of(cls, model: Any) -> "GraphShape":
         """That of a model that has_known_shape()."""
         attention = model.model.layers[0].self_attn
         size = attention.head_dim
@@ -146,7 +146,7 @@ class Exporter:
         """adapter: of each layer, (A, B) of linear layers by name, for the rows of blocks."""
         self.model = model
         self.adapter = adapter
-        self.shape = Shape.of(model)
+        self.shape = GraphShape.of(model)
         self.dtype = dtype
         self.writer = Writer()
 

@@ -11,10 +11,48 @@ import torch
 from torch import Tensor
 
 from sbd_core.masks import Blocks, decoding_mask
-from sbd_core.models.backends.onnx.export import BLOCKS_GRAPH_FILE, GRAPH_FILE, Dtype, Shape
-from sbd_core.models.backends.onnx.kv_cache import OnnxCachePool
-from sbd_core.models.backends.slot_cache import SlotCache
+from sbd_core.models.backends.kv_cache import SlotCache
+from sbd_core.models.backends.onnx.export import BLOCKS_GRAPH_FILE, GRAPH_FILE, Dtype, GraphShape
 from sbd_core.models.protocol import ForwardRequest
+
+STEP = 64
+"""Capacity is a multiple of this, so that sums over positions keep their order when it grows."""
+
+
+class OnnxCachePool:
+    """`parts`: keys and values of each layer in turn, each (slots, KV heads, capacity, head size).
+
+    Whatever lies beyond a slot's length is finite, so that a weight of zero takes it out.
+    """
+
+    def __init__(self, num_slots: int, shape: GraphShape) -> None:
+        self.num_slots = num_slots
+        self.capacity = 0
+        sizes = (num_slots, shape.num_kv_heads, 0, shape.head_size)
+        self.parts = [torch.zeros(sizes) for _ in range(2 * shape.num_layers)]
+        self.bindings: dict[tuple[int, ...], tuple[Any, Any]] = {}
+        """Sessions' bindings of these very tensors, which a larger capacity replaces, and what
+        else they point to."""
+
+    def ensure_capacity(self, length: int) -> None:
+        """See that every slot holds at least `length` positions.
+
+        A quarter is added at least, so that a text is copied a few times in all; not the double,
+        as the attention reads what is empty too.
+        """
+        if length <= self.capacity:
+            return
+        wanted = max(length, self.capacity * 5 // 4)
+        more = -(-wanted // STEP) * STEP - self.capacity
+        self.parts = [torch.nn.functional.pad(part, (0, 0, 0, more)) for part in self.parts]
+        self.capacity += more
+        self.bindings.clear()
+
+    def keys_and_values(self, slot: int, length: int) -> list[tuple[Tensor, Tensor]]:
+        """See Pool."""
+        mine = [part[slot, :, :length] for part in self.parts]
+        return list(zip(mine[::2], mine[1::2], strict=True))
+
 
 LONG = 48
 """Rows from which a text of a batch is read alone: beside it the others would be padded."""
@@ -55,7 +93,7 @@ class OnnxBackend:
     has_own_threads = True
 
     def __init__(
-        self, sessions: Sequence[Any], shape: Shape, rotary: Any, dtype: Dtype = "float32"
+        self, sessions: Sequence[Any], shape: GraphShape, rotary: Any, dtype: Dtype = "float32"
     ) -> None:
         """sessions: of sessions_of(). dtype: of their weights. rotary: the model's own."""
         self.sessions = sessions
@@ -154,7 +192,7 @@ def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) ->
 class Rows:
     """Where the rows of a forward pass stand."""
 
-    def __init__(self, requests: Sequence[ForwardRequest], shape: Shape) -> None:
+    def __init__(self, requests: Sequence[ForwardRequest], shape: GraphShape) -> None:
         self._requests = requests
         self._shape = shape
         slots = [request.cache.slot for request in requests]

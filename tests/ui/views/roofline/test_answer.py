@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sbd_core.cost.forward_cost import forward_cost
+from sbd_core.cost import forward_cost
 from sbd_core.plots.roofline import BLOCK_SIZES
 from sbd_core.roofline import left_out, pass_time, speedup
 from tests.ui.views.roofline.facts import note, value

@@ -1,7 +1,38 @@
-"""Keys and values of many texts in two tensors, allocated ahead; a cache is one text's slot."""
+"""Keys and values of many texts in shared tensors, allocated ahead; a cache is one text's slot."""
+
+from typing import Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
+
+
+class Pool(Protocol):
+    """Keys and values of many texts, a slot each."""
+
+    def keys_and_values(self, slot: int, length: int) -> list[tuple[Tensor, Tensor]]:
+        """(keys, values) of every layer, each (heads, length, head size), of one slot."""
+        ...
+
+
+AnyPool = TypeVar("AnyPool", bound=Pool)
+
+
+class SlotCache(Generic[AnyPool]):
+    """A slot of a pool; see sbd_core.models.protocol.Cache."""
+
+    def __init__(self, pool: AnyPool, slot: int) -> None:
+        self.pool = pool
+        self.slot = slot
+        self.length = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        self.length = min(self.length, length)
+
+    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
+        """(keys, values) of every layer, each (heads, length, head size)."""
+        return self.pool.keys_and_values(self.slot, self.length)
+
 
 STEP = 128
 """Positions by which the capacity of every slot grows."""
@@ -34,7 +65,7 @@ class KVCachePool:
         self.capacity += more
 
     def keys_and_values(self, slot: int, length: int) -> list[tuple[Tensor, Tensor]]:
-        """See Pool of slot_cache.py."""
+        """See Pool."""
         keys = self.keys[:, slot, :, :, :length].transpose(2, 3)
         values = self.values[:, slot, :, :length]
         return list(zip(keys.unbind(), values.unbind(), strict=True))

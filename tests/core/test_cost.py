@@ -7,15 +7,14 @@ import pytest
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
-from sbd_core.cost.forward_cost import blocks_of, forward_cost, total_cost
-from sbd_core.cost.model_shape import ModelShape, Shape, shape_or_none
+from sbd_core.cost import LayerShape, ModelShape, blocks_of, forward_cost, shape_or_none, total_cost
 from sbd_core.errors import ArgumentError
 from sbd_core.masks import decoding_mask
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from tests.core.models.tiny_models import MAKERS, tiny_model
 
-LAYER = Shape(hidden_size=8, feed_forward_size=24, num_heads=4, num_kv_heads=2, head_size=2)
+LAYER = LayerShape(hidden_size=8, feed_forward_size=24, num_heads=4, num_kv_heads=2, head_size=2)
 SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=11, bytes_per_value=2)
 
 

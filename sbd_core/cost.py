@@ -1,14 +1,18 @@
-"""The sizes of a decoder that its config says: all that costs and rooflines need. No tensors.
+"""The cost of a forward pass in operations and bytes, counted from a model's shape. No tensors.
 
-Reads a transformers config, or the dict of a config.json, whichever names its family gives the
-sizes. What is no decoder, or not of equal dense layers, is refused in one sentence.
+The shape is read from a transformers config, or the dict of a config.json, whichever names its
+family gives the sizes; errors name what is no decoder, or not of equal dense layers. A forward pass
+multiplies every row by every weight, and every row's query by the keys and values it may attend to.
+It reads each weight and each cached key and value once. Norms, activations and the sum of the
+embeddings are left out, as is what a batch shares: each text is counted alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.events import StepEvent
 
 MAX_SIZE = 10**9
 NAMES = {
@@ -24,7 +28,7 @@ EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LayerShape:
     """One transformer layer; a model is many alike, so their number cancels in every ratio.
 
     num_feed_forward_matrices: 3 for a gated feed-forward (up, gate, down), 2 without a gate;
@@ -39,7 +43,7 @@ class Shape:
     num_feed_forward_matrices: int = 3
 
     @classmethod
-    def of(cls, config: Any) -> "Shape":
+    def of(cls, config: Any) -> "LayerShape":
         """The shape in a decoder's config. Raises ArgumentError for any other config."""
         _refuse_no_decoder(config)
         hidden = _size(config, "hidden_size")
@@ -84,7 +88,7 @@ class Shape:
 class ModelShape:
     """A whole decoder. bytes_per_value: of a weight and of a cached value as the model runs."""
 
-    layer: Shape
+    layer: LayerShape
     num_layers: int
     vocabulary_size: int
     bytes_per_value: int
@@ -98,7 +102,7 @@ class ModelShape:
     def of(cls, config: Any, bytes_per_value: int) -> "ModelShape":
         """The shape in a decoder's config. Raises ArgumentError for any other config."""
         return cls(
-            layer=Shape.of(config),
+            layer=LayerShape.of(config),
             num_layers=_size(config, "num_layers"),
             vocabulary_size=_size(config, "vocabulary_size"),
             bytes_per_value=bytes_per_value,
@@ -123,13 +127,13 @@ class ModelShape:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "ModelShape":
         """Read the output of to_data(). Raises ArgumentError naming the first thing wrong."""
-        known = [field.name for part in (Shape, cls) for field in fields(part)]
+        known = [field.name for part in (LayerShape, cls) for field in fields(part)]
         missing = [name for name in known if name != "layer" and name not in data]
         if missing:
             raise ArgumentError(missing[0], "must be given", None)
-        layer = {field.name: data[field.name] for field in fields(Shape)}
+        layer = {field.name: data[field.name] for field in fields(LayerShape)}
         own = {field.name: data[field.name] for field in fields(cls) if field.name != "layer"}
-        return cls(layer=Shape(**layer), **own)
+        return cls(layer=LayerShape(**layer), **own)
 
 
 def shape_or_none(config: Any, bytes_per_value: int) -> ModelShape | None:
@@ -172,3 +176,89 @@ def _get(config: Any, *names: str) -> Any:
 def _wrong(why: str, config: Any) -> ArgumentError:
     rule = f"must be the config of a decoder of dense layers; this one {why}"
     return ArgumentError("model", rule, _get(config, "model_type") or "?")
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardCost:
+    """rows: tokens read. flops: a multiplication and an addition are two. Bytes are those read."""
+
+    rows: int
+    flops: int
+    weight_bytes: int
+    cache_bytes: int
+
+    @property
+    def bytes_read(self) -> int:
+        """Weights and cached keys and values."""
+        return self.weight_bytes + self.cache_bytes
+
+
+def forward_cost(
+    shape: ModelShape,
+    num_cached: int,
+    num_causal: int,
+    blocks: Sequence[tuple[int, int] | tuple[int, int, int]] = (),
+    num_logits: int = 1,
+) -> ForwardCost:
+    """The cost of one forward pass.
+
+    num_cached: tokens in the KV cache before it. num_causal: tokens it read causally. blocks:
+    (causal tokens seen, size, causal rows of its own) of each block. num_logits: rows for which it
+    predicted.
+    """
+    layer = shape.layer
+    num_block = sum(block[1] for block in blocks)
+    rows = num_causal + num_block
+    pairs = num_causal * num_cached + num_causal * (num_causal + 1) // 2
+    for seen, size, *own in blocks:
+        pairs += size * (num_cached + seen + size)
+        # Of its causal rows the first sees itself alone, the next one more.
+        pairs -= sum(size - 1 - index for index in range(sum(own)))
+    linear = shape.num_layers * rows * layer.num_weights
+    attention = shape.num_layers * 2 * pairs * layer.attention_width
+    head = num_logits * layer.hidden_size * shape.vocabulary_size
+    cached = 2 * shape.num_layers * num_cached * layer.kv_width
+    return ForwardCost(
+        rows=rows,
+        flops=2 * (linear + attention + head),
+        weight_bytes=shape.num_weights * shape.bytes_per_value,
+        cache_bytes=cached * shape.bytes_per_value,
+    )
+
+
+def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[int, int, int]]:
+    """(causal tokens seen, size, causal rows) of every block that the pass of `event` read.
+
+    num_prompt: tokens of the prompt, as positions count from the answer's first. Next-token
+    prediction reads no block; its event's block is the one position predicted.
+    """
+    if strategy == "ntp":
+        return []
+    blocks = [(event.num_causal, event.block.size, 0)] if event.block.size else []
+    known = num_prompt - event.num_cached
+    for predraft in event.predrafts:
+        num_own = predraft.num_rows - predraft.block.size
+        blocks.append((known + predraft.block.start - num_own, predraft.num_rows, num_own))
+    return blocks
+
+
+def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: int) -> ForwardCost:
+    """The cost of the forward pass of `event`; see blocks_of.
+
+    The forward pass that reads the prompt predicts after its last token alone.
+    """
+    blocks = blocks_of(event, strategy, num_prompt)
+    num_causal_logits = 1 if event.kind == "prefill" else event.num_causal
+    num_logits = num_causal_logits + sum(size for _, size, _ in blocks)
+    return forward_cost(shape, event.num_cached, event.num_causal, blocks, num_logits)
+
+
+def total_cost(costs: Iterable[ForwardCost]) -> ForwardCost:
+    """All of them together."""
+    rows = flops = weight_bytes = cache_bytes = 0
+    for cost in costs:
+        rows += cost.rows
+        flops += cost.flops
+        weight_bytes += cost.weight_bytes
+        cache_bytes += cost.cache_bytes
+    return ForwardCost(rows, flops, weight_bytes, cache_bytes)

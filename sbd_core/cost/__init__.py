@@ -1,1 +1,0 @@
-"""Cost of a forward pass: the sizes of a model, operations and bytes from them; devices."""
