@@ -48,6 +48,7 @@ from sbd_core.models.stored_tensors import (
 from sbd_core.models.web_folder import (
     FORMAT,
     GRAPH,
+    PRODUCTS,
     WebFolder,
     digest_of,
     entry_of,
@@ -113,6 +114,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
             **write_parts(fresh, tensors),
         }
         del read_model
+        if kind == "int8":
+            _write_trial(fresh / PRODUCTS)
         manifest["graphs"] = {"wasm": _write_graph(WebFolder(fresh, manifest), kind, tensors)}
         parts = {part["file"] for part in manifest["parts"]}
         files = [file for file in sorted(fresh.iterdir()) if file.name not in parts]
@@ -212,6 +215,13 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
         "has_adapter": adapter is not None,
         "sampler": None if into is None else {"width": into.shape[0] // 2},
     }
+
+
+def _write_trial(file: Path) -> None:
+    """Write the graph by which a browser tries out its products of int8."""
+    from sbd_core.models.backends.onnx.build import products_graph
+
+    file.write_bytes(products_graph())
 
 
 def _compact(file: Path) -> None:

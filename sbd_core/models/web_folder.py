@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 GRAPH = "model.onnx"
+PRODUCTS = "products.onnx"
+"""Of an export in int8: the graph that tries out the products."""
 PART_BYTES = 8_000_000
 DAMAGED = "export it again"
 

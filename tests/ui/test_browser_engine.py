@@ -15,6 +15,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 
 from sbd_core.config import DecodeConfig, RowCosts
@@ -22,6 +23,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.hf.web import export_web
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
+from sbd_core.models.web_folder import PRODUCTS, entry_of
 from sbd_core.replay import RunLines
 from sbd_core.rules import SOLVERS, EntropyBound, TopK
 from sbd_core.tasks import TASKS, held_out
@@ -165,3 +167,32 @@ def test_the_engine_decodes_a_model_under_node(folder, name) -> None:
     env = {**os.environ, "SBD_WEB_MODEL": str(folder)}
     said = subprocess.run(words, cwd=ENGINE_TESTS, env=env, capture_output=True, encoding="utf-8")
     assert said.returncode == 0, said.stdout
+
+
+OPENING = """
+import { openFolder } from "./node/exported.js";
+const told = await openFolder(process.argv[1]).then(() => "opened", (error) => error.message);
+console.log(told);
+process.exit();
+"""
+
+
+@needs_node
+def test_products_of_int8_are_tried_out_at_opening(tmp_path) -> None:
+    export_web(None, tmp_path / "web", dtype="int8")
+
+    def opened() -> str:
+        words = ["node", "--input-type=module", "-e", OPENING, str(tmp_path / "web")]
+        said = subprocess.run(words, cwd=ENGINE_TESTS, capture_output=True, encoding="utf-8")
+        return said.stdout.strip() or said.stderr
+
+    assert opened() == "opened"
+    file, manifest = tmp_path / "web" / PRODUCTS, tmp_path / "web" / "manifest.json"
+    graph = onnx.load(file)
+    [middle] = [each for each in graph.graph.initializer if each.name == "middle.float"]
+    middle.float_data[0] += 1  # the products differ from it now
+    onnx.save(graph, file)
+    data = json.loads(manifest.read_text(encoding="utf-8"))
+    data["files"][PRODUCTS] = entry_of(file)
+    manifest.write_text(json.dumps(data), encoding="utf-8")
+    assert opened().startswith("This browser’s products of 8-bit integers are not exact")

@@ -87,7 +87,7 @@ def test_products_that_saturate_are_seen(monkeypatch, wrong) -> None:
     class Saturating:
         def run(self, outputs, inputs):
             x = inputs["x"].astype(np.int64)
-            return [np.full((len(x), 96), wrong, np.float32)]
+            return [np.full((len(x), 96), wrong, np.float32), np.float32(0)]
 
     assert build.products_are_exact(saturates=True)
     monkeypatch.setattr(build, "session_of", lambda *_, saturates: Saturating())

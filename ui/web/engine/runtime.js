@@ -113,6 +113,11 @@ export class Runtime {
   }
 
   /** @param {number} place @param {number} count */
+  bytes(place, count) {
+    return new Uint8Array(this.module.HEAPU8.buffer, place, count);
+  }
+
+  /** @param {number} place @param {number} count */
   integers(place, count) {
     return new Int32Array(this.module.HEAPU8.buffer, place, count);
   }

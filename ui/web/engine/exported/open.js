@@ -2,7 +2,7 @@
 
 import { USUAL_CALIBRATION } from "../decoding/draft_tree.js";
 import { PENALTIES, requireNumber } from "../decoding/settings.js";
-import { ArgumentError, ModelError } from "../errors.js";
+import { ArgumentError, EngineError, ModelError } from "../errors.js";
 import { Model } from "../model.js";
 import { SamplerHead } from "../sampler_head.js";
 import { Tokenizer } from "../tokenizer.js";
@@ -18,6 +18,10 @@ const EMBEDDING = "model.embed_tokens.weight";
 const HEAD = "lm_head.weight";
 /** Parts fetched at once. */
 const AT_ONCE = 4;
+/** The graph of an export in int8 that tries out the products; see build.py. */
+const PRODUCTS = "products.onnx";
+const NUM_PRODUCTS = 576;
+const INEXACT = "This browser’s products of 8-bit integers are not exact, which the model needs.";
 
 /** A model, its tokenizer, and the special tokens that decoding needs. */
 export class Checkpoint {
@@ -68,6 +72,8 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
   const vocabulary = jsonOf((await text("tokenizer.json")) ?? missing("tokenizer.json"));
   const tokenizer = new Tokenizer(vocabulary, settings, template);
   const shape = shapeOf(config, jsonOf(await text("config.json"), "config.json"));
+  const trial = manifest.files[PRODUCTS];
+  if (trial) await tryProducts(runtime, await files.read(PRODUCTS, trial));
   const graphFile = manifest.files[graph.file] ?? missing(graph.file);
   const code = await files.read(graph.file, graphFile);
   const weights = new Weights(tensors, await partsOf(manifest, files));
@@ -83,6 +89,31 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
     samplerHead: config.sampler ? samplerHead(weights, shape) : null,
     numParameters: numParameters(manifest),
   });
+}
+
+/**
+ * Raises EngineError where sums of the largest products of uint8 and int8 are cut off.
+ * @param {Runtime} runtime
+ * @param {Uint8Array} graph
+ */
+async function tryProducts(runtime, graph) {
+  const session = await runtime.session(graph, {});
+  for (const numRows of [1, 5, 17]) {
+    const size = numRows * NUM_PRODUCTS;
+    const place = runtime.allocate(size + 4);
+    runtime.floats(place, 1).fill(Number.NaN);
+    const values = runtime.bytes(place + 4, size);
+    values.forEach((_, index) => {
+      values[index] = index < NUM_PRODUCTS || (index * 7919) % 13 < 6 ? 255 : 0;
+    });
+    const x = runtime.tensor("uint8", [numRows, NUM_PRODUCTS], place + 4);
+    const told = runtime.tensor("float32", [], place);
+    await runtime.run(session, { x }, { error: told });
+    const isExact = runtime.floats(place, 1)[0] === 0;
+    for (const tensor of [x, told]) runtime.releaseTensor(tensor);
+    runtime.release(place);
+    if (!isExact) throw new EngineError(INEXACT);
+  }
 }
 
 /**
