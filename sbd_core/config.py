@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.rules import SOLVERS, EntropyBound, Solver
 
-Strategy = Literal["sbd", "ntp", "verify"]
+StrategyName = Literal["sbd", "ntp", "verify"]
 
 MAX_BLOCK_SIZE = 1024
 """Far beyond any trained size; what shows or stores a block can count on it."""
@@ -26,8 +26,9 @@ PENALTIES = (0.1, 100.0)
 
 def require_strategy(value: object) -> None:
     """Raise ArgumentError for what is no strategy."""
-    if value not in get_args(Strategy):
-        raise ArgumentError("strategy", f"must be one of {', '.join(get_args(Strategy))}", value)
+    names = get_args(StrategyName)
+    if value not in names:
+        raise ArgumentError("strategy", f"must be one of {', '.join(names)}", value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class DecodeConfig:
     allows_untrained_block_size: True lets block_size leave the range the model was trained on.
     """
 
-    strategy: Strategy | None = None
+    strategy: StrategyName | None = None
     solver: Solver = field(default_factory=EntropyBound)
     block_size: int = 16
     max_new_tokens: int = 256

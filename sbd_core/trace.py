@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from sbd_core.config import DecodeConfig, RowCosts, Strategy
+from sbd_core.config import DecodeConfig, RowCosts, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
@@ -57,7 +57,7 @@ class Trace:
     messages: tuple[tuple[str, str], ...] = ()
 
     @property
-    def strategy(self) -> Strategy:
+    def strategy(self) -> StrategyName:
         """The strategy that made it: a model's own where its config was asked for none."""
         assert self.config.strategy is not None  # make_trace() and from_json() name one
         return self.config.strategy
@@ -253,7 +253,7 @@ def _config(node: JsonNode) -> DecodeConfig:
     row_costs = node.value_of("row_costs")
     try:
         return DecodeConfig(
-            strategy=node.at("strategy").one_of(get_args(Strategy)),
+            strategy=node.at("strategy").one_of(get_args(StrategyName)),
             solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),
             block_size=node.value_of("block_size"),
             max_new_tokens=node.value_of("max_new_tokens"),

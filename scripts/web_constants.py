@@ -9,7 +9,7 @@ from sbd_core import roofline
 from sbd_core.plots import theme
 from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
 from sbd_core.rules import SOLVER_TITLES
-from ui.decode import blanks, form
+from ui.decode import form
 from ui.form import bounds
 from ui.form.controls import FIELD_IDS, STRATEGIES
 from ui.share import permalink, trace_files
@@ -64,7 +64,7 @@ def _limits() -> dict[str, int]:
         "positions": trace_files.MAX_POSITIONS,
         "promptCharacters": form.MAX_PROMPT_CHARACTERS,
         "typedCharacters": form.MAX_TYPED_CHARACTERS,
-        "templateCharacters": blanks.MAX_TEMPLATE_CHARACTERS,
+        "templateCharacters": form.MAX_TEMPLATE_CHARACTERS,
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from sbd_core.config import Calibration, Strategy
+from sbd_core.config import Calibration, StrategyName
 from sbd_core.cost import ModelShape
 from sbd_core.models.protocol import ForwardRequest, Message, PredraftBlock
 from sbd_core.sampling import ComputeLogitStats, SamplerHead, compute_logit_stats
@@ -54,7 +54,7 @@ class ScriptedModel:
     device: str = "cpu"
     num_parameters: int = 0
     shape: ModelShape | None = None
-    strategy: Strategy = "sbd"
+    strategy: StrategyName = "sbd"
     repetition_penalty: float = 1.0
     sampler_head: SamplerHead | None = None
     calibration: Calibration = field(default_factory=Calibration)

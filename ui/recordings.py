@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sbd_core.config import Strategy
+from sbd_core.config import StrategyName
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.files import ASSETS
 from sbd_core.models.checkpoint_info import REAL_MODEL
@@ -33,7 +33,7 @@ COMPARED_LANES = {
 """By model, "" for all others: SmolLM2's adapter learnt to draft, not to decode by Eq. 8."""
 HOME_RUN = "code-1"
 """Run of the gallery that the page opens with."""
-OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
+OPENING_LANES: tuple[StrategyName, ...] = ("verify", "ntp")
 ENDINGS = {REAL_MODEL: "-real"}
 """Suffix of the names of opening and comparison, by model; none where nano's are shown."""
 
@@ -51,7 +51,7 @@ class Recording:
     group: str
     title: str
     sentence: str
-    lanes: tuple[Strategy, ...]
+    lanes: tuple[StrategyName, ...]
     passes: tuple[int, ...] = ()
     num_ntp_passes: int = 0
     task: str = ""

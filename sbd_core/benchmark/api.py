@@ -14,9 +14,9 @@ import torch
 from sbd_core.benchmark.forward_passes import forwards
 from sbd_core.benchmark.methods import (
     BASELINE,
-    Answer,
     Ask,
     Method,
+    TimedAnswer,
     by_engine,
     by_llama_cpp,
     by_transformers,
@@ -63,7 +63,7 @@ class More:
 class Timed:
     """One method on one prompt. is_equal: to the baseline's answer, token for token."""
 
-    answer: Answer
+    answer: TimedAnswer
     seconds: float
     is_equal: bool
     is_right: bool
@@ -171,7 +171,7 @@ def time_methods(
         method.answer(prompts[0])
     for example, prompt in zip(examples, prompts, strict=True):
         best: dict[str, float] = {}
-        answers: dict[str, Answer] = {}
+        answers: dict[str, TimedAnswer] = {}
         for _ in range(num_rounds):
             for method in methods:
                 began = time.perf_counter()
@@ -242,8 +242,8 @@ def _at_best_threads(
     return moved, {str(count): round(seconds, 4) for count, seconds in best.items()}
 
 
-def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[int]], Answer]:
-    def call(prompt: Sequence[int]) -> Answer:
+def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[int]], TimedAnswer]:
+    def call(prompt: Sequence[int]) -> TimedAnswer:
         torch.set_num_threads(count)
         try:
             return ask(prompt)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import torch
 
-from sbd_core.config import MAX_ROWS, DecodeConfig, Strategy
+from sbd_core.config import MAX_ROWS, DecodeConfig, StrategyName
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.llama.weights import has_known_shape
@@ -30,7 +30,7 @@ DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TimedAnswer:
     """The answer of one method to one prompt.
 
     num_forwards: every forward pass of the model, the prompt's included. num_draft_forwards: those
@@ -49,7 +49,7 @@ class Answer:
         return None if costs is None else sum(cost.rows for cost in costs[1:])
 
 
-Ask = Callable[[Sequence[int]], Answer]
+Ask = Callable[[Sequence[int]], TimedAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Method:
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
     """Our strategies that the model can run, by display name."""
 
-    def config(strategy: Strategy, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
+    def config(strategy: StrategyName, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
         return DecodeConfig(
             strategy=strategy,
             solver=EntropyBound(gamma=gamma),
@@ -89,9 +89,9 @@ def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> l
     """Our engine with each config."""
 
     def asking(config: DecodeConfig) -> Ask:
-        def ask(prompt: Sequence[int]) -> Answer:
+        def ask(prompt: Sequence[int]) -> TimedAnswer:
             trace = generate(model, prompt, config)
-            return Answer(trace.token_ids, trace.num_forwards, trace=trace)
+            return TimedAnswer(trace.token_ids, trace.num_forwards, trace=trace)
 
         return ask
 
@@ -142,12 +142,12 @@ def by_transformers(
     helper = None if assistant is None else copy.deepcopy(_as_loaded(assistant))
 
     def asking(**options: Any) -> Ask:
-        def ask(prompt: Sequence[int]) -> Answer:
+        def ask(prompt: Sequence[int]) -> TimedAnswer:
             ids = torch.tensor([list(prompt)], device=own.device)
             with torch.inference_mode(), _counted(own) as passes, _counted(helper) as drafts:
                 mask = torch.ones_like(ids)
                 output = own.generate(ids, attention_mask=mask, **common, **options)
-            return Answer(tuple(output[0, len(prompt) :].tolist()), len(passes), len(drafts))
+            return TimedAnswer(tuple(output[0, len(prompt) :].tolist()), len(passes), len(drafts))
 
         return ask
 
@@ -229,14 +229,14 @@ def by_llama_cpp(
     if reader.n_vocab() not in (model.vocabulary_size, model.mask_token_id):
         raise ArgumentError("gguf", f"must hold the weights of {model.name}", str(gguf))
 
-    def ask(prompt: Sequence[int]) -> Answer:
+    def ask(prompt: Sequence[int]) -> TimedAnswer:
         reader.reset()
         reader.eval(list(prompt))
         tokens: list[int] = []
         while True:
             tokens.append(reader.sample(temp=0.0, repeat_penalty=1.0))
             if tokens[-1] in model.end_token_ids or len(tokens) == max_new_tokens:
-                return Answer(tuple(tokens), len(tokens))
+                return TimedAnswer(tuple(tokens), len(tokens))
             reader.eval(tokens[-1:])
 
     return Method(LLAMA_CPP, ask)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from sbd_core.config import Strategy
+from sbd_core.config import StrategyName
 
 LOADED_CORES = 0.1
 """Busy cores of other processes from which times are marked as not clean."""
@@ -54,7 +54,9 @@ def over_ntp(rows: Mapping[str, Any], name: str) -> str:
 
     In the same dtype, where rows are of several; empty for a method that is not ours.
     """
-    prefix = next((name[: name.index(each)] for each in get_args(Strategy) if each in name), None)
+    prefix = next(
+        (name[: name.index(each)] for each in get_args(StrategyName) if each in name), None
+    )
     ntp = None if prefix is None else rows.get(f"{prefix}ntp")
     return "" if ntp is None else f"{rows[name]['mean_ratio'] / ntp['mean_ratio']:.2f}"
 

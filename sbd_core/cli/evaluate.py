@@ -109,7 +109,12 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
     from sbd_core.decoding.prompt_files import read_prompts
     from sbd_core.environment import environment
     from sbd_core.evaluation.instructions import check_of
-    from sbd_core.evaluation.requests import RequestSet, clear_journals, measure, num_answers
+    from sbd_core.evaluation.requests import (
+        RequestSet,
+        clear_journals,
+        measure_requests,
+        num_answers,
+    )
     from sbd_core.models.backends.choose import fused_backend
     from sbd_core.models.backends.llama.weights import has_known_shape
     from sbd_core.models.loading import load
@@ -135,7 +140,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
     if arguments.batch_size > 1 and is_plain:
         model.backend = fused_backend(model)  # many texts at a time are several times as fast in it
     with tqdm(total=num_answers(sets, len(for_gammas)), unit="answer") as bar:
-        measured = measure(
+        measured = measure_requests(
             model,
             sets,
             config,
@@ -206,7 +211,7 @@ def _of_one_model(
     arguments: argparse.Namespace, config: DecodeConfig, models: "ModelSet", sample: "Sample"
 ) -> "tuple[Evaluation, Journal | None]":
     """Rows of one model, shared with other processes if there are any and --out says where."""
-    from sbd_core.decoding.api import settled
+    from sbd_core.decoding.api import resolve_defaults
     from sbd_core.evaluation import tables
     from sbd_core.evaluation.api import MODEL, evaluate_rows
     from sbd_core.evaluation.runners import LocalRunner, SharedRunner, journal_of
@@ -214,7 +219,7 @@ def _of_one_model(
     from sbd_core.shared_work import Share
 
     model, share = models[MODEL], Share.of_environment()
-    config = settled(model, config)
+    config = resolve_defaults(model, config)
     configs = {str(config.strategy): config}
     if arguments.sweep:
         configs = tables.sweep_configs(config)

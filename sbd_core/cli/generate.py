@@ -128,8 +128,8 @@ def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterato
     for event in events:
         token_ids.extend(event.committed)
         text = model.decode(token_ids).rstrip("\ufffd")
-        is_settled = model.decode(token_ids + token_ids[-1:]).startswith(text)
-        if is_settled and text.startswith(given):
+        is_final = model.decode(token_ids + token_ids[-1:]).startswith(text)
+        if is_final and text.startswith(given):
             yield text.removeprefix(given)
             given = text
     yield model.decode(token_ids).removeprefix(given)

@@ -47,7 +47,7 @@ class _Active:
     request: ForwardRequest
 
 
-def settled(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
+def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
     """The config with what it leaves to the model, strategy and penalty, and the costs of rows.
 
     Raises ArgumentError for one by which the model cannot decode.
@@ -65,12 +65,12 @@ def settled(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
 class Stream(Iterator[StepEvent]):
     """The events of one decode, each made when it is asked for, and the trace of those so far.
 
-    config: settled().
+    config: with its defaults resolved.
     """
 
     def __init__(self, model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> None:
         """See stream()."""
-        self.config = config = settled(model, config)
+        self.config = config = resolve_defaults(model, config)
         prompt_ids = prompt_token_ids(model, prompt, config)
         self._asked = (model, prompt, prompt_ids, config)
         self._left = _events(model, [prompt_ids], [config], model.new_caches(1))
@@ -112,7 +112,7 @@ def stream_batch(
     together. Raises ArgumentError at the call, before any forward pass.
     """
     require_integer("batch_size", batch_size, 1)
-    config = settled(model, config)
+    config = resolve_defaults(model, config)
     prompts_ids = [prompt_token_ids(model, prompt, config) for prompt in prompts]
     caches = model.new_caches(min(batch_size, len(prompts_ids))) if prompts_ids else ()
     return _events(model, prompts_ids, _configs(config, seeds, len(prompts_ids)), caches)
@@ -135,7 +135,7 @@ def generate_batch(
     seeds: Sequence[int] | None = None,
 ) -> list[Trace]:
     """Decode many prompts to the end, in their order. Raises as stream_batch() does."""
-    config = settled(model, config)
+    config = resolve_defaults(model, config)
     events: list[list[StepEvent]] = [[] for _ in prompts]
     read = [prompt_token_ids(model, prompt, config) for prompt in prompts]
     for index, event in stream_batch(model, read, config, batch_size=batch_size, seeds=seeds):
@@ -165,10 +165,10 @@ def make_trace(
 ) -> Trace:
     """The trace of events that stream() gave for the same arguments, all of them or some.
 
-    prompt_ids: what prompt_token_ids() gives for them. Its config is settled(): with the strategy,
-    the penalty and the costs of rows that were used.
+    prompt_ids: what prompt_token_ids() gives for them. The trace's config has its defaults
+    resolved: it names the strategy, the penalty and the costs of rows that were used.
     """
-    config = settled(model, config)
+    config = resolve_defaults(model, config)
     done = tuple(events)
     messages = messages_of(prompt)
     last = messages[-1][1] if messages else ""
@@ -200,7 +200,7 @@ def made_by(model: SetBlockModel, config: DecodeConfig) -> dict[str, str]:
 def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> tuple[int, ...]:
     """The ids the model will read. Raises ArgumentError naming what does not fit the model.
 
-    config: settled().
+    config: with its defaults resolved.
     """
     messages = messages_of(prompt)
     if isinstance(prompt, str):
@@ -287,7 +287,7 @@ def _events(
             cache = free.pop()
             cache.truncate(0)
             config = configs[index]
-            assert config.strategy is not None  # settled()
+            assert config.strategy is not None  # see resolve_defaults()
             state = DecodingState(model, cache, prompt_ids, config)
             strategy = STRATEGIES[config.strategy](state)
             request = strategy.next_request()

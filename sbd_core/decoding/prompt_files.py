@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoding.api import make_trace, prompt_token_ids, settled, stream_batch
+from sbd_core.decoding.api import make_trace, prompt_token_ids, resolve_defaults, stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.files import require_writable, write_text
@@ -60,7 +60,7 @@ def answer_prompts(
     Raises ArgumentError.
     """
     require_writable("out", out)
-    config = settled(model, config)
+    config = resolve_defaults(model, config)
     read = [prompt_token_ids(model, row["prompt"], config) for row in prompts]
     journal = Journal(out, _fingerprint(model, prompts, config), share.rank)
     mine = list(range(share.rank, len(prompts), share.num_processes))

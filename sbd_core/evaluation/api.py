@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoding.api import settled
+from sbd_core.decoding.api import resolve_defaults
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation.runners import Job, LocalRunner, Runner
@@ -18,7 +18,7 @@ Rows = Mapping[str, tuple[str, DecodeConfig]]
 """The name of a model and how it decodes, by the name of the row."""
 
 
-def measure(
+def score_rows(
     rows: Rows,
     suites: Mapping[str, Sequence[Example]],
     batch_size: int,
@@ -135,7 +135,7 @@ def evaluate_rows(
     first = next(iter(rows.values()))[1]
     total = len(rows) * sum(map(len, suites.values()))
     with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
-        scores = measure(rows, suites, sample.batch_size, runner, bar.update)
+        scores = score_rows(rows, suites, sample.batch_size, runner, bar.update)
     circumstances = environment(getattr(model, "folder", None))
     if runner.num_processes > 1:
         circumstances["threads"] = 1
@@ -152,5 +152,5 @@ def evaluate_rows(
 
 
 def _row(model: SetBlockModel, config: DecodeConfig | None) -> dict[str, DecodeConfig]:
-    chosen = settled(model, config or DecodeConfig())
+    chosen = resolve_defaults(model, config or DecodeConfig())
     return {str(chosen.strategy): chosen}

@@ -41,7 +41,7 @@ LEAST_AGREEMENT = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RequestAnswer:
     """What is kept of one answer. num_read: its tokens that the causal head has read afterwards;
     num_agreed: those that it would have chosen itself."""
 
@@ -53,7 +53,7 @@ class Answer:
     num_agreed: int
 
     @classmethod
-    def of(cls, trace: Trace) -> "Answer":
+    def of(cls, trace: Trace) -> "RequestAnswer":
         """That of a finished trace."""
         read = [item for event in trace.events for item in event.hindsight]
         return cls(
@@ -132,7 +132,7 @@ def answer_requests(
     journal: Journal | None = None,
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
-) -> dict[str, list[Answer]]:
+) -> dict[str, list[RequestAnswer]]:
     """Every request in every way, by row. advance is told of each answer, of those kept too.
 
     journal: where answers are kept as they are made, and taken from, those of other processes
@@ -141,7 +141,7 @@ def answer_requests(
     """
     if not requests:
         raise ArgumentError("requests", "must hold at least one request", list(requests))
-    known: dict[int, Answer] = {}
+    known: dict[int, RequestAnswer] = {}
     # Rows take turns, so all share the machine's load.
     batches = [
         (range(start, min(start + batch_size, len(requests))), index)
@@ -154,7 +154,9 @@ def answer_requests(
     with journal or nullcontext(lambda number, entry: None) as keep:
         for places, index in batches:
             if journal is not None:
-                kept = {number: Answer(**entry) for number, entry in journal.entries().items()}
+                kept = {
+                    number: RequestAnswer(**entry) for number, entry in journal.entries().items()
+                }
                 advance(len(kept.keys() - known.keys()))
                 known |= kept
             numbers = [place * len(configs) + index for place in places]
@@ -162,7 +164,7 @@ def answer_requests(
             asked = [requests[number // len(configs)] for number in missing]
             traces = generate_batch(model, asked, rows[index], batch_size=batch_size)
             for number, trace in zip(missing, traces, strict=True):
-                known[number] = Answer.of(trace)
+                known[number] = RequestAnswer.of(trace)
                 keep(number, asdict(known[number]))
             advance(len(missing))
     return {
@@ -171,7 +173,7 @@ def answer_requests(
     }
 
 
-def chosen_gammas(answers: Mapping[str, Sequence[Answer]]) -> dict[str, float]:
+def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
     """Of each rule the gamma with most tokens a forward pass, of those that keep LEAST_AGREEMENT.
 
     answers: of the rows of gamma_configs() for all of GAMMAS. Where no gamma keeps it, the least.
@@ -189,7 +191,7 @@ def chosen_gammas(answers: Mapping[str, Sequence[Answer]]) -> dict[str, float]:
 
 
 def score_answers(
-    answers: Mapping[str, Sequence[Answer]],
+    answers: Mapping[str, Sequence[RequestAnswer]],
     checks: Sequence[Callable[[str], bool] | None] = (),
 ) -> list[RequestScore]:
     """A score for each row; `answers` must have the row NTP.
@@ -208,7 +210,7 @@ def score_answers(
 
 
 def _marks(
-    answers: Sequence[Answer], checks: Sequence[Callable[[str], bool] | None]
+    answers: Sequence[RequestAnswer], checks: Sequence[Callable[[str], bool] | None]
 ) -> list[float]:
     """1 for each answer that follows its request's instructions, else 0."""
     pairs = zip(answers, checks, strict=True)
@@ -225,7 +227,7 @@ def _accuracy(marks: Sequence[float], of_ntp: Sequence[float]) -> dict[str, Any]
     }
 
 
-def _score(row: str, answers: Sequence[Answer], of_ntp: Sequence[list[int]]) -> RequestScore:
+def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int]]) -> RequestScore:
     """of_ntp: of each request, NTP's token ids, if they are of interest."""
     is_kept = [not is_loop(answer.text) for answer in answers]
     kept = [answer for answer, keep in zip(answers, is_kept, strict=True) if keep]
@@ -273,7 +275,7 @@ class Measured:
     scores: Mapping[str, Sequence[RequestScore]]
     chosen: Mapping[str, float]
     tried: Sequence[RequestScore]
-    answers: Mapping[str, Mapping[str, Sequence[Answer]]]
+    answers: Mapping[str, Mapping[str, Sequence[RequestAnswer]]]
 
     def packed_answers(self) -> bytes:
         """The texts of all answers as gzipped JSON Lines, those to one request in a row."""
@@ -300,7 +302,7 @@ class Measured:
         return "\n\n".join(f"{name}\n{_as_text(scores)}" for name, scores in self.scores.items())
 
 
-def measure(
+def measure_requests(
     model: SetBlockModel,
     sets: Sequence[RequestSet],
     base: DecodeConfig,
@@ -311,7 +313,7 @@ def measure(
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> Measured:
-    """Answer every set in every way of request_configs(), all else as in `base`.
+    """RequestAnswer every set in every way of request_configs(), all else as in `base`.
 
     for_gammas: other requests, by which the gamma of each rule is chosen first; without them each
     rule is measured at all of GAMMAS. out: the file of the results, beside which answers are kept
@@ -321,7 +323,7 @@ def measure(
 
     def answers(
         requests: Sequence[Prompt], configs: Mapping[str, DecodeConfig]
-    ) -> dict[str, list[Answer]]:
+    ) -> dict[str, list[RequestAnswer]]:
         return answer_requests(
             model,
             requests,
@@ -332,7 +334,7 @@ def measure(
             advance=advance,
         )
 
-    tried, chosen = dict[str, list[Answer]](), dict[str, float]()
+    tried, chosen = dict[str, list[RequestAnswer]](), dict[str, float]()
     if for_gammas:
         tried = answers(for_gammas, gamma_configs(base, dict.fromkeys(RULES, GAMMAS)))
         chosen = chosen_gammas(tried)
@@ -345,7 +347,7 @@ def measure(
 
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
-    """That measure() makes."""
+    """That measure_requests() makes."""
     at_all = len(RULES) * len(GAMMAS)
     each = 2 + (len(RULES) if num_for_gammas else at_all)
     return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)

@@ -19,7 +19,7 @@ import torch
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, generate_batch
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, require_integer
-from sbd_core.evaluation.scoring import Answer, Sample, Tally, checked, tally
+from sbd_core.evaluation.scoring import CheckedAnswer, Sample, Tally, checked, tally
 from sbd_core.models.adapters import Fingerprint
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
@@ -76,7 +76,7 @@ class LocalRunner:
         """The tally of one job."""
         return tally(self.answers(job))
 
-    def answers(self, job: Job) -> list[Answer]:
+    def answers(self, job: Job) -> list[CheckedAnswer]:
         """One job's answers, in the order of its examples."""
         model = self._models[job.model]
         prompts = [item.prompt for item in job.items]

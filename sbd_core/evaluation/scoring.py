@@ -96,7 +96,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CheckedAnswer:
     """The answer to one example; seconds of engine time."""
 
     text: str
@@ -107,10 +107,10 @@ class Answer:
     seconds: float
 
 
-def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[Answer]:
+def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[CheckedAnswer]:
     """Every answer, checked by its task; items and traces have equal length."""
     return [
-        Answer(
+        CheckedAnswer(
             trace.text,
             task(example.task).check(example, trace.text),
             example.wording == "unseen",
@@ -122,7 +122,7 @@ def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[Answer]:
     ]
 
 
-def tally(answers: Sequence[Answer]) -> Tally:
+def tally(answers: Sequence[CheckedAnswer]) -> Tally:
     """Add the answers up."""
     return Tally(
         num_examples=len(answers),

@@ -14,7 +14,15 @@ from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.evaluation.api import MODEL, Evaluation, Rows, evaluate_rows
 from sbd_core.evaluation.perplexity import masked_loss, perplexity
 from sbd_core.evaluation.runners import Job, LocalRunner, ModelSet
-from sbd_core.evaluation.scoring import Answer, Sample, Score, as_text, rows_data, score, tally
+from sbd_core.evaluation.scoring import (
+    CheckedAnswer,
+    Sample,
+    Score,
+    as_text,
+    rows_data,
+    score,
+    tally,
+)
 from sbd_core.json_node import json_of
 from sbd_core.rules import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example, task
@@ -95,7 +103,7 @@ def handwritten_prompts(path: Path = PATH) -> list[Example]:
 
 
 def answer_table(
-    items: Sequence[Example], answers: Mapping[str, Sequence[Answer]]
+    items: Sequence[Example], answers: Mapping[str, Sequence[CheckedAnswer]]
 ) -> list[dict[str, Any]]:
     """The answer of each row to each prompt, as plain data."""
     return [
@@ -184,7 +192,7 @@ def paper_table(
 
 def _answers(
     models: ModelSet, rows: Rows, items: Sequence[Example], batch_size: int
-) -> dict[str, list[Answer]]:
+) -> dict[str, list[CheckedAnswer]]:
     local = LocalRunner(models.models)
     return {
         row: local.answers(Job(row, "own wording", model, one, tuple(items), batch_size))

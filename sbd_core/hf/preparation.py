@@ -16,7 +16,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from sbd_core.config import MAX_BLOCK_SIZE, Strategy, require_strategy
+from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
 from sbd_core.errors import ArgumentError, ModelError, require_integer, shown
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
@@ -81,7 +81,7 @@ def prepare(
     out: str | Path,
     *,
     block_range: tuple[int, int] = (2, 16),
-    strategy: Strategy = "sbd",
+    strategy: StrategyName = "sbd",
 ) -> Preparation:
     """Write `source` to the new folder `out`, ready for training.
 
@@ -138,7 +138,7 @@ def read_fit(name: str) -> tuple[Any, Any]:
 
 
 def _describe(
-    model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: Strategy
+    model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: StrategyName
 ) -> None:
     """What the config and the generation config say of a prepared model."""
     low, high = block_range

@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from sbd_core.config import Calibration, Strategy
+from sbd_core.config import Calibration, StrategyName
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import ADAPTER_INFO, DEFAULT_CPU_DTYPE
@@ -50,7 +50,7 @@ class BlockAdapterInfo:
     mask_token_id: int
     repetition_penalty: float
     trained: Mapping[str, Any]
-    strategy: Strategy = "verify"
+    strategy: StrategyName = "verify"
     cpu_dtype: str = DEFAULT_CPU_DTYPE
     calibration: Calibration | None = None
 

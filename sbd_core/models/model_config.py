@@ -9,7 +9,7 @@ always the causal head's; and a prompt read both ways, the other mode, is not re
 
 from typing import Any
 
-from sbd_core.config import PENALTIES, Calibration, Strategy, require_strategy
+from sbd_core.config import PENALTIES, Calibration, StrategyName, require_strategy
 from sbd_core.errors import ArgumentError, ModelError, require_number
 
 
@@ -28,7 +28,7 @@ def block_range_of(block_config: Any, name: str) -> tuple[int, int] | None:
     return low, high
 
 
-def strategy_of(block_config: Any, name: str) -> Strategy:
+def strategy_of(block_config: Any, name: str) -> StrategyName:
     """The strategy that config.set_block_decoding names, sbd where it names none.
 
     Raises ModelError.
@@ -38,7 +38,7 @@ def strategy_of(block_config: Any, name: str) -> Strategy:
         require_strategy(told)
     except ArgumentError as error:
         raise ModelError(f"{name}: config.set_block_decoding: {error}") from error
-    found: Strategy = told
+    found: StrategyName = told
     return found
 
 

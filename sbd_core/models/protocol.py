@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sbd_core.config import Calibration, Strategy
+from sbd_core.config import Calibration, StrategyName
 from sbd_core.cost import ModelShape
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class SetBlockModel(Protocol):
     max_positions: int | None
     block_range: tuple[int, int] | None
     shape: ModelShape | None
-    strategy: Strategy
+    strategy: StrategyName
     repetition_penalty: float
     sampler_head: "SamplerHead | None"
     calibration: Calibration

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from sbd_core.config import Strategy
+from sbd_core.config import StrategyName
 from sbd_core.errors import ArgumentError
 from sbd_core.trace import Trace
 
@@ -44,7 +44,7 @@ class Ink:
     verify: str
     ntp: str
 
-    def of(self, strategy: Strategy) -> str:
+    def of(self, strategy: StrategyName) -> str:
         """The hue that a strategy has on the whole page."""
         return {"sbd": self.sbd, "verify": self.verify, "ntp": self.ntp}[strategy]
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from sbd_core.config import DecodeConfig, Strategy
+from sbd_core.config import DecodeConfig, StrategyName
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.sampling import Candidates, LogitStats, LogitStatsSpec, compute_logit_stats
@@ -178,7 +178,7 @@ class Fetched(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-@pytest.mark.parametrize("strategy", get_args(Strategy))
+@pytest.mark.parametrize("strategy", get_args(StrategyName))
 def test_no_row_of_logits_leaves_the_device(nano, strategy) -> None:
     with Fetched() as fetched:
         trace = generate(nano, "2 + 2", DecodeConfig(strategy=strategy, max_new_tokens=24))

@@ -18,7 +18,6 @@ from tests.workers import free_port
 from ui import endpoints
 from ui import page as page_module
 from ui.decode import session as session_module
-from ui.decode import update_throttle
 from ui.decode.client import LOCAL
 from ui.decode.form import Form
 from ui.decode.session import Session
@@ -61,8 +60,8 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
 
 def test_an_update_of_decode_costs_its_own_events_only(monkeypatch):
     """Each forward pass is written as a line once, and once more in the trace at the end."""
-    monkeypatch.setattr(update_throttle, "SECONDS_TO_FIRST", 0)
-    monkeypatch.setattr(update_throttle, "SECONDS_BETWEEN_YIELDS", 0)
+    monkeypatch.setattr("ui.decode.session.SECONDS_TO_FIRST", 0)
+    monkeypatch.setattr("ui.decode.session.SECONDS_BETWEEN_YIELDS", 0)
     num_written, num_traced = 0, 0
     to_data, make_trace = trace_module.event_to_data, api_module.make_trace
 
@@ -109,8 +108,8 @@ def test_decode_streams_to_a_whole_trace_and_its_page(client):
 
 
 def test_decode_tells_what_is_known_while_it_runs(client, monkeypatch):
-    monkeypatch.setattr(update_throttle, "SECONDS_BETWEEN_YIELDS", 0.0)
-    monkeypatch.setattr(update_throttle, "SECONDS_TO_FIRST", 0.0)
+    monkeypatch.setattr("ui.decode.session.SECONDS_BETWEEN_YIELDS", 0.0)
+    monkeypatch.setattr("ui.decode.session.SECONDS_TO_FIRST", 0.0)
     job = client.submit("p", api_name="/decode")
     *running, last = (job.result(), job.outputs())[1]
     assert len(running) > 3

@@ -4,8 +4,8 @@ import gradio as gr
 
 from tests.ui.doubles import story_model
 from ui import page as page_module
+from ui.decode.client import Visit
 from ui.decode.fair_queue import MAX_PLACES
-from ui.decode.visit import Visit
 from ui.endpoints import MAX_PAGES_AT_ONCE
 
 SENT = {"prompt": "Tell me a story."}
@@ -13,8 +13,8 @@ SENT = {"prompt": "Tell me a story."}
 
 def decode_rows(monkeypatch) -> list[tuple]:
     """Every yield of the handler of Decode, one after each wire line."""
-    monkeypatch.setattr("ui.decode.update_throttle.SECONDS_BETWEEN_YIELDS", 0.0)
-    monkeypatch.setattr("ui.decode.update_throttle.SECONDS_TO_FIRST", 0.0)
+    monkeypatch.setattr("ui.decode.session.SECONDS_BETWEEN_YIELDS", 0.0)
+    monkeypatch.setattr("ui.decode.session.SECONDS_TO_FIRST", 0.0)
     demo = page_module.build(story_model())
     shown = 4  # player, status line, Decode, Stop
     decode = next(f for f in demo.fns.values() if f.name == "decode" and len(f.outputs) == shown)

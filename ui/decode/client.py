@@ -1,6 +1,7 @@
-"""Who asks for a run: the address it came from, and whether anybody still listens to it.
+"""Who asks for a run: the address it came from, whether anybody still listens, which runs go on.
 
-Knows no Gradio; ui.gradio_hooks makes clients of its requests.
+A visitor's runs are kept by their browser alone. Knows no Gradio and no tensors; ui.gradio_hooks
+makes clients of its requests.
 """
 
 from collections.abc import Callable
@@ -24,3 +25,29 @@ class Client:
 
 
 LOCAL = Client()
+
+
+class Visit:
+    """Held by the page for each visitor apart."""
+
+    def __init__(self) -> None:
+        self._num_stops = 0
+        self._decodes: set[object] = set()
+
+    def __deepcopy__(self, memo: object) -> "Visit":
+        """A visitor of their own: Gradio copies the first value of a state for everyone."""
+        return Visit()
+
+    def stop(self) -> None:
+        """Let the decodes that are running end after their next forward pass."""
+        self._num_stops += 1
+
+    def watch(self) -> Callable[[], bool]:
+        """A function that says whether stop() was called since."""
+        before = self._num_stops
+        return lambda: self._num_stops != before
+
+    def is_decoding(self, decode: object, *, is_running: bool) -> bool:
+        """Note whether `decode` runs. Says whether any decode of the visitor does."""
+        (self._decodes.add if is_running else self._decodes.discard)(decode)
+        return bool(self._decodes)

@@ -11,7 +11,7 @@ from typing import Any
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
-from ui.hosting.zero_gpu import Stream, on_zero_gpu
+from ui.hosting.zero_gpu import StreamFunction, on_zero_gpu
 
 
 @dataclass(slots=True, eq=False)
@@ -26,7 +26,7 @@ class Lane:
     """
 
     model: SetBlockModel
-    stream: Stream
+    stream: StreamFunction
     prompt: Any
     prompt_token_ids: tuple[int, ...]
     config: DecodeConfig
@@ -38,7 +38,7 @@ class Lane:
     _is_closed: bool = False
 
     def __post_init__(self) -> None:
-        self.name = self.name or str(self.config.strategy)  # settled
+        self.name = self.name or str(self.config.strategy)
 
     def step(self) -> StepEvent | None:
         """Make the next forward pass; None when the lane is complete or closed."""

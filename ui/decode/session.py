@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from sbd_core.config import MAX_ROWS
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
@@ -18,14 +19,11 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import MAX_SHOWN_BLOCK, RunLines
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
-from ui.decode.blanks import pins_of
-from ui.decode.client import LOCAL, Client
+from ui.decode.client import LOCAL, Client, Visit
 from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
-from ui.decode.form import Form, asked_of, checked, message_of
+from ui.decode.form import Form, asked_of, checked, message_of, pins_of
 from ui.decode.lanes import Lane, passes
-from ui.decode.update_throttle import UpdateThrottle
 from ui.decode.verdict import verdicts_of
-from ui.decode.visit import Visit
 from ui.hosting.limits import PUBLIC, USUAL, Limits
 from ui.hosting.zero_gpu import on_zero_gpu, streamed
 from ui.lazy_model import LazyModel
@@ -210,7 +208,7 @@ class Session:
         engine = _engine()
         most = MAX_ROWS if config.max_rows is None and on_zero_gpu() else config.max_rows
         # With a number nothing is timed yet: see settle(). A lent GPU's rows are nearly free.
-        config = engine.settled(model, replace(config, max_rows=most or MAX_ROWS))
+        config = engine.resolve_defaults(model, replace(config, max_rows=most or MAX_ROWS))
         config = replace(config, max_rows=most)
         blanks = pins_of(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
@@ -231,7 +229,7 @@ class Session:
         Only when it is their turn, as it may time forward passes.
         """
         for lane in lanes:
-            lane.config = _engine().settled(lane.model, lane.config)
+            lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """News of the line until it is the ticket's turn. Raises if that takes too long."""
@@ -336,3 +334,54 @@ def waiting_text(num_ahead: int) -> str:
     if num_ahead == 1:
         return "Another decode is running; yours comes next."
     return f"{num_ahead} decodes are before yours; it starts by itself."
+
+
+SECONDS_BETWEEN_YIELDS = 0.125
+SECONDS_TO_FIRST = 0.1
+"""So long the first news waits for a first reveal to bring along."""
+
+
+class UpdateThrottle:
+    """Says when news is due: at once where a visitor waits for it, then seldom.
+
+    Sending costs the engine time whatever its size, and the player paces what comes at once.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._due = clock() + SECONDS_TO_FIRST
+
+    def is_due(self, *, is_awaited: bool) -> bool:
+        """Whether to send now; if so, the next news waits. is_awaited: it must not wait."""
+        now = self._clock()
+        if now >= self._due:
+            self._due = now + SECONDS_BETWEEN_YIELDS
+            return True
+        return is_awaited
+
+
+NUM_TIMINGS = 5
+"""As ui/web/watch/numbers.js."""
+
+
+def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:
+    """Engine seconds of the form's decode and of next-token prediction, more with every item.
+
+    {"run": the form's ask, "seconds": [...], "ntpSeconds": [...]}, with "error" if it went wrong.
+    """
+    news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
+    plain = replace(form, strategy="ntp", pinned=(), template="")
+    traces = session.traces([form, plain] * NUM_TIMINGS, client)
+    names = ["seconds", "ntpSeconds"] * NUM_TIMINGS
+    try:
+        for trace in traces:
+            if isinstance(trace, Update):
+                continue
+            news[names.pop(0)].append(trace.seconds)
+            if len(names) % 2 == 0:
+                yield news
+    except SetBlockDecodingError as error:
+        yield {**news, "error": message_of(error)}
+    except Exception:  # the page must say something, whatever broke
+        logger.exception("a timing failed")
+        yield {**news, "error": FAILED_TEXT}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sbd_core.config import Strategy
+from sbd_core.config import StrategyName
 from ui.assets import ASSETS
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BUNDLED_MODEL
@@ -41,7 +41,7 @@ class Best:
     than the paper's rule, and words on it.
     """
 
-    strategy: Strategy
+    strategy: StrategyName
     gamma: float
     words: str
     block_size: int | None = None
@@ -164,7 +164,7 @@ def best_of(evaluation: Mapping[str, Any]) -> Best | None:
     if verify and is_verify and close:
         is_verify = verify.tokens_per_forward >= chosen.tokens_per_forward
     words = _words(plain, chosen, verify if is_verify else None, is_close=bool(close))
-    strategy: Strategy = "verify" if is_verify else "sbd"
+    strategy: StrategyName = "verify" if is_verify else "sbd"
     return Best(strategy, _gamma(chosen), f"{words} ({_scope(evaluation)}).")
 
 

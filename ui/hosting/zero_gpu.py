@@ -12,7 +12,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
 
-Stream = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
+StreamFunction = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
 
 
 def on_zero_gpu() -> bool:
@@ -26,7 +26,7 @@ def before_torch() -> None:
         __import__("spaces")
 
 
-def streamed(model: Callable[[], SetBlockModel], seconds: float) -> Stream:
+def streamed(model: Callable[[], SetBlockModel], seconds: float) -> StreamFunction:
     """How to decode with model(): each call a generator of events, on a lent GPU where there are.
 
     seconds: the longest a call may take.
@@ -39,5 +39,5 @@ def streamed(model: Callable[[], SetBlockModel], seconds: float) -> Stream:
         return stream
     import spaces
 
-    lent: Stream = spaces.GPU(duration=round(seconds))(stream)
+    lent: StreamFunction = spaces.GPU(duration=round(seconds))(stream)
     return lent

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sbd_core.config import DecodeConfig, Strategy
+from sbd_core.config import DecodeConfig, StrategyName
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import config_to_data
 from tests.browser.conftest import painted, push, state, sync_api
@@ -21,7 +21,7 @@ TOKENS = {0: WICKED, 1: " word", 2: "\n    ", 3: "\\xC3"}
 
 def lines_of(
     steps: list[dict[str, Any]],
-    lanes: tuple[Strategy, ...] = ("sbd", "ntp"),
+    lanes: tuple[StrategyName, ...] = ("sbd", "ntp"),
     block_size: int = 16,
     tokens: dict[int, str] = TOKENS,
 ) -> str:

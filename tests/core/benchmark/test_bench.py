@@ -8,7 +8,7 @@ import pytest
 from sbd_core import generate
 from sbd_core.__main__ import main
 from sbd_core.benchmark.api import More, Timed, left_out, row
-from sbd_core.benchmark.methods import Answer, by_engine, by_transformers, ours
+from sbd_core.benchmark.methods import TimedAnswer, by_engine, by_transformers, ours
 from sbd_core.config import MAX_ROWS
 from sbd_core.roofline import Calibrated
 from tests.conftest import loaded
@@ -90,7 +90,7 @@ def test_an_assistant_of_another_tokenizer_is_refused(trained, tmp_path, capsys)
 
 
 def timed(num_tokens: int, seconds: float, num_forwards: int, *, is_equal: bool = True) -> Timed:
-    return Timed(Answer((7,) * num_tokens, num_forwards), seconds, is_equal, is_right=is_equal)
+    return Timed(TimedAnswer((7,) * num_tokens, num_forwards), seconds, is_equal, is_right=is_equal)
 
 
 def test_ratios_are_taken_prompt_by_prompt_and_tokens_over_all_forward_passes() -> None:

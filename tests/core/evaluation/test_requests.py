@@ -15,13 +15,13 @@ from sbd_core.evaluation.requests import (
     GAMMAS,
     NTP,
     RULES,
-    Answer,
+    RequestAnswer,
     RequestSet,
     answer_requests,
     chosen_gammas,
     clear_journals,
     gamma_configs,
-    measure,
+    measure_requests,
     num_answers,
     request_configs,
     score_answers,
@@ -99,10 +99,10 @@ def test_answers_that_follow_instructions_are_counted_beside_those_of_ntp() -> N
 def test_the_gamma_chosen_is_the_fastest_of_those_that_keep_the_answer() -> None:
     """At the larger gammas more tokens come at once, and at the largest too many are wrong."""
 
-    def answer(num_agreed: int, num_forwards: int) -> Answer:
-        return Answer("b c", [3] * 100, num_forwards, 1.0, 100, num_agreed)
+    def answer(num_agreed: int, num_forwards: int) -> RequestAnswer:
+        return RequestAnswer("b c", [3] * 100, num_forwards, 1.0, 100, num_agreed)
 
-    def answers(*figures: tuple[int, int]) -> dict[str, list[Answer]]:
+    def answers(*figures: tuple[int, int]) -> dict[str, list[RequestAnswer]]:
         pairs = zip(
             gamma_configs(DecodeConfig(), dict.fromkeys(RULES, GAMMAS)), figures, strict=True
         )
@@ -129,16 +129,16 @@ def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path) -> None:
 
     base = DecodeConfig(max_new_tokens=10, block_size=4)
     sets, options = [RequestSet("both", ["?", "! ?", "?"])], {"out": tmp_path / "scores.json"}
-    wanted = measure(singer(), sets, base, for_gammas=["?"])
+    wanted = measure_requests(singer(), sets, base, for_gammas=["?"])
     with pytest.raises(Killed):
-        measure(singer(), sets, base, for_gammas=["?"], advance=kill_after(22), **options)
+        measure_requests(singer(), sets, base, for_gammas=["?"], advance=kill_after(22), **options)
     [*_, part] = sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime)
     part.write_text(part.read_text()[:-7])  # the kill came while a line was written
     again, done = singer(), []
-    found = measure(again, sets, base, for_gammas=["?"], advance=done.append, **options)
+    found = measure_requests(again, sets, base, for_gammas=["?"], advance=done.append, **options)
     assert sum(done) == num_answers(sets, 1)
     every = singer()
-    measure(every, sets, base, for_gammas=["?"])
+    measure_requests(every, sets, base, for_gammas=["?"])
     assert 0 < len(again.calls) < len(every.calls)
     strip = lambda scores: [replace(score, tokens_per_second=0) for score in scores]  # noqa: E731
     assert strip(found.scores["both"]) == strip(wanted.scores["both"])
@@ -159,17 +159,17 @@ def test_processes_take_each_others_answers(tmp_path) -> None:
     base = DecodeConfig(max_new_tokens=10, block_size=4)
     sets, options = [RequestSet("both", ["?", "! ?", "?"])], {"out": tmp_path / "scores.json"}
     first, second, other = singer(), singer(), []
-    wanted = measure(first, sets, base, **options)
+    wanted = measure_requests(first, sets, base, **options)
 
     def look(count: int) -> None:
         """The second process works in the midst of the first, in an order of its own."""
         if count and not other:
             other.append(0)
-            measure(singer(), sets, base, rank=1, **options)
+            measure_requests(singer(), sets, base, rank=1, **options)
             other.append(len(list(tmp_path.iterdir())))
 
     clear_journals(options["out"])
-    found = measure(second, sets, base, advance=look, **options)
+    found = measure_requests(second, sets, base, advance=look, **options)
     assert other == [0, 2]
     assert len(second.calls) < len(first.calls) / 4
     assert [score.num_forwards for score in found.scores["both"]] == [

@@ -1,13 +1,41 @@
 """A visitor who stops or leaves frees the model at once, and who waits hears of it at once."""
 
+import copy
+
 import pytest
 
 from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import counted_caches, story_model
-from ui.decode.client import Client
+from ui.decode.client import Client, Visit
 from ui.decode.form import Form, forms_of
 from ui.decode.session import STOPPED_TEXT, Session, Update
-from ui.decode.visit import Visit
+
+
+def test_stop_is_heard_by_what_runs_and_not_by_what_comes_after() -> None:
+    visit = Visit()
+    running = visit.watch()
+    assert not running()
+    visit.stop()
+    assert running()
+    assert not visit.watch()()
+
+
+def test_a_visitor_is_decoding_while_any_of_their_decodes_is() -> None:
+    visit = Visit()
+    assert visit.is_decoding("first", is_running=True)
+    assert visit.is_decoding("second", is_running=True)
+    assert visit.is_decoding("first", is_running=False)
+    assert not visit.is_decoding("second", is_running=False)
+
+
+def test_every_visitor_has_a_visit_of_their_own() -> None:
+    prototype = Visit()
+    anna, bert = copy.deepcopy(prototype), copy.deepcopy(prototype)
+    heard = bert.watch()
+    anna.stop()
+    assert not heard()
+    assert anna.is_decoding(1, is_running=True)
+    assert not bert.is_decoding(1, is_running=False)
 
 
 def test_stop_frees_the_model_after_a_pass_and_before_another_word():

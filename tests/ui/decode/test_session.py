@@ -11,10 +11,16 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, ModelError
 from tests.ui.doubles import ANSWER, Coming, slowed, story_model
 from ui.decode import session as session_module
-from ui.decode import update_throttle
 from ui.decode.form import Form, checked, message_of, settings_of
-from ui.decode.session import LOADING_TEXT, Session, Update, waiting_text
-from ui.decode.timing import NUM_TIMINGS, timings
+from ui.decode.session import (
+    LOADING_TEXT,
+    NUM_TIMINGS,
+    Session,
+    Update,
+    UpdateThrottle,
+    timings,
+    waiting_text,
+)
 from ui.hosting.limits import Limits
 
 
@@ -196,7 +202,7 @@ def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
 
 
 def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypatch):
-    monkeypatch.setattr(update_throttle, "SECONDS_TO_FIRST", 1000.0)
+    monkeypatch.setattr("ui.decode.session.SECONDS_TO_FIRST", 1000.0)
     news = updates(Form("p"))
     assert len(news) == 2
     first = lines(news[:1])
@@ -206,7 +212,7 @@ def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypat
 
 def test_at_most_eight_sendings_a_second_after_the_first():
     now = [0.0]
-    clock = update_throttle.UpdateThrottle(lambda: now[0])
+    clock = UpdateThrottle(lambda: now[0])
     assert clock.is_due(is_awaited=True)
     sent = 0
     for _ in range(1000):

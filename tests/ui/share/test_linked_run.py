@@ -10,9 +10,8 @@ import pytest
 
 from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import story_model
-from ui.decode.client import LOCAL
+from ui.decode.client import LOCAL, Visit
 from ui.decode.session import Session
-from ui.decode.visit import Visit
 from ui.form.controls import FIELD_IDS
 from ui.share.linked_run import NUM_SHOWN, linked_run
 from ui.share.permalink import FIELDS, form_of

@@ -20,7 +20,7 @@ NUM_DECODES = 2500
 TEMPERATURE = 0.5
 PROMPT = (A,)
 
-Answer = tuple[int, ...]
+Tokens = tuple[int, ...]
 
 
 def row_after(key: object, spread: float) -> list[float]:
@@ -28,16 +28,16 @@ def row_after(key: object, spread: float) -> list[float]:
     return [draw.uniform(-spread, spread) for _ in range(4)]
 
 
-def next_logits(tokens: Answer) -> list[float]:
+def next_logits(tokens: Tokens) -> list[float]:
     return row_after(("causal", tokens), 0.3)
 
 
-def block_logits(tokens: Answer, block: Answer) -> list[list[float]]:
+def block_logits(tokens: Tokens, block: Tokens) -> list[list[float]]:
     """Drafts that are often right and clearly biased."""
     return [masked_row(tokens, offset) for offset in range(len(block))]
 
 
-def masked_row(tokens: Answer, offset: int) -> list[float]:
+def masked_row(tokens: Tokens, offset: int) -> list[float]:
     return row_after(("masked", tokens, offset), 0.6)
 
 
@@ -57,10 +57,10 @@ def shares(logits: Sequence[float]) -> dict[int, float]:
     return {t: power / sum(powers.values()) for t, power in powers.items()}
 
 
-def exact(chances: Callable[[Answer], dict[int, float]]) -> dict[Answer, float]:
+def exact(chances: Callable[[Tokens], dict[int, float]]) -> dict[Tokens, float]:
     """Probability of every answer when each token is drawn from chances(answer so far)."""
-    found: dict[Answer, float] = {}
-    growing: dict[Answer, float] = {(): 1.0}
+    found: dict[Tokens, float] = {}
+    growing: dict[Tokens, float] = {(): 1.0}
     while growing:
         answer, probability = growing.popitem()
         for token, share in chances(answer).items():
@@ -70,18 +70,18 @@ def exact(chances: Callable[[Answer], dict[int, float]]) -> dict[Answer, float]:
     return found
 
 
-def of_ntp(answer: Answer) -> dict[int, float]:
+def of_ntp(answer: Tokens) -> dict[int, float]:
     return shares(next_logits((*PROMPT, *answer)))
 
 
-def of_accepted_drafts(answer: Answer) -> dict[int, float]:
+def of_accepted_drafts(answer: Tokens) -> dict[int, float]:
     """The wrong rule: the first token is exact, every draft after it is taken as it is."""
     if not answer:
         return of_ntp(answer)
     return shares(masked_row(PROMPT, len(answer)))
 
 
-def chi_squared(counts: Counter[Answer], expected: dict[Answer, float]) -> tuple[float, float]:
+def chi_squared(counts: Counter[Tokens], expected: dict[Tokens, float]) -> tuple[float, float]:
     """(statistic, value that chance alone exceeds once in 10,000 times)."""
     total = sum(counts.values())
     statistic = sum(
@@ -142,7 +142,7 @@ def test_the_statistic_catches_plain_acceptance_of_drafts() -> None:
 def test_the_statistic_catches_a_rejection_drawn_from_the_wrong_distribution() -> None:
     """The classic slip: a refused draft is replaced from NTP itself, not from the remainder."""
 
-    def slipped(answer: Answer) -> dict[int, float]:
+    def slipped(answer: Tokens) -> dict[int, float]:
         if len(answer) != 1:
             return of_ntp(answer)
         wanted, drafted = of_ntp(answer), shares(masked_row(PROMPT, 1))

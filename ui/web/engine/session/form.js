@@ -1,4 +1,4 @@
-// What a visitor asks for, and the rules it must keep: ui/decode/form.py and ui/decode/blanks.py.
+// What a visitor asks for, and the rules it must keep: ui/decode/form.py and ui/decode/form.py.
 
 import constants from "../../constants.json" with { type: "json" };
 import { FIELD_LABELS } from "../../core/names.js";

@@ -1,4 +1,4 @@
-"""Templates with blanks: what they pin, across blocks, and what is refused in a sentence."""
+"""The form as a decode: templates with blanks and puzzles, and the sentences that refuse them."""
 
 import json
 
@@ -8,8 +8,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from tests.ui.doubles import ANSWER, END, story_model
-from ui.decode.blanks import pins_of
-from ui.decode.form import Form
+from ui.decode.form import Form, message_of, pins_of, puzzle_prompt
 from ui.decode.session import Session
 
 CONFIG = DecodeConfig(strategy="sbd", max_new_tokens=64, block_size=4)
@@ -91,3 +90,29 @@ def test_the_form_with_a_template_decodes_beside_next_token_prediction(model):
     assert ends["sbd"].startswith("1")
     assert ends["sbd"].endswith(".")
     assert ends["ntp"] == ANSWER
+
+
+BAD_PUZZLES = {
+    "letters": ("abcd000000000000", "The puzzle cells must be 1 to 4, or 0 or . for a blank; got"),
+    "a 5": ("5000000000000000", "The puzzle cells must be 1 to 4"),
+    "15 cells": ("123434122143432", "The puzzle must have 16 cells, not 15; got"),
+    "empty": ("", "The puzzle must have 16 cells, not 0."),
+    "impossible": ("1100000000000000", "The puzzle is impossible: no grid keeps its digits"),
+    "ambiguous": ("1234000000000000", "The puzzle has more than one solution, 1234"),
+    "a list": (["1"], "The puzzle must be a text of at most 100 characters"),
+    "1 MB": ("1" * 2**20, "The puzzle must be a text of at most 100 characters"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PUZZLES)
+def test_a_puzzle_without_one_answer_gets_one_sentence(name):
+    text, message = BAD_PUZZLES[name]
+    with pytest.raises(ArgumentError) as caught:
+        puzzle_prompt(text)
+    said = message_of(caught.value)
+    assert said.startswith(message)
+    assert len(said) < 400
+
+
+def test_a_puzzle_with_one_solution_becomes_the_prompt_the_model_knows():
+    assert puzzle_prompt("1... .41. 2.4. ..21") == "Solve this 4x4 sudoku: 1000041020400021"
