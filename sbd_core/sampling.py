@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import linear, rms_norm, silu
 
 from sbd_core.errors import ArgumentError, require_number
 from sbd_core.rules import ConfidenceScores
@@ -140,80 +139,6 @@ class LogitStats(ConfidenceScores):
             return self.best_ids
         chosen: list[int] = sample(self.distribution, generator).tolist()
         return chosen
-
-
-NUM_ANCHORS = 1024
-"""Tokens by whose logits a row's hidden state is read."""
-NUM_CANDIDATES = 256
-"""Likeliest tokens of a row that a sampler head weighs anew."""
-
-
-class SamplerHead:
-    """What a block's row says once the token before it is known, which it was made without.
-
-    With h the row's hidden state after the last norm, e the embedding of the token before and
-    x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
-    [gate, up] = into @ x. Logits are linear in h, so h is read back from those of the anchors, and
-    any backend will do.
-    """
-
-    def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
-        """into (2 width, 2 hidden) and out (hidden, width); embedding and head (vocab, hidden)."""
-        self._of_hidden, self._of_token = (part.contiguous() for part in into.chunk(2, 1))
-        self._out = out
-        self._embedding, self._head = embedding, head
-        size = head.shape[0]
-        step = max(1, size // NUM_ANCHORS)
-        self._anchors = torch.arange(0, size, step, device=head.device)
-        rows = head[self._anchors].double()
-        inverse = torch.linalg.pinv(rows.t() @ rows, hermitian=True) @ rows.t()
-        self._back = inverse.float().contiguous()
-
-    @torch.inference_mode()
-    def begin(self, logits: Tensor) -> "SamplerWalk":
-        """Prepare for the rows of `logits` (rows, vocab), left to right, before any is changed."""
-        hidden = linear(logits[:, self._anchors], self._back)
-        likeliest = top(logits, min(NUM_CANDIDATES, logits.shape[1]))[0]
-        return SamplerWalk(
-            logits,
-            linear(_normed(hidden), self._of_hidden),
-            likeliest,
-            self._head[likeliest].float(),
-            self,
-        )
-
-    def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
-        """What a hidden state changes by behind a token; of_hidden: its share of `into @ x`."""
-        before = _normed(self._embedding[token_id].float())
-        gate, up = (of_hidden + self._of_token.mv(before)).chunk(2)
-        return self._out.mv(silu(gate) * up)
-
-
-@dataclass(frozen=True, slots=True)
-class SamplerWalk:
-    """Rows whose likeliest tokens a SamplerHead weighs anew, one after the other."""
-
-    logits: Tensor
-    of_hidden: Tensor
-    likeliest: Tensor
-    weights: Tensor
-    head: SamplerHead
-
-    @torch.inference_mode()
-    def add_to(self, row: int, token_id: int) -> None:
-        """Change the logits of a row in place, for the position after `token_id`."""
-        change = self.head.change(self.of_hidden[row], token_id)
-        self.logits[row].index_add_(0, self.likeliest[row], self.weights[row] @ change)
-
-
-def _normed(x: Tensor) -> Tensor:
-    return rms_norm(x, x.shape[-1:])
-
-
-def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
-    """What a SamplerHead adds to hidden states (.., hidden) behind embeddings (.., hidden)."""
-    gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
-    return linear(silu(gate) * up, out)
 
 
 ComputeLogitStats = Callable[[Tensor, int, int, LogitStatsSpec], LogitStats]

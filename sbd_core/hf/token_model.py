@@ -4,7 +4,7 @@ What model.generate() is given is token ids, so nothing here turns ids into text
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -14,7 +14,10 @@ from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.block_attention import require_block_attention
 from sbd_core.models.model_config import block_range_of, calibration_of, reach_of, strategy_of
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
-from sbd_core.sampling import ComputeLogitStats, SamplerHead
+from sbd_core.sampling import ComputeLogitStats
+
+if TYPE_CHECKING:
+    from sbd_core.models.block_adapter import SamplerHead
 
 ATTENTION = ("sdpa", "eager")
 """The implementations that read any mask; flash kernels know causal ones alone."""

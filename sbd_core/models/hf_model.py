@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -25,7 +25,7 @@ from sbd_core.models.model_config import (
     reach_of,
     strategy_of,
 )
-from sbd_core.models.protocol import Cache, ForwardRequest, Message
+from sbd_core.models.protocol import Backend, Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats
 
 
@@ -63,33 +63,6 @@ def byte_of_character() -> dict[str, int]:
     table = {chr(byte): byte for byte in kept}
     table.update({chr(256 + index): byte for index, byte in enumerate(others)})
     return table
-
-
-class Backend(Protocol):
-    """What makes a model's forward passes."""
-
-    @property
-    def name(self) -> str:
-        """As people read it."""
-        ...
-
-    @property
-    def dtype(self) -> str:
-        """Of the weights it reads."""
-        ...
-
-    @property
-    def has_own_threads(self) -> bool:
-        """See SetBlockModel."""
-        ...
-
-    def new_caches(self, count: int) -> Sequence[Any]:
-        """See SetBlockModel.new_caches."""
-        ...
-
-    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """See SetBlockModel.forward_batch."""
-        ...
 
 
 class HuggingFaceModel:

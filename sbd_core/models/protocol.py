@@ -1,4 +1,4 @@
-"""The protocol of a model, as decoding needs it."""
+"""The protocols of a model, as decoding needs it, and of the backend of its forward passes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from sbd_core.cost import ModelShape
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from sbd_core.sampling import ComputeLogitStats, SamplerHead
+    from sbd_core.models.block_adapter import SamplerHead
+    from sbd_core.sampling import ComputeLogitStats
 
 
 Message = tuple[str, str]
@@ -166,4 +167,31 @@ class SetBlockModel(Protocol):
         values stay in the caches, those of blocks are dropped. Every cache must come from one call
         of this model's new_caches(), none twice.
         """
+        ...
+
+
+class Backend(Protocol):
+    """What makes a model's forward passes."""
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        ...
+
+    @property
+    def dtype(self) -> str:
+        """Of the weights it reads."""
+        ...
+
+    @property
+    def has_own_threads(self) -> bool:
+        """See SetBlockModel."""
+        ...
+
+    def new_caches(self, count: int) -> Sequence[Any]:
+        """See SetBlockModel.new_caches."""
+        ...
+
+    def forward(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
+        """See SetBlockModel.forward_batch."""
         ...

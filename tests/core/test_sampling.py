@@ -6,14 +6,8 @@ import pytest
 import torch
 
 from sbd_core.errors import ArgumentError
-from sbd_core.sampling import (
-    NUM_CANDIDATES,
-    Candidates,
-    SamplerHead,
-    forbid,
-    probabilities,
-    sampler_change,
-)
+from sbd_core.models.block_adapter import NUM_CANDIDATES, SamplerHead, sampler_change
+from sbd_core.sampling import Candidates, forbid, probabilities
 
 INF = math.inf
 

@@ -15,8 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import GROUPS, Layer, Matrix
-from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
-from sbd_core.sampling import sampler_change
+from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo, sampler_change
 from sbd_core.training.adapter.states import NO_TARGET, BlockStates
 
 

@@ -8,7 +8,7 @@ As export.py's but for its inputs and outputs (R rows, L of them wanted, C posit
     bias (R, C), is_of_block (R, 1) with an adapter
     keys.N, values.N (KV heads C, head size) of each layer
 outputs: logits (L, vocabulary); with a sampler head norm (L, hidden), what they are made of, and
-sampler (L, 2 width), the share that has in `into @ x` of sbd_core.sampling.SamplerHead;
+sampler (L, 2 width), the share that has in `into @ x` of sbd_core.models.block_adapter.SamplerHead;
 keys.N.rows, values.N.rows (KV heads R, head size), the rows' own, and keys.N.new, values.N.new.
 
 One index a written row, as ONNX Runtime Web's WebGPU writes several a row one after the other; and

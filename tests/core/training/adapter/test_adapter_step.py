@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sbd_core import sampling
+from sbd_core.models import block_adapter
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.block_adapter import (
     BlockAdapter,
@@ -62,7 +62,7 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
 ) -> None:
     from tests.conftest import loaded
 
-    monkeypatch.setattr(sampling, "NUM_CANDIDATES", 1000)  # all tokens
+    monkeypatch.setattr(block_adapter, "NUM_CANDIDATES", 1000)  # all tokens
     model = loaded(tiny_folders[architecture])
     module = random_module(model)
     assert model.mask_token_id is not None
