@@ -22,6 +22,7 @@ from ui.form.model_switch import follow, switch_value
 from ui.launch import models_of
 from ui.lazy_model import LazyModel
 from ui.models import FETCH_FAILED, Models, Offer
+from ui.recordings import compared_traces, opening_traces
 
 PROMPT = "Tell me a story."
 
@@ -406,3 +407,13 @@ def test_visitors_are_not_told_in_which_folder_a_model_or_its_base_lies(words):
     assert "/root" not in told
     assert "/srv" not in told
     assert ("https://example.org/a/b" in told) == ("https" in words)
+
+
+@pytest.mark.parametrize("model", [DEFAULT_CHECKPOINT.name, REAL_MODEL])
+def test_a_page_opens_on_a_run_and_lanes_of_its_first_model(model):
+    traces = [*opening_traces(model).values(), *compared_traces(model).values()]
+    assert {trace.model for trace in traces} == {model}
+
+
+def test_a_model_without_runs_of_its_own_opens_on_those_of_nano():
+    assert opening_traces("llama") == opening_traces(DEFAULT_CHECKPOINT.name)

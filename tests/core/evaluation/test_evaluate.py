@@ -1,23 +1,42 @@
 """evaluate() for Python users: the scores of the traces, and one clear error for bad input."""
 
 import json
+import math
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 
 import pytest
+import torch
+from torch.nn.functional import cross_entropy
 
 import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate_batch
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.evaluation import Sample, evaluate
-from sbd_core.evaluation.runners import Job, LocalRunner, seed_of
-from sbd_core.evaluation.tables import sweep_configs
+from sbd_core.evaluation.api import MODEL
+from sbd_core.evaluation.perplexity import masked_loss, perplexity
+from sbd_core.evaluation.runners import (
+    Job,
+    LocalRunner,
+    SharedRunner,
+    UnfinishedError,
+    journal_of,
+    seed_of,
+)
+from sbd_core.evaluation.tables import handwritten_prompts, sweep_configs
+from sbd_core.masks import decoding_mask
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.plots.solver_curves import curves
 from sbd_core.rules import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, Solver
+from sbd_core.shared_work import Share
 from sbd_core.tasks import TASKS, held_out
+from sbd_core.training.checkpoints.checkpoint import load_model
+from sbd_core.training.data.examples import encode_example
+from sbd_core.training.data.masking import draw_masks
 from tests.scripted import ScriptedModel
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)
@@ -154,3 +173,147 @@ def test_the_data_seed_chooses_the_examples_and_the_seed_does_not(nano) -> None:
 def test_seeds_must_be_one_a_prompt(nano) -> None:
     with pytest.raises(ArgumentError, match="seeds: must be one a prompt, 2; got 1"):
         generate_batch(nano, ["a", "b"], CONFIG, seeds=[1])
+
+
+CONFIGS = {
+    name: DecodeConfig(strategy=name, max_new_tokens=8, top_k_recorded=0) for name in ("ntp", "sbd")
+}
+SAMPLE = Sample(tasks=("json", "math"), limit=5, batch_size=2)
+CHOSEN = {"limit": 5, "batch_size": 2, "shows_progress": False}
+UNTIMED = ("accuracy", "num_tokens", "num_forwards", "num_examples", "num_unseen")
+
+
+def scores(evaluation) -> dict:
+    return {
+        (row, score.task): [getattr(score, name) for name in UNTIMED]
+        for row, found in evaluation.rows.items()
+        for score in found
+    }
+
+
+def shared(nano, out: Path, rank: int, num_processes: int, runner: LocalRunner | None = None):
+    share = Share(rank, num_processes)
+    journal = journal_of(nano, CONFIGS, SAMPLE, out, rank)
+    mine = SharedRunner(runner or LocalRunner({MODEL: nano}), journal, share)
+    return evaluate(nano, SAMPLE.tasks, CONFIGS, runner=mine, **CHOSEN), journal
+
+
+class Killed(Exception):
+    pass
+
+
+class Counting(LocalRunner):
+    """Counts its jobs, and is killed before one more than `most`."""
+
+    def __init__(self, nano, most: int = 99) -> None:
+        super().__init__({MODEL: nano})
+        self.done, self.most = 0, most
+
+    def tally(self, job):
+        if self.done == self.most:
+            raise Killed
+        self.done += 1
+        return super().tally(job)
+
+
+def test_the_last_process_has_the_scores_of_one_whatever_was_killed(nano, tmp_path) -> None:
+    expected = scores(evaluate(nano, SAMPLE.tasks, CONFIGS, **CHOSEN))
+    out = tmp_path / "out.json"
+    with pytest.raises(Killed):
+        shared(nano, out, 0, 2, Counting(nano, most=2))
+    with next(tmp_path.glob(".out.json.*")).open("a") as file:
+        file.write('[5, {"num_ex')
+    second = Counting(nano)
+    with pytest.raises(UnfinishedError, match="4 of 12 jobs"):
+        shared(nano, out, 1, 2, second)
+    assert second.done == 6
+    last = Counting(nano)
+    found, journal = shared(nano, out, 0, 1, last)  # another number of processes goes on
+    assert last.done == 4, "what the others did is kept"
+    assert scores(found) == expected
+    journal.clear()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "argument"),
+    [
+        ([], "out"),
+        (["--out", "x", "--table"], "table"),
+        (["--out", "x", "--processes", "2"], "proc"),
+    ],
+)
+def test_what_processes_cannot_share_is_named(words, argument, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert main(["evaluate", *words]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {argument}")
+
+
+def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens() -> None:
+    items = held_out("math", 70, 0, "test")
+    model, tokenizer = load_model(DEFAULT_CHECKPOINT)
+    total = count = 0.0
+    for item in items:
+        prompt, answer = encode_example(tokenizer, item)
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([[*prompt, *answer]])).logits[0]
+        wanted = logits[len(prompt) - 1 : -1]
+        total += cross_entropy(wanted, torch.tensor(answer), reduction="sum").item()
+        count += len(answer)
+    found = perplexity(DEFAULT_CHECKPOINT, {"math": items})["math"]
+    assert found == pytest.approx(math.exp(total / count), rel=1e-4)
+    assert found > 1
+
+
+def test_masked_loss_is_the_mean_cross_entropy_of_what_the_masks_hide() -> None:
+    items = held_out("json", 5, 0, "test")
+    model, tokenizer = load_model(DEFAULT_CHECKPOINT)
+    draws = torch.Generator().manual_seed(3)
+    total = count = 0.0
+    for item in items:
+        prompt, answer = encode_example(tokenizer, item)
+        is_masked = draw_masks(len(answer), draws)
+        for start in range(0, len(answer), 8):
+            part = torch.tensor(answer[start : start + 8])
+            hidden = is_masked[start : start + 8]
+            # What a block holds behind the end of an answer is masked, and asked of nobody.
+            shown = torch.full((8,), tokenizer.mask_token_id)
+            shown[: len(part)] = part.masked_fill(hidden, tokenizer.mask_token_id)
+            seen = [*prompt, *answer[:start]]
+            with torch.no_grad():
+                logits = model(
+                    input_ids=torch.tensor([[*seen, *shown.tolist()]]),
+                    attention_mask=decoding_mask(0, len(seen), 8)[None, None],
+                    use_cache=False,
+                ).logits[0, len(seen) : len(seen) + len(part)]
+            total += cross_entropy(logits[hidden], part[hidden], reduction="sum").item()
+            count += int(hidden.sum())
+    found = masked_loss(DEFAULT_CHECKPOINT, {"json": items}, block_size=8, seed=3)["json"]
+    assert found == pytest.approx(total / count, rel=1e-4)
+
+
+def test_a_missing_folder_is_named(tmp_path) -> None:
+    with pytest.raises(TrainingError, match="nowhere"):
+        perplexity(tmp_path / "nowhere", {"math": held_out("math", 1, 0, "test")})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        "[1]",
+        '[{"family": "math", "prompt": "a"}]',
+        '[{"family": "math", "prompt": "", "case": "1"}]',
+        '[{"family": "math", "prompt": "a", "case": 1}]',
+        '[{"family": "chess", "prompt": "a", "case": "1"}]',
+        '[{"family": "math", "prompt": "a", "case": "1", "more": ""}]',
+    ],
+)
+def test_a_malformed_file_is_refused_by_name(text: str, tmp_path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(text)
+    with pytest.raises(ArgumentError):
+        handwritten_prompts(path)

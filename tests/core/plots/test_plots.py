@@ -1,10 +1,13 @@
 """The figures: every number in them is counted from the Trace, token texts stay text."""
 
+import csv
 import json
 import math
 import re
 import subprocess
 import sys
+from itertools import pairwise
+from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
@@ -14,11 +17,15 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import ArgumentError
 from sbd_core.events import Hindsight, Span, StepEvent
-from sbd_core.plots import theme
+from sbd_core.plots import solvers, theme
+from sbd_core.plots.roofline import BLOCK_SIZES, KV_LENGTHS, NFE_SPEEDUPS
+from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
 from sbd_core.plots.theme import token_name
 from sbd_core.plots.trace_figures import agreements, entropies_at_reveal, gambles
-from sbd_core.rules import EntropyBound
+from sbd_core.roofline import DEVICES, H100_FP8, speedup
+from sbd_core.rules import SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.trace import Trace
+from scripts.write_tables import at_speed
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
 from ui.views.charts import card_words, sweep
@@ -215,3 +222,135 @@ def test_without_plotly_one_line_says_what_to_install():
     code += "import sbd_core\ntry: sbd_core.plots\nexcept ImportError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == 'plotly is not installed: pip install "sbd-core[plots]"\n'
+
+
+def row(accuracy: float, speed: float) -> dict:
+    return {"mean": {"accuracy": accuracy, "tokens_per_forward": speed}}
+
+
+ROWS = {
+    "NTP": row(0.9, 1.0),
+    "entropy-bound 0.1": row(0.8, 3.0),
+    "entropy-bound 0.5": row(0.6, 5.0),
+    "entropy-bound 0": row(0.85, 1.0),
+    "top-k 2": row(0.5, 2.0),
+}
+
+
+@pytest.mark.parametrize(
+    ("speed", "expected"), [(1, 0.85), (2, 0.825), (3, 0.8), (4, 0.7), (5, 0.6), (5.1, None)]
+)
+def test_accuracy_at_a_speed_lies_between_its_neighbours(speed, expected) -> None:
+    found = at_speed(curves(ROWS)["entropy-bound"], speed)
+    assert found == (None if expected is None else pytest.approx(expected))
+    assert at_speed([CurvePoint("1", 0.5, 1.0)], 1) is None, "one setting is no curve"
+
+
+def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None:
+    bound, top, ntp = solvers({"rows": ROWS}).data
+    assert bound["x"] == (1.0, 3.0, 5.0)
+    assert bound["y"] == (85.0, 80.0, 60.0)
+    assert bound["text"] == ("0", "0.1", "0.5")
+    assert (top["name"], ntp["name"]) == ("Top-k", "Next-token prediction")
+    assert ntp["y"] == (90.0,)
+    assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
+
+
+def test_a_solver_is_pale_if_another_is_as_right_and_as_quick_at_every_setting() -> None:
+    assert dominated(curves(ROWS)) == {"top-k"}
+    assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.5, 2.0)})) == set()
+    assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.6, 1.0)})) == set()
+    both = {"a 1": row(0.1, 1.0), "a 9": row(0.1, 9.0), "b 9": row(0.1, 9.0)}
+    assert dominated(curves({**both, "c 1": row(0.5, 2.0)})) == {"a"}, "alike at 9, outdone at 1"
+    bound, top, _ = solvers({"rows": ROWS}).data
+    assert top["opacity"] < bound["opacity"] == 1
+
+
+def test_every_line_is_named_and_no_name_stands_on_another() -> None:
+    rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
+    labels = solvers({"rows": rows}).layout.annotations
+    assert {label.text for label in labels} == {"Next-token prediction", *SOLVER_TITLES.values()}
+    heights = sorted(label.ay for label in labels if label.showarrow)
+    gaps = [b - a for a, b in pairwise(heights)]
+    assert min(gaps) > 0.04 * (90 - 50)
+
+
+def test_the_readers_runs_are_marked_by_their_speed() -> None:
+    runs = [RunMark("<b>x</b>", 4.5, True), RunMark("top-k", 2.0)]
+    *lines, own = solvers({"rows": ROWS}, runs=runs).data
+    assert own["x"] == (4.5, 2.0)
+    assert "&lt;b&gt;" in own["text"][0]
+    assert own["text"][0].endswith("right")
+    assert own["y"][0] < min(min(line["y"]) for line in lines)
+    assert own["marker"]["symbol"] not in SYMBOLS, "no line has the mark of a run"
+    assert len(solvers({"rows": ROWS}).data) == len(lines)
+
+
+def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
+    *_, ntp, verify = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).data
+    assert (ntp["name"], verify["name"]) == ("Next-token prediction", "Exact (verify)")
+    assert (verify["x"], verify["y"]) == ((4.0,), (90.0,))
+    assert ntp["marker"]["symbol"] != verify["marker"]["symbol"]
+
+
+@pytest.mark.parametrize("wrong", [{}, {"rows": {}}, {"rows": {"SBD": {}}}, [], None])
+def test_results_that_are_no_sweep_are_refused(wrong) -> None:
+    with pytest.raises(ArgumentError, match="results: must be those of a sweep"):
+        solvers(wrong)
+
+
+TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 8, 16])
+def test_the_published_heatmap_is_the_papers_table_3(batch_size) -> None:
+    point = plots.RooflinePoint(device=H100_FP8, batch_size=batch_size)
+    values = plots.slowdown_table(point, "published").data[0].z
+    rows = [row for row in csv.DictReader(TABLE.open()) if int(row["batch_size"]) == batch_size]
+    assert len(rows) == len(BLOCK_SIZES) * len(KV_LENGTHS)
+    for row in rows:
+        length = KV_LENGTHS.index(int(row["kv_length"]))
+        cell = values[length][BLOCK_SIZES.index(int(row["block_size"]))]
+        assert f"{cell:.3f}" == row["slowdown"]
+
+
+def test_the_cache_shows_in_the_published_times_only_at_a_large_batch() -> None:
+    """Llama-3.1-8B, by hand: 550 GB of two matrices a layer, 2048 bytes a cached token."""
+    weights = 2 * 4096 * 4096 * 16384
+    for batch in (1, 64):
+        point = plots.RooflinePoint(device=H100_FP8, batch_size=batch)
+        cache = batch * 2 * 1024 * 4194304
+        by_hand = 1 + cache / weights
+        assert point.cache_growth("published") == pytest.approx(by_hand, rel=0.01)
+
+
+def test_the_speedup_heatmap_is_equation_16() -> None:
+    point = plots.RooflinePoint(device=DEVICES["a100-bf16"], block_size=4, batch_size=8)
+    values = plots.speedup_table(point, "corrected").data[0].z
+    gains = [gain for gain in NFE_SPEEDUPS if gain <= 4]
+    assert len(values[0]) == len(gains)
+    for row, length in zip(values, KV_LENGTHS, strict=True):
+        for cell, gain in zip(row, gains, strict=True):
+            expected = speedup(4, gain, length, 8, "corrected", device=DEVICES["a100-bf16"])
+            assert cell == pytest.approx(expected, abs=5e-4)
+
+
+def test_the_readers_point_is_framed_and_starred() -> None:
+    point = plots.RooflinePoint(device=H100_FP8, block_size=9, kv_length=5000)
+    [frame] = plots.slowdown_table(point, "corrected").layout.shapes
+    assert (frame.x0 + 0.5, frame.y0 + 0.5) == (BLOCK_SIZES.index(8), KV_LENGTHS.index(4096))
+    star = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data[-1]
+    assert star.x == (9,)
+    measured = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data[-2]
+    assert list(measured.y) == [1.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("block_size", 0), ("kv_length", -1), ("batch_size", 1.5), ("tokens_per_forward", 17)],
+)
+def test_a_point_that_makes_no_sense_is_refused(name, wrong) -> None:
+    with pytest.raises(ArgumentError, match=name):
+        plots.RooflinePoint(device=H100_FP8, **{name: wrong})
+    with pytest.raises(ArgumentError, match="tokens_per_forward"):
+        plots.RooflinePoint(device=H100_FP8, tokens_per_forward=0)

@@ -1,5 +1,6 @@
 """A run of adapter training: it resumes to the bit, and tells all the training behind it."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,14 @@ from typing import Any
 import pytest
 import torch
 
+from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
 from sbd_core.models.block_adapter import read_block_adapter, read_info
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.training.adapter.run import STATE_FILE, AdapterRecipe, AdapterRun
 from sbd_core.training.adapter.states import Text
 from sbd_core.training.graceful_stop import StopWish
-from tests.core.training.adapter.test_adapter_step import info
+from tests.core.training.test_adapter_step import info
 
 RECIPE = AdapterRecipe(
     rank=4, sampler_width=4, num_texts=2, rows_per_text=16, block_sizes=(4, 8), warmup_steps=2
@@ -93,3 +95,24 @@ def test_a_damaged_state_is_one_line(llama: HuggingFaceModel, tmp_path: Path) ->
     state.write_bytes(state.read_bytes()[:1000])
     with pytest.raises(TrainingError, match="cannot be gone on from"):
         trained(llama, out, 1)
+
+
+def test_an_adapter_that_training_begins_from_is_measured_first(
+    tiny_folders: dict[str, Path], tmp_path: Path
+) -> None:
+    data = tmp_path / "own.jsonl"
+    rows = [{"prompt": f"ask {n}", "answer": "and so it goes on " * 4} for n in range(8)]
+    data.write_text("\n".join(map(json.dumps, rows)))
+    words = ["train-adapter", "--base", str(tiny_folders["llama"]), "--data", str(data)]
+    words += ["--minutes", "0.01", "--rank", "2", "--sampler-width", "4", "--rows", "16"]
+    words += ["--device", "cpu", "--averaging", "0.5", "--cooldown", "0.5"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main([*words, "--out", str(first)]) == 0
+    assert main([*words, "--out", str(second), "--init", str(first)]) == 0
+    before, after = (read_info(folder)[0].trained for folder in (first, second))
+    [end], [kept, start, last] = before["curve"], after["curve"]
+    assert kept == end
+    assert start == pytest.approx(end, rel=0.01)  # stored in bf16 between
+    assert last["steps"] == after["steps"] > before["steps"] == end["steps"]
+    assert (after["texts"], after["recipe"]["average_decay"]) == (7, 0.5)
+    assert after["recipe"]["cooldown_ratio"] == 0.5
