@@ -13,6 +13,7 @@ from sbd_core.files import require_writable, write_bytes, write_text
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation, Sample
+    from sbd_core.evaluation.requests import RequestSet
     from sbd_core.evaluation.runners import ModelSet
     from sbd_core.evaluation.tables import Comparison, PaperTable
     from sbd_core.shared_work import Journal
@@ -102,26 +103,12 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(data))
 
 
-def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
-    """Answer the first --limit requests of each file in every way, and print a table of each."""
-    from tqdm import tqdm
-
+def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
+    """The first --limit requests of each file, with the checks of their answers."""
     from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.environment import environment
     from sbd_core.evaluation.instructions import check_of
-    from sbd_core.evaluation.requests import (
-        RequestSet,
-        clear_journals,
-        measure_requests,
-        num_answers,
-    )
-    from sbd_core.models.backends.choose import fused_backend
-    from sbd_core.models.backends.llama.weights import has_known_shape
-    from sbd_core.models.loading import load
-    from sbd_core.models.threads import choose_threads
-    from sbd_core.shared_work import Share
+    from sbd_core.evaluation.requests import RequestSet
 
-    require_integer("limit", arguments.limit, 1)
     sets = []
     for file in arguments.requests:
         rows = read_prompts("requests", file)[: arguments.limit]
@@ -130,6 +117,24 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
     if len({each.name for each in sets}) < len(sets):
         rule = "must be files with names of their own"
         raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
+    return sets
+
+
+def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
+    """Answer the first --limit requests of each file in every way, and print a table of each."""
+    from tqdm import tqdm
+
+    from sbd_core.decoding.prompt_files import read_prompts
+    from sbd_core.environment import environment
+    from sbd_core.evaluation.requests import clear_journals, measure_requests, num_answers
+    from sbd_core.models.backends.choose import fused_backend
+    from sbd_core.models.backends.llama.weights import has_known_shape
+    from sbd_core.models.loading import load
+    from sbd_core.models.threads import choose_threads
+    from sbd_core.shared_work import Share
+
+    require_integer("limit", arguments.limit, 1)
+    sets = _request_sets(arguments)
     others = [] if arguments.gammas_on is None else read_prompts("gammas-on", arguments.gammas_on)
     for_gammas = [row["prompt"] for row in others[:NUM_FOR_GAMMAS]]
     share = Share.of_environment()

@@ -4,6 +4,10 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sbd_core.training.adapter.run import AdapterRun
 
 HELP = "train an adapter that only the rows of a block read; the base model stays as it is"
 SAVE_MINUTES, MEASURE_MINUTES = 10.0, 10.0
@@ -54,19 +58,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, going on from the state beside --out. Raises our errors; Ctrl-C saves."""
-    from contextlib import suppress
-    from dataclasses import asdict
-
-    from tqdm import tqdm
-
     from sbd_core.errors import require_number
-    from sbd_core.training.adapter.run import AdapterRecipe, AdapterRun, read_base, require_out
-    from sbd_core.training.adapter.states import read_texts
-    from sbd_core.training.data.examples import ModelLimits
-    from sbd_core.training.graceful_stop import StepAbandoned, graceful_stop
+    from sbd_core.training.adapter.run import require_out
 
     require_number("minutes", arguments.minutes, 0)
     require_out(arguments.out)
+    last = _train(arguments, _trainer(arguments))
+    if arguments.json:
+        print(json.dumps({"out": str(arguments.out), **last}))
+
+
+def _trainer(arguments: argparse.Namespace) -> "AdapterRun":
+    """The run that the flags ask for, its base and its texts read."""
+    from sbd_core.training.adapter.run import AdapterRecipe, AdapterRun, read_base
+    from sbd_core.training.adapter.states import read_texts
+    from sbd_core.training.data.examples import ModelLimits
+
     sizes = _sizes(arguments.block_sizes)
     recipe = AdapterRecipe(
         rank=arguments.rank,
@@ -90,19 +97,18 @@ def run(arguments: argparse.Namespace) -> None:
         name=arguments.base_name,
         device=arguments.device,
     )
-    tokenizer, name = base.model.tokenizer, base.model.name
     limits = ModelLimits.of(base.model.model)
     training, held_out, notes = read_texts(
         arguments.data,
-        tokenizer,
-        name,
+        base.model.tokenizer,
+        base.model.name,
         max_tokens=min(recipe.max_tokens, limits.reach or recipe.max_tokens),
         limits=ModelLimits(limits.num_rows),  # what is longer is cut
     )
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
-    trainer = AdapterRun(
+    return AdapterRun(
         base.model,
         recipe,
         training,
@@ -112,13 +118,23 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.init,
         is_compiled=arguments.compile,
     )
+
+
+def _train(arguments: argparse.Namespace, trainer: "AdapterRun") -> dict[str, object]:
+    """Train for --minutes behind a progress bar, measuring and saving; the last measurement."""
+    from contextlib import suppress
+    from dataclasses import asdict
+
+    from tqdm import tqdm
+
+    from sbd_core.training.graceful_stop import StepAbandoned, graceful_stop
+
     lines: list[dict[str, object]] = []
     if arguments.init is not None and not trainer.step:
         # By the held-out texts of this run: what the adapter was measured on before may be others.
         first = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
         lines.append({**first, "measured": asdict(trainer.measure())})
-    saved = measured = trainer.seconds
-    began = trainer.seconds
+    saved = measured = began = trainer.seconds
     with (
         graceful_stop() as wish,
         tqdm(total=round(60 * arguments.minutes), unit="s", desc="train-adapter") as bar,
@@ -150,8 +166,7 @@ def run(arguments: argparse.Namespace) -> None:
         }
         trainer.save([*lines, last])
         bar.write(json.dumps(last), file=sys.stderr)
-    if arguments.json:
-        print(json.dumps({"out": str(arguments.out), **last}))
+    return last
 
 
 def _sizes(words: str) -> tuple[int, ...]:

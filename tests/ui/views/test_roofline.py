@@ -35,7 +35,7 @@ def note(found: dict, name: str) -> str:
     return next(fact["note"] for fact in found["facts"] if fact["name"] == name)
 
 
-TABLE = Path(__file__).parents[3] / "golden" / "table3_slowdown.csv"
+TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
 
 
 def test_the_defaults_are_the_papers_own_case() -> None:
