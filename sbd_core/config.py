@@ -1,4 +1,4 @@
-"""What a decode is asked to do: frozen settings that validate themselves.
+"""The settings of a decode: frozen, and checked when they are made.
 
 Standard library only. Knows nothing of tensors and models.
 """

@@ -56,7 +56,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogitStatsSpec:
-    """What is to be measured, besides each row's best token and its probability.
+    """The statistics wanted of each row, besides its best token and that token's probability.
 
     forbidden_id: a token made impossible first, as the mask token is no answer. num_top: tokens
     listed a row. temperature: of the softmax, at 0 the plain one.
@@ -71,7 +71,7 @@ class LogitStatsSpec:
 
 @dataclass(frozen=True, slots=True)
 class LogitStats(ConfidenceScores):
-    """What rows of `logits` (.., vocab) say, from row `start` on; a list not asked for is empty.
+    """Statistics of rows of `logits` (.., vocab) from row `start` on; unwanted lists are empty.
 
     best_ids: the argmax. top_ids and top_probabilities: the most likely tokens, best first.
     distribution: at a temperature above 0 the softmax (rows, vocab), for drawing from.
@@ -86,7 +86,7 @@ class LogitStats(ConfidenceScores):
     distribution: Tensor | None
 
     def rows(self, start: int, stop: int) -> "LogitStats":
-        """Those of some of the rows."""
+        """The statistics of some of the rows."""
         within = slice(start, stop)
         return LogitStats(
             probability=self.probability[within],
@@ -103,7 +103,7 @@ class LogitStats(ConfidenceScores):
 
     @classmethod
     def joined(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
-        """Those of rows that stand one after the other, measured one by one."""
+        """Join the statistics of successive rows that were measured one by one."""
         first, distributions = parts[0], [part.distribution for part in parts]
         drawn_from = [each for each in distributions if each is not None]
 

@@ -354,7 +354,7 @@ def facts(main: Trace, ntp: Trace) -> dict[str, str]:
 
 
 def repeats(trace: Trace) -> list[bool]:
-    """Of each token, whether it is a word or letters and repeats the one on its left."""
+    """Mark each token that is a word or letters and repeats the one on its left."""
     texts = [trace.tokens[token_id].strip() for token_id in trace.token_ids]
     return [False, *(before == text and text.isalpha() for before, text in pairwise(texts))]
 

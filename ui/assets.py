@@ -40,7 +40,7 @@ def markups() -> dict[str, str]:
 
 @cache
 def saved_runs_flag() -> str:
-    """What the page's load calls first: whether the runs of its address are kept in the tab."""
+    """The script that the page calls first: it says whether the tab keeps the address's runs."""
     return (DIST / "flag.js").read_text(encoding="utf-8").strip()
 
 

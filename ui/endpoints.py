@@ -1,4 +1,4 @@
-"""What programs can ask of the page by name, through gradio_client: decode, race, trace_to_html.
+"""The endpoints that programs call through gradio_client: decode, race, trace_to_html.
 
 Every value is checked as the page's own form is; a bad one is answered by the same sentence.
 """
@@ -51,7 +51,7 @@ def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) ->
 
 
 class Endpoints:
-    """What answers for the visitors of one page."""
+    """The endpoints of one page, with its session."""
 
     def __init__(self, session: Session, client_of: ClientOf) -> None:
         self._session, self._client_of = session, client_of
@@ -152,7 +152,7 @@ next-token prediction, shown beside it; may be empty."""
 
 
 def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
-    """What `decode` yields."""
+    """Yield what `decode` does."""
     told = time.monotonic()
     for update in session.decode(form, client=client, is_compared=False):
         if update.is_error:
@@ -177,7 +177,7 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
 def raced(
     session: Session, prompt: str, lanes: list[str], sizes: dict[str, Any], client: Client
 ) -> Iterator[list[dict[str, Any]]]:
-    """What `race` yields; the same again now and then, as only who yields hears of a leaver."""
+    """Yield the rows of `race`, the same again now and then: only who yields hears of a leaver."""
     try:
         if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
             raise ArgumentError("lanes", f"must be a list of 1 to {MAX_LANES}", lanes)

@@ -1,4 +1,4 @@
-"""What the server says to the page: the line under the form, and messages to the scripts."""
+"""Messages from the server to the page: the line under the form, and news for its scripts."""
 
 import itertools
 from typing import Any

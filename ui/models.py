@@ -99,7 +99,7 @@ class Offer:
 
     @property
     def absence(self) -> str:
-        """What to do about a base that is not here."""
+        """A sentence on what to do about a missing base."""
         if self.fetch_news.is_running:
             return f"{self.title} is still being downloaded; until then choose another model."
         state = "is damaged on this machine" if self.is_damaged else "is not on this machine yet"

@@ -178,13 +178,13 @@ class Edge:
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> "Edge":
-        """Of an edge in the index."""
+        """Read an edge of the index."""
         return cls(**{**row, "clashes": tuple(Clash(**clash) for clash in row["clashes"])})
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the scenes show of their runs.
+    """The choices of what the scenes show of their runs.
 
     sure, unsure: places of the run `guess`. bound_pass, mask_pass: forward passes of the run
     `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. order:
@@ -206,7 +206,7 @@ class Choices:
 
     @classmethod
     def from_json(cls, text: str) -> "Choices":
-        """Of the text of the index. Raises ValueError, TypeError or KeyError for anything else."""
+        """Read the index's text. Raises ValueError, TypeError or KeyError for anything else."""
         row: dict[str, Any] = json.loads(text)
         return cls(
             **{

@@ -118,7 +118,7 @@ def _decoded(
 
 
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
-    """What each event adds to the text; a character split over tokens comes with its last byte.
+    """Yield the text that each event adds; a character split over tokens comes with its last byte.
 
     Where bytes are tokens, a broken one makes others of those before it: such text waits for what
     follows it. Should the text change all the same, it comes once more at the end.
@@ -136,7 +136,7 @@ def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterato
 
 
 def _result(trace: "Trace") -> dict[str, Any]:
-    """What --json prints: rows, operations and bytes are null where the shape is not known."""
+    """The object that --json prints; rows, operations and bytes are null for an unknown shape."""
     cost = None if trace.costs is None else total_cost(trace.costs)
     return {
         "text": trace.text,

@@ -53,7 +53,7 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_data(group: argparse._ArgumentGroup) -> None:
-    """What to train on."""
+    """Add the flags that name the training data."""
     group.add_argument(
         "--tasks",
         help="comma-separated, each with an optional weight, as math:3,json; '' for none",
@@ -69,7 +69,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
-    """What changes time and memory, and the result only by rounding."""
+    """Add the flags of time and memory, which change the result only by rounding."""
     group.add_argument("--save-every", type=int, help="steps between saves (1000)")
     group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
     group.add_argument(
@@ -147,7 +147,7 @@ def _check_finetuning(arguments: argparse.Namespace) -> None:
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the flags change in the recipe."""
+    """The fields of the recipe that the flags change."""
     names = (
         *("steps", "minutes", "batch_size", "learning_rate", "seed"),
         *("tokenizer", "row_tokens", "prompt_weight", "min_block_size", "max_block_size"),

@@ -83,7 +83,7 @@ class Stream(Iterator[StepEvent]):
         return event
 
     def trace(self) -> Trace:
-        """Of the events made so far; its finish is "stopped" while more would come."""
+        """The trace of the events made so far; its finish is "stopped" while more would come."""
         return make_trace(*self._asked, self._done)
 
 

@@ -35,7 +35,7 @@ def read_prompts(argument: str, path: Path) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of all answers, whoever made them."""
+    """Counts over all answers, whichever process made them."""
 
     num_prompts: int
     num_tokens: int
@@ -114,6 +114,6 @@ def _written(out: Path, journal: Journal, count: int) -> Summary | None:
 def _fingerprint(
     model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
 ) -> str:
-    """What answers depend on: those of another run are not taken for this one's."""
+    """A digest of all that answers depend on, so that no other run's are taken for this one's."""
     asked = json.dumps([model.name, model.num_parameters, repr(config), list(prompts)])
     return hashlib.sha256(asked.encode()).hexdigest()[:12]

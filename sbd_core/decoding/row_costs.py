@@ -1,4 +1,4 @@
-"""What a forward pass of so many rows costs here: measured once, kept in the user's cache folder.
+"""The cost of a forward pass by its rows: measured once, kept in the user's cache folder.
 
 Plans without max_rows go by it. Costs are of one text alone, after a short prompt.
 """
@@ -43,7 +43,7 @@ _known: dict[str, RowCosts] = {}
 
 
 def row_costs_of(model: SetBlockModel) -> RowCosts:
-    """Those of this machine, measured the first time for this model, precision and backend."""
+    """The costs on this machine, measured the first time for this model, precision and backend."""
     depends_on = _depends_on(model)
     key = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:24]
     if key not in _known:
@@ -109,7 +109,7 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
 
 
 def _depends_on(model: SetBlockModel) -> dict[str, Any]:
-    """What the costs depend on."""
+    """All that the costs depend on."""
     backend = getattr(model, "backend", model)
     return {
         "format": FORMAT,

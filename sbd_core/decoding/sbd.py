@@ -42,7 +42,7 @@ class PendingTokens:
         self.token_ids += token_ids
 
     def rescore_and_clear(self, stats: LogitStats) -> tuple[Hindsight, ...]:
-        """What the causal rows say of the tokens, a row for each, which are then in the cache."""
+        """Rescore tokens by their causal rows, one row each; they are in the cache from then on."""
         first, *others = self.token_ids
         last = len(others)
         hindsight = make_hindsight([first], self._before, self._start)
@@ -75,7 +75,7 @@ class Block:
 
     @property
     def final_token_ids(self) -> list[int] | None:
-        """What the block adds to the answer, None while a mask stands before its end."""
+        """The tokens that the block adds to the answer; None while a mask stands before its end."""
         known = cut_after_end(self.token_ids, self._end_ids)
         return None if self._mask_id in known else known
 

@@ -1,4 +1,4 @@
-"""What every strategy shares: one model, one cache, one random stream, one answer so far.
+"""The state that every strategy shares: a model, a cache, a random stream, the answer so far.
 
 A strategy says which forward pass it needs and makes an event of the result. Who makes the
 forward pass, and with which other texts together, is not its business.
@@ -104,7 +104,7 @@ class DecodingState:
         return result.logits
 
     def causal_stats(self, logits: Tensor, stop: int, *, is_recorded: bool = False) -> LogitStats:
-        """Of the causal rows before `stop` what a check of tokens needs: the best's probability.
+        """Stats of the causal rows before `stop`, as checking tokens needs: the best's probability.
 
         is_recorded: all that solver and record need, too.
         """
@@ -113,11 +113,11 @@ class DecodingState:
         return self._stats(logits, 0, stop, spec, before)
 
     def next_token_stats(self, logits: Tensor) -> LogitStats:
-        """Of the one causal row all that the record of a prediction needs."""
+        """Stats of the one causal row, as the record of a prediction needs them."""
         return self.causal_stats(logits, 1, is_recorded=True)
 
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
-        """Of a block's rows, those from `start` on, all that solver and record need.
+        """Stats of a block's rows from `start` on, as solver and record need them.
 
         block_ids: the block as the model read it; a row counts the tokens known at its left.
         """
@@ -127,7 +127,7 @@ class DecodingState:
         return self._stats(logits, start, start + len(block_ids), self._block_spec, before)
 
     def alternative_stats(self, logits: Tensor, row: int, before: Sequence[int]) -> LogitStats:
-        """Of the causal row of an alternative what a check needs.
+        """Stats of an alternative's causal row, as a check needs them.
 
         before: the tokens of this forward pass that stand before the one it predicts.
         """
@@ -143,7 +143,7 @@ class DecodingState:
         is_recorded: bool,
         num_top: int = 0,
     ) -> tuple[LogitStats, list[int]]:
-        """What a block's rows say, and a token for each.
+        """Read a block's rows and draft a token for each.
 
         exact: the tokens that the forward pass has accepted and brought; the last of them stands
         at the block's first position. With a penalty or a sampler head the tokens are chosen left
@@ -219,7 +219,7 @@ class DecodingState:
 def masked_positions(
     stats: LogitStats, offsets: Sequence[int], start: int, num_top: int | None = None
 ) -> tuple[MaskedPosition, ...]:
-    """What the head said at block offsets `offsets` of the block at position `start`.
+    """Record the predictions at the offsets `offsets` of the block at position `start`.
 
     num_top: how many of the tokens listed are wanted, None for all.
     """
@@ -239,7 +239,7 @@ def masked_positions(
 def make_hindsight(
     token_ids: Sequence[int], stats: LogitStats, start: int
 ) -> tuple[Hindsight, ...]:
-    """What the causal head gives the answer's tokens from `start`, a row of stats each."""
+    """Compare the answer's tokens from `start` with the causal head, a row of stats each."""
     rows = zip(
         token_ids,
         stats.token_probabilities(token_ids),

@@ -42,7 +42,7 @@ LEAST_AGREEMENT = 0.9
 
 @dataclass(frozen=True, slots=True)
 class RequestAnswer:
-    """What is kept of one answer. num_read: its tokens that the causal head has read afterwards;
+    """The record of one answer. num_read: its tokens that the causal head has read afterwards;
     num_agreed: those that it would have chosen itself."""
 
     text: str
@@ -54,7 +54,7 @@ class RequestAnswer:
 
     @classmethod
     def of(cls, trace: Trace) -> "RequestAnswer":
-        """That of a finished trace."""
+        """Take the record from a finished trace."""
         read = [item for event in trace.events for item in event.hindsight]
         return cls(
             text=trace.text,
@@ -174,7 +174,7 @@ def answer_requests(
 
 
 def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
-    """Of each rule the gamma with most tokens a forward pass, of those that keep LEAST_AGREEMENT.
+    """The gamma of each rule with most tokens per forward pass that keeps LEAST_AGREEMENT.
 
     answers: of the rows of gamma_configs() for all of GAMMAS. Where no gamma keeps it, the least.
     """
@@ -347,7 +347,7 @@ def measure_requests(
 
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
-    """That measure_requests() makes."""
+    """The number of answers that measure_requests() makes."""
     at_all = len(RULES) * len(GAMMAS)
     each = 2 + (len(RULES) if num_for_gammas else at_all)
     return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)
@@ -366,7 +366,7 @@ def _journal(
     configs: Mapping[str, DecodeConfig],
     rank: int,
 ) -> Journal:
-    """That of these answers; those of other weights or settings are not in it."""
+    """The journal of these answers, without any of other weights or settings."""
     asked = [model.name, dict(model.weights), list(requests), repr(configs)]
     return Journal(out, hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12], rank)
 

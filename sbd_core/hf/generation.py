@@ -39,7 +39,7 @@ REFUSED: dict[str, Any] = {
 
 @dataclass
 class SetBlockOutput(ModelOutput):
-    """What generate() gives with return_dict_in_generate.
+    """The result of generate() with return_dict_in_generate.
 
     sequences (batch, prompt + answer). num_forwards: of each row, prefill included.
     tokens_per_forward: of all rows, every forward pass counted, as in the paper's NFE.
@@ -188,7 +188,7 @@ def _until_stopped(
 
 
 def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
-    """What is guessed beyond the committed text, masks between; [] where nothing is."""
+    """The guesses beyond the committed text with masks between; [] without any."""
     if event.draft:
         return list(event.draft)
     start = len(row.answer)
@@ -313,6 +313,6 @@ def _num_padding(attention_mask: Tensor | None) -> list[int]:
 
 
 def _other_criteria(criteria: Any) -> StoppingCriteriaList:
-    """Those that decoding does not see to itself."""
+    """Stopping criteria that the engine does not implement."""
     known = (EosTokenCriteria, MaxLengthCriteria)
     return StoppingCriteriaList(one for one in criteria or () if not isinstance(one, known))

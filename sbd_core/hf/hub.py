@@ -53,7 +53,7 @@ print(tokenizer.decode(output[0], skip_special_tokens=True))
 
 @dataclass(frozen=True, slots=True)
 class HubFolder:
-    """What export_hub() wrote. has_new_card: the model had none, and its new one says little."""
+    """The result of export_hub(). has_new_card: the model had none, and its new one says little."""
 
     model: str
     folder: str

@@ -20,7 +20,7 @@ from sbd_core.models.source_check import require_causal_lm
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What merge() did. largest_change: of a logit, of num_checked positions, before it is stored.
+    """The result of merge(). largest_change: of a logit at num_checked positions, before storing.
 
     dtype: of the weights that were written, which is the base's.
     """

@@ -38,7 +38,7 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What prepare() did. block_range: sizes that training is to draw from.
+    """The result of prepare(). block_range: sizes that training is to draw from.
 
     num_rows: of the embedding, before and after. largest_change: of a logit of any other token,
     over num_checked positions whose next tokens were all the same as before.
@@ -140,7 +140,7 @@ def read_fit(name: str) -> tuple[Any, Any]:
 def _describe(
     model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: StrategyName
 ) -> None:
-    """What the config and the generation config say of a prepared model."""
+    """Write into config and generation config that the model is prepared."""
     low, high = block_range
     model.config.set_block_decoding = {
         "min_block_size": low,

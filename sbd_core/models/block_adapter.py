@@ -37,7 +37,7 @@ NUM_CANDIDATES = 256
 
 
 class SamplerHead:
-    """What a block's row says once the token before it is known, which it was made without.
+    """A small head that reweighs a block's row once the token before it is known.
 
     With h the row's hidden state after the last norm, e the embedding of the token before and
     x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
@@ -71,7 +71,7 @@ class SamplerHead:
         )
 
     def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
-        """What a hidden state changes by behind a token; of_hidden: its share of `into @ x`."""
+        """The change of a hidden state behind a token; of_hidden: its share of `into @ x`."""
         before = _normed(self._embedding[token_id].float())
         gate, up = (of_hidden + self._of_token.mv(before)).chunk(2)
         return self._out.mv(silu(gate) * up)
@@ -99,7 +99,7 @@ def _normed(x: Tensor) -> Tensor:
 
 
 def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
-    """What a SamplerHead adds to hidden states (.., hidden) behind embeddings (.., hidden)."""
+    """The change that a SamplerHead makes to hidden states (.., hidden) behind embeddings."""
     gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
     return linear(silu(gate) * up, out)
 

@@ -122,7 +122,7 @@ class HuggingFaceModel:
 
     @property
     def runs_on(self) -> str:
-        """What makes the forward passes and the dtype of its weights: "ONNX Runtime, int8"."""
+        """The backend and the dtype of its weights: "ONNX Runtime, int8"."""
         return f"{self.backend.name}, {self.dtype}"
 
     @cached_property
@@ -133,7 +133,7 @@ class HuggingFaceModel:
 
     @property
     def dtype(self) -> str:
-        """Of the weights that the forward passes read: float32, bfloat16, float16 or int8."""
+        """The dtype of the weights that forward passes read: float32, bfloat16, float16 or int8."""
         return self.backend.dtype
 
     @property

@@ -79,7 +79,7 @@ class LogitsRules:
 
 
 def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> LogitsRules:
-    """What these ask for, in the order in which transformers applies them. Raises ArgumentError.
+    """Read processors as rules, in transformers' order. Raises ArgumentError.
 
     num_padding: tokens of padding before each prompt, which a penalty is told to leave out.
     """

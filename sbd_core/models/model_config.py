@@ -52,7 +52,7 @@ def calibration_of(block_config: Any, name: str) -> Calibration:
 
 
 def own_repetition_penalty(model: Any, name: str) -> float:
-    """What a model's generation_config asks for, 1 where it asks for none. Raises ModelError."""
+    """The penalty that a model's generation_config asks for, 1 for none. Raises ModelError."""
     penalty = getattr(getattr(model, "generation_config", None), "repetition_penalty", None)
     if penalty is None:
         return 1.0

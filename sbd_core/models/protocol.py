@@ -171,7 +171,7 @@ class SetBlockModel(Protocol):
 
 
 class Backend(Protocol):
-    """What makes a model's forward passes."""
+    """The maker of a model's forward passes."""
 
     @property
     def name(self) -> str:
@@ -180,7 +180,7 @@ class Backend(Protocol):
 
     @property
     def dtype(self) -> str:
-        """Of the weights it reads."""
+        """The dtype of the weights it reads."""
         ...
 
     @property

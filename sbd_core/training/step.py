@@ -98,7 +98,7 @@ WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What changes a run's speed and memory and not what it learns.
+    """The settings of a run's speed and memory, which change nothing that it learns.
 
     is_compiled: True runs the forward pass through torch.compile: minutes of waiting at the
     start, then less time a step. precision: auto times some steps of each. attention: see
@@ -117,7 +117,7 @@ class RunSettings:
 
 
 def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
-    """What the weights beside an adapter are held in, which no step changes.
+    """The dtype of the frozen weights beside an adapter.
 
     Sharded ones are fp32, as weights that are sharded together must be of one dtype.
     """

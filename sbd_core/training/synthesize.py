@@ -66,7 +66,7 @@ LOOP, MOST_REPEATS = 6, 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisConfig:
-    """What is to be made. Raises ArgumentError naming the field, the rule and the value.
+    """The settings of a synthesis. Raises ArgumentError naming the field, the rule and the value.
 
     num_examples: lines that the file is to hold in the end. structured_ratio: of the sampled
     requests that begin with one of OPENINGS. repetition_penalty: of the answers, as transformers
@@ -169,7 +169,7 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Text:
-    """What stands in a slot: from `start` on a request being sampled (prompt None), or an answer.
+    """The text in a slot: from `start` on a request being sampled (prompt None), or an answer.
 
     uniforms: by which the token at each place is drawn.
     """
@@ -217,7 +217,7 @@ class _Writer:
         """By which the token at a place of a request is drawn."""
 
     def _turn_ids(self) -> list[int]:
-        """What the chat template writes before the user's words. Raises TrainingError."""
+        """Tokens that the chat template writes before the user's words. Raises TrainingError."""
         tokenizer = self._model.tokenizer
         mark = "MARK"
         if not tokenizer.chat_template:
@@ -321,7 +321,7 @@ class _Writer:
         self._logits.copy_(torch.mm(backend.weights.norm(hidden), backend.weights.head))
 
     def _choose(self) -> None:
-        """What stands behind the token just read, where nothing did: drawn, or the best."""
+        """Choose the token behind the one just read, where none is: drawn, or the best."""
         config, logits = self._config, self._logits
         forbid(logits, [i for i in [self._model.mask_token_id] if i is not None])
         following = (self._length + 1)[:, None]
@@ -351,7 +351,7 @@ class _Writer:
         return ((is_written & is_end).any(1) | (self._known - self._start >= most)).nonzero()[:, 0]
 
     def _became(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
-        """What a text that is done becomes: its answer begun, an example, or {} if neither.
+        """Turn a finished text into an answer to begin, an example, or {} for neither.
 
         written: the tokens since its start, some of them perhaps behind its end.
         """

@@ -1,4 +1,4 @@
-"""What a visitor asks for, unchecked; the rules it must keep, and every error as one sentence.
+"""A visitor's form: its fields, the rules they must keep, and every error as one sentence.
 
 Knows no Gradio, no model and no tensors.
 """
@@ -50,7 +50,7 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page.
+    """The visitor's form, unchecked: a raw post can hold anything. Fields as on the page.
 
     strategy: None is the model's own. ask: a short text that the run carries back, so that the
     player knows what it answers. repetition_penalty: 0 and None are the model's own. max_rows: 0 is

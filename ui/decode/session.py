@@ -83,7 +83,7 @@ class Session:
 
     @property
     def limits(self) -> Limits:
-        """What a visitor may ask for."""
+        """The limits of this page."""
         return PUBLIC if self._is_public else USUAL
 
     def model(self, name: object = "") -> SetBlockModel:
@@ -302,7 +302,7 @@ class Session:
         return wire.end(lane.name, trace.finish, trace.text, verdict)
 
     def trace(self, lane: Lane) -> Trace:
-        """What the lane has decoded so far."""
+        """The trace of what the lane has decoded so far."""
         trace: Trace = _engine().make_trace(
             lane.model, lane.prompt, lane.prompt_token_ids, lane.config, lane.events
         )
@@ -325,7 +325,7 @@ def require_listener(client: Client) -> None:
 
 
 def late_text(limits: Limits) -> str:
-    """That the time of a run is over."""
+    """The message that the time of a run is over."""
     return f"Stopped after {limits.max_run_seconds:.0f} seconds, this page’s limit."
 
 

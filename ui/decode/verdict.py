@@ -125,7 +125,7 @@ def verdict_on(example: Example, text: str) -> Verdict:
 
 
 def _unknown_verdict(trace: Trace) -> Verdict | None:
-    """Of a prompt for which no example is known: JSON, a sudoku that nobody can solve or read."""
+    """The verdict on a prompt of no known example: JSON, or a sudoku without a solution."""
     if JSON.search(trace.prompt):
         return _json_verdict(trace)
     if PUZZLE.search(trace.prompt):

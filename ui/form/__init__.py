@@ -1,1 +1,1 @@
-"""What the form starts from. Its rules are in ui.decode.form."""
+"""The form's components and first values. Its rules are in ui.decode.form."""

@@ -1,4 +1,4 @@
-"""What each solver's γ bounds, in the words of the form and of the picture of entropies.
+"""The quantity that each solver's γ bounds, in the words of the form and the entropy picture.
 
 The page's scripts read the same table, by way of scripts/web_constants.py. Knows no Gradio.
 """
@@ -11,7 +11,7 @@ Kind = Literal["all but the largest", "all but the leftmost", "each", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What γ bounds.
+    """The quantity that a γ bounds.
 
     kind: the sum of the entropies revealed but for one of them, each entropy, or nothing at all.
     title: over the picture, [a word] of the glossary in brackets. equation: of the paper, "" for

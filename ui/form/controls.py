@@ -24,7 +24,7 @@ from ui.recordings import OPENING_LANES
 
 
 def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
-    """What the bar of presets shows for a model; it writes into the box with the id `prompt_id`.
+    """The value of the preset bar for a model; it writes into the box with the id `prompt_id`.
 
     file: of the presets, in assets/.
     """
@@ -39,7 +39,7 @@ def prompts_of(preset: Preset) -> list[tuple[str, str]]:
 
 
 def promise(model_name: str) -> str:
-    """What to expect of the model, in one line."""
+    """One line on what to expect of the model."""
     if model_name == BUNDLED_MODEL:
         return "Other prompts work too, but this tiny model answers most of them with nonsense."
     if model_name == REAL_MODEL:
@@ -66,7 +66,7 @@ browser alone: an answer of the server's could come after the next choice, and u
 
 
 def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
-    """What the slider shows for a model; it says what is outside the usual range.
+    """The value of the slider for a model; it names settings outside the usual range.
 
     best: what to start a prompt of one's own from, and why. block_range: the block sizes that the
     model was trained on. can_draft: whether the model has more than one strategy. It offers the
@@ -117,7 +117,7 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class OfModel:
-    """What the form shows for one model: values of its views, and the settings to start from."""
+    """The form for one model: values of its views, and the settings to start from."""
 
     presets: str
     engine: str
@@ -127,7 +127,7 @@ class OfModel:
 
     @classmethod
     def of(cls, offer: Offer, limits: Limits = USUAL) -> "OfModel":
-        """Of a model of the page, which may still be on its way."""
+        """The form for a model of the page, which may still be loading."""
         model = offer.lazy
         best = best_for(
             model.name,
@@ -206,7 +206,7 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
 
 
 def start_of(best: Best, model: str = "") -> dict[str, Any]:
-    """What the form holds at first: the opening run's prompt, and what is measured to be best.
+    """The form's first values: the opening run's prompt and the settings measured to be best.
 
     Not the opening run's own settings: those were chosen for what they show.
     """
@@ -254,7 +254,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
 
 
 def strategies_of(model: LazyModel) -> list[tuple[str, str]]:
-    """What the list of strategies offers for a model."""
+    """The strategies that the form offers for a model."""
     return STRATEGIES if model.can_draft else PLAIN_STRATEGIES
 
 
@@ -269,7 +269,7 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
 
 
 def gamma_words(solver: str) -> str:
-    """What γ is to this solver; of the paper's for one that has none, whose γ is hidden."""
+    """The meaning of γ for this solver; the paper's for one without γ, which hides it."""
     bound = BOUNDS.get(solver)
     return bound.gamma if bound and bound.gamma else BOUNDS[SOLVER_CHOICES[0][1]].gamma
 
@@ -288,7 +288,7 @@ def _template() -> gr.Textbox:
 
 
 def block_size_words(model: LazyModel) -> str:
-    """What the box of the block size says below its name."""
+    """The words below the label of the block size."""
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     trained = "trained on" if model.is_trained else "not trained yet, on"
     return f"how many positions are decoded together; {trained} {low} to {high}"

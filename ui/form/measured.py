@@ -61,7 +61,7 @@ class Row:
 def best_for(
     model: str, *, can_draft: bool, is_trained: bool = True, has_adapter: bool = False
 ) -> Best:
-    """What the page starts from with a model: one that was not measured, from what is exact.
+    """The settings to start from with a model; for one that was not measured, the exact ones.
 
     has_adapter: that the rows of blocks alone read; what it drafts is seldom right for long, so
     blocks are small.

@@ -48,7 +48,7 @@ def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
 
 
 def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
-    """What the switch shows. chosen: the model that the form has from now on, "" as before."""
+    """The value of the switch. chosen: the model that the form has from now on, "" as before."""
     number = next(_count)  # before the rows are read: a later number never holds older news
     rows = [_row(offer, may_manage=may_manage) for offer in models]
     value = {"number": number, "first": models.first.name, "chosen": chosen, "models": rows}
@@ -81,7 +81,7 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
 
 
 def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
-    """What value says now and while one of the offers is fetched; the last one tells the end."""
+    """Yield the switch's value now and while an offer is fetched; the last one tells the end."""
     is_running = True
     while is_running:
         is_running = any(offer.fetch_news.is_running for offer in offers)  # before value() is read

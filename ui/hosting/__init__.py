@@ -1,1 +1,1 @@
-"""What changes where the page is open to everyone: limits, and GPUs that are lent."""
+"""Hosting for everyone: limits, middleware, and GPUs that are lent."""

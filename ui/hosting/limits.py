@@ -13,7 +13,7 @@ from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Of one decode, except max_places: those in line that one address may hold at a time, and
+    """The limits of one decode, except max_places: places in line that one address may hold, and
     max_places_of_session: of those, one tab or program.
 
     max_run_seconds: of wall-clock time. may_fetch_model: whether a visitor's browser may have the

@@ -1,4 +1,4 @@
-"""What every request passes before Gradio reads it: whose it is, how large it may be, which file.
+"""Middleware before Gradio: whose request it is, how large it may be, which file it may read.
 
 What Gradio runs at once, outside the page's queue, it runs for one address one after the other and
 at most half of the time. Knows no Gradio: an ASGI middleware, which `ui.page.launch_options` hands
@@ -312,7 +312,7 @@ def _with_one_range(scope: Scope) -> Scope:
 
 
 def _with_no_sniffing(send: Send) -> Send:
-    """What sends answers whose kind no browser guesses anew."""
+    """Wrap `send` so that no browser guesses the kind of an answer anew."""
 
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -324,7 +324,7 @@ def _with_no_sniffing(send: Send) -> Send:
 
 
 def _replayed(body: bytearray, receive: Receive) -> Receive:
-    """What gives the body that was read, then whatever comes later."""
+    """A `receive` that gives the body already read, then whatever comes later."""
     is_given = False
 
     async def replay() -> Message:

@@ -41,7 +41,7 @@ def footer() -> None:
 
 
 def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
-    """What the view is told. card: its path. is_beside: whether that begins at the page's folder.
+    """The view's value. card: its path. is_beside: whether that begins at the page's folder.
 
     code: its public address, "" where there is none.
     """

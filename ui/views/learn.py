@@ -69,7 +69,7 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
 
 
 def order_facts(recorded: LearnRuns) -> dict[str, str]:
-    """Of the sudoku's first empty cell: what it could hold, and the cells that settle it."""
+    """Facts of the sudoku's first empty cell: its candidates, and the cells that settle it."""
     order = recorded.choices.order
     return {
         "candidates": " or ".join(order.candidates),
@@ -78,7 +78,7 @@ def order_facts(recorded: LearnRuns) -> dict[str, str]:
 
 
 def cell_name(cell: int) -> str:
-    """Of a cell 0 to 15 of a sudoku, in reading order."""
+    """The name of a cell, 0 to 15 in reading order."""
     row, column = divmod(cell, 4)
     return f"row {row + 1} column {column + 1}"
 
@@ -93,7 +93,7 @@ def clash_facts(recorded: LearnRuns) -> dict[str, str]:
 
 
 def measured_facts(block: int, gamma: float) -> dict[str, str]:
-    """What decoding costs in accuracy, from the committed evaluation at this block and gamma."""
+    """The cost of decoding in accuracy, from the committed evaluation at this block and gamma."""
     evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
     assert evaluation["block_size"] == block
     rows = {"ntp": "NTP", "sbd": f"SBD gamma {gamma:g}", "verify": "verify"}
@@ -293,7 +293,7 @@ def passes_of(trace: Trace) -> dict[str, Any]:
 
 
 def fault_tokens(edge: Edge, trace: Trace) -> list[int]:
-    """Of the words that the fault of a story quotes, where the story has them."""
+    """Tokens of the words that a story's fault quotes, where the story has them."""
     quoted = re.search("“(.+?)”", edge.fault)
     if quoted is None or (match := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
         return []

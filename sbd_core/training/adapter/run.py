@@ -133,7 +133,7 @@ class AdapterRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Of held-out texts. nats: of masked tokens of whole blocks, without and with the sampler head.
+    """Figures of held-out texts. nats: per masked token of whole blocks, without and with head.
 
     lead: exact guesses from the left of a wholly masked block, first position included. drafted:
     those behind the first, which the causal head knows, each by the token before it.
@@ -266,7 +266,7 @@ class AdapterRun:
 
     @torch.no_grad()
     def measure(self) -> Measurement:
-        """What the running average makes of held-out texts."""
+        """Measure the running average on held-out texts."""
         with self._averaged():
             return self._measured()
 
@@ -397,7 +397,7 @@ class AdapterRun:
 
 
 def earlier_training(trained: Mapping[str, Any]) -> dict[str, Any]:
-    """What an adapter that training begins from says of its own training: totals and curve."""
+    """The training that an adapter has behind it, by its own record: totals and curve."""
     totals = {
         name: trained[name] for name in ("steps", "masked_tokens", "minutes") if name in trained
     }

@@ -31,7 +31,7 @@ class StepLoss:
 
 
 class AdapterModule(nn.Module):
-    """What is trained: fp32 values of a BlockAdapter beside a frozen base."""
+    """The trained module: fp32 values of a BlockAdapter beside a frozen base."""
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class _CleanAttention:
 
 @torch.no_grad()
 def clean_keys_and_values(base: FusedLlamaBackend, texts: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """Of every layer: keys and values (texts, kv heads, n, size) of token ids (texts, n).
+    """Keys and values (texts, kv heads, n, size) of token ids (texts, n), for every layer.
 
     What lies behind a shorter text's end is finite and no block's to see.
     """

@@ -29,7 +29,7 @@ Piece = TypeVar("Piece")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the assistant is to answer after messages; without any, a text alone.
+    """One answer of the assistant after messages; without messages, a text alone.
 
     where: the file and its line. is_finished: whether the answer came to its end.
     """
@@ -146,7 +146,7 @@ def _dataset(source: str, name: str) -> Iterator[Row]:
 
 
 def _answers(row: Row, left_out: LeftOut) -> list[Record]:
-    """What one record teaches: every turn of the assistant, with all before it."""
+    """Every turn of the assistant in one record, each with all that came before it."""
     chat = chat_of(row, has_answer=True)
     if chat.text is not None:
         if chat.text.strip():

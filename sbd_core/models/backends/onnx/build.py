@@ -111,7 +111,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def files_digest(folder: Path) -> str:
-    """Of a graph's files."""
+    """The digest of a graph's files."""
     found = hashlib.sha256()
     optional = [BLOCKS_GRAPH_FILE] if (folder / BLOCKS_GRAPH_FILE).exists() else []
     for name in (GRAPH_FILE, WEIGHTS_FILE, *optional):
@@ -123,7 +123,7 @@ def files_digest(folder: Path) -> str:
 
 
 def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> str:
-    """Of all that a graph depends on: weights, config, dtype, versions, the code that writes it."""
+    """Digest of all that a graph depends on: weights, config, dtype, versions, exporting code."""
     weights = dict(model.named_parameters())
     for index, layer in enumerate(adapter or ()):
         for name, pair in layer.items():

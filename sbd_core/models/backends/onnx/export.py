@@ -123,7 +123,7 @@ class GraphShape:
 
     @classmethod
     def of(cls, model: Any) -> "GraphShape":
-        """That of a model that has_known_shape()."""
+        """The sizes of a model that has_known_shape()."""
         attention = model.model.layers[0].self_attn
         size = attention.head_dim
         vocabulary, hidden = model.lm_head.weight.shape
@@ -452,7 +452,7 @@ class Exporter:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What a product reads: values (rows, in) in fp32, or in uint8 with a scale a row."""
+    """The input of a product: values (rows, in) in fp32, or in uint8 with one scale per row."""
 
     values: str
     scale: str | None

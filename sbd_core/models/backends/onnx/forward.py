@@ -261,7 +261,7 @@ class Rows:
 
 
 def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
-    """What is added to the scores (rows, rows) of a text's own rows; what is cached all see."""
+    """The bias (rows, rows) on the scores between a text's own rows; every row sees the cache."""
     is_usual = num_causal + num_block <= 2 * LONG
     return (_usual_bias if is_usual else _bias)(num_causal, num_block, predrafts)
 
