@@ -29,7 +29,6 @@ RACE_IN_LINE = {
     "seconds": 0.0,
 }
 """The only row that `race` yields while others are before it, with their number."""
-MAX_PAGES_AT_ONCE = 2
 SECONDS_BETWEEN_ROWS = 0.25
 SECONDS_BETWEEN_WAITING_ROWS = 1.0
 
@@ -42,12 +41,7 @@ def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) ->
     endpoints = Endpoints(session, client_of)
     gr.api(endpoints.decode, api_name="decode", api_description=DECODE, **run)
     gr.api(endpoints.race, api_name="race", api_description=RACE, **run)
-    gr.api(
-        trace_to_html,
-        api_name="trace_to_html",
-        api_description=TO_HTML,
-        concurrency_limit=MAX_PAGES_AT_ONCE,
-    )
+    gr.api(endpoints.trace_to_html, api_name="trace_to_html", api_description=TO_HTML, **run)
 
 
 class Endpoints:
@@ -112,14 +106,14 @@ class Endpoints:
         )
         yield from decoded(self._session, form, self._client_of(request))
 
-
-def trace_to_html(trace: str, ntp_trace: str = "") -> str:
-    """See TO_HTML."""
-    try:
-        others = [ntp_trace] if ntp_trace != "" else []
-        return replay_html(*(read_trace(text) for text in (trace, *others)))
-    except SetBlockDecodingError as error:
-        refuse(message_of(error))
+    def trace_to_html(self, request: gr.Request, trace: str, ntp_trace: str = "") -> str:
+        """See TO_HTML. In the line of the runs, as it takes the processor from them."""
+        try:
+            texts = [trace, ntp_trace] if ntp_trace != "" else [trace]
+            with self._session.turn(self._client_of(request)):
+                return replay_html(*(read_trace(text) for text in texts))
+        except SetBlockDecodingError as error:
+            refuse(message_of(error))
 
 
 DECODE = """Decode a prompt and stream what is known after every few forward passes.

@@ -27,6 +27,7 @@ QUICK: dict[str, Any] = {
     **HIDDEN,
 }
 
+NOT_QUEUED = "This event does not wait in the queue."
 NEWS_A_SECOND = 8
 MAX_UNREAD = 48
 """News that nobody fetched, of one visitor: 6 seconds of a run."""
@@ -37,6 +38,19 @@ MAX_NEVER_READ = 16
 def look_into_queue_every(page: gr.Blocks, seconds: float) -> None:
     """How often Gradio looks for new events; its own thousand times a second cost the engine."""
     page._queue.sleep_when_free = seconds
+
+
+def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
+    """Take no event into the queue that `ui.hosting.middleware` gives each address a turn for."""
+    queued = page._queue.push
+
+    async def push(body: Any, *rest: Any, **named: Any) -> Any:
+        function = page.fns.get(body.fn_index)
+        if function is not None and not function.queue:
+            return False, NOT_QUEUED, "error"
+        return await queued(body, *rest, **named)
+
+    page._queue.push = push  # type: ignore[method-assign]
 
 
 def let_uvicorn_trust_no_proxy() -> None:

@@ -28,6 +28,7 @@ from ui.gradio_hooks import (
     ForgottenValues,
     client_of,
     data_of,
+    keep_direct_events_out_of_queue,
     let_uvicorn_trust_no_proxy,
     look_into_queue_every,
 )
@@ -115,6 +116,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         _wire_timing(session, show, messages, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
+    keep_direct_events_out_of_queue(page)
     let_uvicorn_trust_no_proxy()
     return page
 

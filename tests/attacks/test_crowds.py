@@ -1,10 +1,13 @@
 """Visitors who come all at once, leave in every way there is, or forge their address."""
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
+import sbd_core
+from sbd_core import DecodeConfig
 from tests.ui.doubles import counted_caches, held, slowed, story_model, wait_for
 from tests.ui.served import Visitor, served
 from ui.hosting.limits import PUBLIC
@@ -46,6 +49,30 @@ def test_who_cannot_be_served_hears_so_at_once_and_all_others_are_served():
     assert set(early) == {"full"}
     assert set(late) == {"done"}
     assert len(early) + len(late) == len(visitors)
+
+
+def test_who_asks_for_pages_of_traces_waits_in_the_line_of_runs_within_its_places():
+    model, go_on = held(story_model())
+    trace = sbd_core.generate(story_model(), "p", DecodeConfig(max_new_tokens=4)).to_json()
+    with served(model, is_public=True) as page:
+        visitors = [Visitor(page) for _ in range(PUBLIC.max_places + 2)]
+        endings: list[str] = []
+
+        def visit(number: int, visitor: Visitor) -> None:
+            visitor.ask_api() if number == 0 else visitor.ask("html", [trace, ""])
+            endings.append(visitor.ending())
+            visitor.leave()
+
+        threads = [threading.Thread(target=visit, args=each) for each in enumerate(visitors)]
+        for thread in threads:
+            thread.start()
+            time.sleep(0.2)  # the run is first in line
+        wait_for(lambda: len(endings) >= 2)
+        assert endings == ["full"] * 2
+        go_on.set()
+        for thread in threads:
+            thread.join(60)
+    assert endings[2:] == ["done"] * PUBLIC.max_places
 
 
 FORGERS: dict[str, tuple[str, Callable[[int], str], int]] = {

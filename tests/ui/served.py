@@ -22,7 +22,7 @@ FULL = ("The page is full", "still in line here")
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """url: of the page. functions: Gradio's number of each run: page, compare, api, api-race.
+    """url: of the page. functions: Gradio's number of each run: page, compare, api, api-race, html.
 
     quick: of what is answered beside the line, with how many values each takes.
     """
@@ -61,6 +61,7 @@ def described(demo: Any, url: str) -> Served:
             "compare": named["started", 1]._id,
             "api": decode._id,
             "api-race": next(f._id for f in demo.fns.values() if f.api_name == "race"),
+            "html": next(f._id for f in demo.fns.values() if f.api_name == "trace_to_html"),
         },
         {p.name: "p" if p.default is p.empty else p.default for p in parameters},
         {fn._id: len(fn.inputs) for fn in demo.fns.values() if fn.fn and not fn.queue},

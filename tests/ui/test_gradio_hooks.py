@@ -16,6 +16,7 @@ from ui.decode.client import LOCAL
 from ui.gradio_hooks import (
     MAX_NEVER_READ,
     MAX_UNREAD,
+    NOT_QUEUED,
     client_of,
     look_into_queue_every,
     num_unread,
@@ -31,6 +32,16 @@ def test_an_idle_page_looks_into_its_queue_seldom():
     assert "asyncio.sleep(self.sleep_when_free)" in source
     built = page_module.build(story_model())
     assert built._queue.sleep_when_free == page_module.SECONDS_BETWEEN_QUEUE_LOOKS
+
+
+def test_what_is_answered_beside_the_queue_is_not_taken_into_it():
+    with served(story_model()) as page:
+        visitor = Visitor(page)
+        for function, num_values in page.quick.items():
+            body = {"data": [None] * num_values, "fn_index": function, "session_hash": "me"}
+            answer = visitor.post("queue/join", body)
+            assert (answer.status_code, answer.json()["detail"]) == (400, NOT_QUEUED)
+        visitor.leave()
 
 
 def test_what_200_sessions_sent_is_not_kept():

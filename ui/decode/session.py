@@ -7,6 +7,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -197,6 +198,20 @@ class Session:
         finally:
             for lane in lanes:
                 lane.close()
+            self.queue.leave(ticket)
+
+    @contextmanager
+    def turn(self, client: Client) -> Iterator[None]:
+        """The processor for work that is no decode, once those before it in line are done.
+
+        Raises QueueFull, or that it takes too long.
+        """
+        ticket = self.queue.join(client.address, client.session)
+        try:
+            for _ in self.wait(ticket, client):
+                pass
+            yield
+        finally:
             self.queue.leave(ticket)
 
     def open(self, form: Form) -> list[Lane]:

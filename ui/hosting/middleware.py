@@ -1,8 +1,8 @@
 """Middleware before Gradio: whose request it is, how large it may be, which file it may read.
 
-What Gradio runs at once, outside the page's queue, it runs for one address one after the other and
-at most half of the time. Knows no Gradio: an ASGI middleware, which `ui.page.launch_options` hands
-to the server.
+Large bodies, and what Gradio runs at once, outside the page's queue, it takes from one address one
+after the other and at most half of the time. Knows no Gradio: an ASGI middleware, which
+`ui.page.launch_options` hands to the server.
 """
 
 import asyncio
@@ -25,6 +25,10 @@ MAX_BODY = 6_000_000
 TOO_LARGE = f"The request is larger than {MAX_BODY // 10**6} MB, the most that this page takes."
 MAX_BODIES = 60_000_000
 """Bytes of all bodies that are read or answered at a time."""
+MAX_BODIES_EACH = 20_000_000
+"""The same of one address."""
+SMALL_BODY = 100_000
+"""Bytes of a body that counts for neither: a form with its prompt and turns."""
 BUSY = "The page is reading too many large requests; try again in a minute."
 MAX_DISCARDED = 200_000_000
 """Bytes of a body too large that are read and dropped, so that its sender reads the answer."""
@@ -116,11 +120,15 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
 
 @dataclass(slots=True)
 class Turn:
-    """One address's direct events: one at a time, then a pause as long as the event was."""
+    """One address's direct events and large bodies: one at a time, then a pause of that length.
+
+    num_bytes: of its large bodies that are read or answered now.
+    """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
     num_waiting: int = 0
+    num_bytes: int = 0
 
 
 def is_loopback(host: str) -> bool:
@@ -178,29 +186,34 @@ class PageMiddleware:
         if is_read:  # bodies of those are read by nobody
             await self._app(scope, receive, send)
             return
-        held = bytearray()
+        held, turn = bytearray(), self._turn_of(scope)
         try:
-            refusal = await self._refusal(scope, receive, held)
+            refusal = await self._refusal(scope, receive, held, turn)
             if refusal is not None:
                 await _refuse(send, *refusal)
                 return
-            if any(door in scope["path"] for door in DIRECT):
-                await self._in_turn(scope, _replayed(held, receive), send)
+            if len(held) > SMALL_BODY or any(door in scope["path"] for door in DIRECT):
+                await self._in_turn(turn, scope, _replayed(held, receive), send)
             else:
                 await self._app(scope, _replayed(held, receive), send)
         finally:
-            self._num_bytes -= len(held)
+            if len(held) > SMALL_BODY:
+                self._num_bytes -= len(held)
+                turn.num_bytes -= len(held)
 
-    async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a direct event when those of its address before it are over."""
+    def _turn_of(self, scope: Scope) -> Turn:
+        """The turn of the address that a request came from."""
         now = time.monotonic()
         if len(self._turns) > MAX_KNOWN:
             self._turns = {
                 name: turn
                 for name, turn in self._turns.items()
-                if turn.num_waiting or turn.free_at > now
+                if turn.num_waiting or turn.num_bytes or turn.free_at > now
             }
-        turn = self._turns.setdefault(str((scope.get("client") or ("",))[0]), Turn())
+        return self._turns.setdefault(str((scope.get("client") or ("",))[0]), Turn())
+
+    async def _in_turn(self, turn: Turn, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request when those of its address before it are over."""
         if turn.num_waiting >= MAX_WAITING:
             await _refuse(send, 429, TOO_MANY)
             return
@@ -234,13 +247,18 @@ class PageMiddleware:
             )
         return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
 
-    async def _refusal(self, scope: Scope, receive: Receive, held: bytearray) -> Refusal | None:
+    async def _refusal(
+        self, scope: Scope, receive: Receive, held: bytearray, turn: Turn
+    ) -> Refusal | None:
+        reading = self._read(scope, receive, held, turn)
         try:
-            return await asyncio.wait_for(self._read(scope, receive, held), SECONDS_FOR_BODY)
+            return await asyncio.wait_for(reading, SECONDS_FOR_BODY)
         except asyncio.TimeoutError:
             return 408, "The request took too long to arrive."
 
-    async def _read(self, scope: Scope, receive: Receive, held: bytearray) -> Refusal | None:
+    async def _read(
+        self, scope: Scope, receive: Receive, held: bytearray, turn: Turn
+    ) -> Refusal | None:
         """Read the body into `held`; a status and words if the request is to be refused."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         is_too_large = not announced.isdigit() or int(announced) > MAX_BODY
@@ -255,11 +273,16 @@ class PageMiddleware:
             num_bytes += len(part)
             if refusal is None and num_bytes > MAX_BODY:
                 refusal = 413, TOO_LARGE
-            if refusal is None and self._num_bytes + len(part) > MAX_BODIES:
+            before, size = len(held), len(held) + len(part)
+            more = size - before * (before > SMALL_BODY) if size > SMALL_BODY else 0
+            if refusal is None and turn.num_bytes + more > MAX_BODIES_EACH:
+                refusal = 429, TOO_MANY
+            if refusal is None and self._num_bytes + more > MAX_BODIES:
                 refusal = 503, BUSY
             if refusal is None:
                 held += part
-                self._num_bytes += len(part)
+                self._num_bytes += more
+                turn.num_bytes += more
         return refusal
 
 

@@ -20,7 +20,7 @@ from sbd_core.models.web_folder import WebFolder, open_web
 from tests.ui.doubles import story_model
 from tests.ui.served import Visitor, served
 from ui.hosting import middleware, web_models
-from ui.hosting.middleware import MAX_BODY, PageMiddleware, proxies_of, visitor_of
+from ui.hosting.middleware import MAX_BODY, SMALL_BODY, PageMiddleware, proxies_of, visitor_of
 
 PROXY = "10.1.2.3"
 TRUSTED = proxies_of("10.0.0.0/8, 127.0.0.1")
@@ -122,7 +122,7 @@ def test_large_bodies_together_take_bounded_memory_and_give_it_back(monkeypatch)
 
     around = PageMiddleware(app)
 
-    def post():
+    def post(number=0):
         messages = [{"type": "http.request", "body": b"x" * MAX_BODY, "more_body": False}]
 
         async def receive():
@@ -131,11 +131,11 @@ def test_large_bodies_together_take_bounded_memory_and_give_it_back(monkeypatch)
         async def send(message):
             told.append(message)
 
-        scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": None}
-        run(around(scope, receive, send))
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+        run(around({**scope, "client": (f"10.0.0.{number}", 1)}, receive, send))
 
     with ThreadPoolExecutor(3) as threads:
-        held = [threads.submit(post) for _ in range(2)]
+        held = [threads.submit(post, number) for number in range(2)]
         for _ in held:
             assert inside.acquire(timeout=20)
         try:
@@ -150,6 +150,47 @@ def test_large_bodies_together_take_bounded_memory_and_give_it_back(monkeypatch)
     inside.release()
     post()
     assert len(told) == 2, "the room of the first two was not given back"
+
+
+def test_bodies_of_one_address_that_do_not_arrive_keep_nobody_out(monkeypatch):
+    monkeypatch.setattr(middleware, "SECONDS_FOR_BODY", 0.5)
+    statuses = []
+
+    async def app(scope, receive, send):
+        await receive()
+        await answered(send)
+
+    async def post(around, address, size, *, has_end=True):
+        async def receive():
+            if told:
+                await asyncio.sleep(60)
+            told.append(1)
+            return {"type": "http.request", "body": b"x" * size, "more_body": not has_end}
+
+        async def send(message):
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        told: list[int] = []
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+        await around({**scope, "client": (address, 0)}, receive, send)
+
+    async def all_of_them():
+        around = PageMiddleware(app)
+        held = [post(around, "1.2.3.4", MAX_BODY, has_end=False) for _ in range(10)]
+        waiting = [asyncio.create_task(each) for each in held]
+        await asyncio.sleep(0.1)
+        assert statuses == []
+        await post(around, "1.2.3.4", SMALL_BODY)
+        await post(around, "5.6.7.8", MAX_BODY)
+        assert statuses == [200, 200]
+        await post(around, "1.2.3.4", MAX_BODY)
+        assert statuses.pop() == 429
+        await asyncio.gather(*waiting)
+        await post(around, "1.2.3.4", MAX_BODY)
+
+    run(all_of_them())
+    assert statuses == [200, 200, *[408] * 10, 200]
 
 
 def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
@@ -221,13 +262,13 @@ def test_nothing_else_is_served_as_a_file_of_an_export(page, export):
     assert httpx.post(f"{url}config.json").status_code == 404
 
 
-def asked(app, paths, address="1.2.3.4"):
-    """Statuses of posts that come at once from one address."""
+def asked(app, paths, address="1.2.3.4", size=0):
+    """Statuses of posts of so many bytes that come at once from one address."""
     around, statuses = PageMiddleware(app), []
 
     async def one(path):
         async def receive():
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": b"x" * size, "more_body": False}
 
         async def send(message):
             if message["type"] == "http.response.start":
@@ -248,7 +289,8 @@ async def answered(send):
     await send({"type": "http.response.body", "body": b""})
 
 
-def test_direct_events_of_an_address_run_one_by_one_with_pauses_and_no_more_than_20():
+@pytest.mark.parametrize(("door", "size"), [("run/predict", 0), ("queue/join", SMALL_BODY + 1)])
+def test_direct_events_and_large_bodies_come_one_by_one_with_pauses_and_no_more_than_20(door, size):
     running, together, times = 0, [], []
 
     async def app(scope, receive, send):
@@ -260,7 +302,7 @@ def test_direct_events_of_an_address_run_one_by_one_with_pauses_and_no_more_than
         running -= 1
         await answered(send)
 
-    statuses = asked(app, ["/gradio_api/run/predict"] * 30)
+    statuses = asked(app, [f"/gradio_api/{door}"] * 30, size=size)
     assert sorted(statuses) == [200] * 20 + [429] * 10
     assert set(together) == {1}
     gaps = [after - before for before, after in pairwise(times)]
@@ -279,7 +321,7 @@ def test_what_waits_in_the_queue_waits_for_no_turn():
             await asyncio.sleep(0.001)
 
     together: list[int] = []
-    assert asked(app, ["/gradio_api/queue/join"] * 5) == [200] * 5
+    assert asked(app, ["/gradio_api/queue/join"] * 5, size=SMALL_BODY) == [200] * 5
 
 
 @pytest.mark.parametrize("name", ["nope", "../README.md", "%00", "results"])
