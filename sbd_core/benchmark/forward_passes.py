@@ -55,12 +55,12 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
             return None
         return round(slowdown(queries, cached, 1, "corrected", shape=shape, device=device), 3)
 
-    found: dict[str, dict[str, dict[str, float | None]]] = {}
+    by_batch: dict[str, dict[str, dict[str, float | None]]] = {}
     for cached in CACHE_LENGTHS:
         if model.max_positions and cached + QUERY_LENGTHS[-1] > model.max_positions:
             continue
         times = {queries: forward_seconds(model, queries, cached) for queries in QUERY_LENGTHS}
-        found[str(cached)] = {
+        by_batch[str(cached)] = {
             str(queries): {
                 "milliseconds": round(1000 * seconds, 4),
                 "slowdown": round(seconds / times[1], 3),
@@ -68,7 +68,7 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
             }
             for queries, seconds in times.items()
         }
-    return found
+    return by_batch
 
 
 def machine(weight: Tensor) -> Device:

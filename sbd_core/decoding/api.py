@@ -245,7 +245,7 @@ def messages_of(prompt: Prompt) -> tuple[Message, ...]:
         return ()
     if not any(isinstance(item, Mapping) for item in prompt):
         return ()
-    found = []
+    messages = []
     for item in prompt:
         role, content = (
             (item.get("role"), item.get("content")) if isinstance(item, Mapping) else (None, None)
@@ -253,10 +253,10 @@ def messages_of(prompt: Prompt) -> tuple[Message, ...]:
         if role not in ROLES or not isinstance(content, str) or not content.strip():
             rule = f"must be messages of a role ({', '.join(ROLES)}) and a content, a text"
             raise ArgumentError("prompt", rule, item)
-        found.append((role, content))
-    if found[-1][0] != "user":
-        raise ArgumentError("prompt", "must end with a message of the user", found[-1][0])
-    return tuple(found)
+        messages.append((role, content))
+    if messages[-1][0] != "user":
+        raise ArgumentError("prompt", "must end with a message of the user", messages[-1][0])
+    return tuple(messages)
 
 
 def _check_text(model: SetBlockModel, text: str) -> None:

@@ -27,10 +27,10 @@ def read_prompts(argument: str, path: Path) -> list[dict[str, Any]]:
 
     Raises ArgumentError naming the line.
     """
-    found = [{**row.fields, "prompt": prompt_of(row)} for row in read_rows(argument, path)]
-    if not found:
+    prompts = [{**row.fields, "prompt": prompt_of(row)} for row in read_rows(argument, path)]
+    if not prompts:
         raise ArgumentError(argument, "must hold at least one record", str(path))
-    return found
+    return prompts
 
 
 @dataclass(frozen=True, slots=True)

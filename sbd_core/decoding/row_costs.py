@@ -48,11 +48,11 @@ def row_costs_of(model: SetBlockModel) -> RowCosts:
     key = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:24]
     if key not in _known:
         file = cache_folder() / f"row-costs-{key}.json"
-        found = _read(file)
-        if found is None:
-            found = measure_row_costs(model)
-            _write(file, found, depends_on)
-        _known[key] = found
+        costs = _read(file)
+        if costs is None:
+            costs = measure_row_costs(model)
+            _write(file, costs, depends_on)
+        _known[key] = costs
     return _known[key]
 
 
@@ -64,18 +64,18 @@ def measure_row_costs(model: SetBlockModel) -> RowCosts:
     [cache] = model.new_caches(1)
     prompt = [0] * min(NUM_PROMPT, reach - longest)
     sizes = [size for size in NUM_ROWS if size <= longest]
-    found: dict[int, list[float]] = {size: [] for size in sizes}
+    seconds: dict[int, list[float]] = {size: [] for size in sizes}
     _seconds(model, ForwardRequest(cache, prompt, (), 1))
     _seconds(model, _request(model, cache, sizes[-1]))  # what it makes room for is not measured
     cache.truncate(len(prompt))
     began = time.perf_counter()
     for _ in range(MAX_ROUNDS):
         for size in sizes:
-            found[size].append(_seconds(model, _request(model, cache, size)))
+            seconds[size].append(_seconds(model, _request(model, cache, size)))
             cache.truncate(len(prompt))
         if time.perf_counter() - began > BUDGET_SECONDS:
             break
-    return RowCosts(tuple((size, statistics.median(times)) for size, times in found.items()))
+    return RowCosts(tuple((size, statistics.median(times)) for size, times in seconds.items()))
 
 
 def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardRequest:

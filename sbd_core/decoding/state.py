@@ -247,12 +247,12 @@ def make_hindsight(
         stats.probability,
         strict=True,
     )
-    found = []
+    hindsight = []
     for position, (token_id, probability, best_id, best_probability) in enumerate(rows, start):
         best = round_to_6_digits(best_probability)
         own = best if token_id == best_id else round_to_6_digits(probability)
-        found.append(Hindsight(position, token_id, own, best_id, best))
-    return tuple(found)
+        hindsight.append(Hindsight(position, token_id, own, best_id, best))
+    return tuple(hindsight)
 
 
 def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> list[int]:

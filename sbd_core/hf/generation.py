@@ -244,13 +244,13 @@ def _mask_token_id(
     model: Any, given: int | None, ends: frozenset[int], *, is_needed: bool
 ) -> int | None:
     """The one given, or the model's own. Raises ArgumentError if there is none and it is needed."""
-    found = getattr(model.config, "mask_token_id", None) if given is None else given
-    if found in ends:
-        raise ArgumentError("mask_token_id", "must not be a token that ends answers", found)
+    mask_id = getattr(model.config, "mask_token_id", None) if given is None else given
+    if mask_id in ends:
+        raise ArgumentError("mask_token_id", "must not be a token that ends answers", mask_id)
     if not is_needed:
-        return found
+        return mask_id
     name = model.config._name_or_path or type(model).__name__
-    if found is None:
+    if mask_id is None:
         raise ArgumentError(
             "mask_token_id",
             f"must be given, as the config of {name} names none: sbd prepare gives a model one",
@@ -259,7 +259,7 @@ def _mask_token_id(
     note = untrained_note(model.config, name)
     if note is not None:
         logger.warning_once(note)
-    return found
+    return mask_id
 
 
 def _solver(gamma: float | None, solver: Solver | None) -> Solver:
@@ -287,8 +287,8 @@ def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any
 
 
 def _block_size(model: Any) -> int:
-    found = getattr(model.config, "set_block_decoding", None)
-    low, high = block_range_of(found, "model") or (1, DecodeConfig().block_size)
+    block_config = getattr(model.config, "set_block_decoding", None)
+    low, high = block_range_of(block_config, "model") or (1, DecodeConfig().block_size)
     return min(max(DecodeConfig().block_size, low), high)
 
 

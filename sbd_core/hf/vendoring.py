@@ -45,14 +45,14 @@ def custom_generate_files() -> dict[str, str]:
             continue
         path = "/".join(module.split(".")[1:]) + ".py"
         text = (PACKAGE / path).read_text(encoding="utf-8")
-        waiting += [f"sbd_core.{found}" for found in IMPORT.findall(text)]
+        waiting += [f"sbd_core.{name}" for name in IMPORT.findall(text)]
         text = LAZY_IMPORT.sub(r'\1raise ImportError("sbd_core.\2: pip install sbd-core")', text)
         files[_file_name(module)] = NOTE.format(path=path) + IMPORT.sub(_relative, text)
     return dict(sorted(files.items()))
 
 
-def _relative(found: re.Match[str]) -> str:
-    return f"from .{found[1].replace('.', '_')} import "
+def _relative(match: re.Match[str]) -> str:
+    return f"from .{match[1].replace('.', '_')} import "
 
 
 def _file_name(module: str) -> str:

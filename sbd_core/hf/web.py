@@ -170,16 +170,16 @@ def _stored(
         rows = stored_weights(adapter.info.base)
         mask = in_8_bits(model.get_input_embeddings().weight[adapter.info.mask_token_id][None])
         rows[EMBEDDING] = rows[EMBEDDING] + mask
-    found = {}
+    stored = {}
     for name, weight in model.named_parameters():
         is_matrix = weight.ndim == 2 and fits_blocks(weight)
         store = in_8_bits if dtype == "int8" and is_matrix else exactly
-        found[name] = rows[name] if name in rows else store(weight)
+        stored[name] = rows[name] if name in rows else store(weight)
     for name, tensor in ({} if adapter is None else adapter.tensors()).items():
         if name != "mask_embedding":  # a row of the embedding
             store = in_8_bits if name.startswith("sampler.") else in_4_bits
-            found[name] = store(tensor) if fits_blocks(tensor) else exactly(tensor)
-    return found
+            stored[name] = store(tensor) if fits_blocks(tensor) else exactly(tensor)
+    return stored
 
 
 def _told_of(adapter: BlockAdapter) -> dict[str, Any]:
@@ -231,12 +231,12 @@ def _compact(file: Path) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def _write_graph(found: WebFolder, dtype: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
+def _write_graph(target: WebFolder, dtype: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
     """Write the graph of what the parts hold; what the manifest says of it."""
     from sbd_core.models.backends.onnx.web import WebExporter
     from sbd_core.models.stored_tensors import rounded_parts
 
-    model, _, adapter = read_web(found)
+    model, _, adapter = read_web(target)
     embedding = tensors[EMBEDDING]
     is_rounded = dtype == "int8" and embedding.kind == "q8_0"
     exporter = WebExporter(
@@ -246,7 +246,7 @@ def _write_graph(found: WebFolder, dtype: str, tensors: Mapping[str, Stored]) ->
         rounded_embedding=rounded_parts(embedding) if is_rounded else None,
         sampler=None if adapter is None or adapter.sampler is None else adapter.sampler[0],
     )
-    made = exporter.write_graph(found.folder / GRAPH)
+    made = exporter.write_graph(target.folder / GRAPH)
     weights = []
     for weight in made.weights:
         entry = {**asdict(weight), "from": weight.tensors, "bytes": weight.size}

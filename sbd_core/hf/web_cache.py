@@ -46,9 +46,9 @@ def find_export(folder: Path) -> WebFolder | None:
 
 def keep_export(folder: Path) -> WebFolder:
     """The export of a model folder, written if it is not here. Raises our errors, OSError."""
-    found = find_export(folder)
-    if found is not None:
-        return found
+    kept = find_export(folder)
+    if kept is not None:
+        return kept
     from sbd_core.hf.web import export_web
 
     place = _place(folder)

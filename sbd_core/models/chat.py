@@ -193,13 +193,13 @@ def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Enco
         if mark:
             role, content = contents[mark]
             words = part.replace(mark, content.strip())
-            found, _ = _plain(tokenizer, words, is_model=role == "assistant")
-            places = [len(part)] * len(found)
+            piece_ids, _ = _plain(tokenizer, words, is_model=role == "assistant")
+            places = [len(part)] * len(piece_ids)
         elif part:
-            found, places = _ids_of(tokenizer, part, add_special_tokens=False)
+            piece_ids, places = _ids_of(tokenizer, part, add_special_tokens=False)
         else:
             continue
-        ids += found
+        ids += piece_ids
         ends += [place + end for end in places]
         place += len(part)
     return ids, ends

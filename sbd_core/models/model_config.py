@@ -119,16 +119,16 @@ def loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
     """Arguments by which from_pretrained() reads such a folder or hub id; none for any other."""
     from transformers import Ministral3Config, PretrainedConfig
 
-    found, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
-    if found.get("model_type") != NEMOTRON:
+    settings, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
+    if settings.get("model_type") != NEMOTRON:
         return {}
     known = Ministral3Config().to_dict()
     config = Ministral3Config(
-        **{name: found[name] for name in known if name in found and name != "model_type"}
+        **{name: settings[name] for name in known if name in settings and name != "model_type"}
     )
-    size = int(found["block_size"])
+    size = int(settings["block_size"])
     config.set_block_decoding = {"min_block_size": size, "max_block_size": size}
-    config.mask_token_id = int(found["mask_token_id"])
+    config.mask_token_id = int(settings["mask_token_id"])
     return {"config": config, "key_mapping": NEMOTRON_WEIGHTS}
 
 

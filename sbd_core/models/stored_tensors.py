@@ -158,7 +158,7 @@ def stored_weights(name: str) -> dict[str, Stored]:
 
     config = object_in(folder / "config.json")
     heads = {"q": config["num_attention_heads"], "k": config["num_key_value_heads"]}
-    found = {}
+    weights = {}
     for tensor in GGUFReader(folder / GGUF_FILE).tensors:
         kind = KIND_OF_GGUF[tensor.tensor_type.name]
         shape = tuple(int(size) for size in reversed(tensor.shape))
@@ -173,5 +173,5 @@ def stored_weights(name: str) -> dict[str, Stored]:
             full = f"model.layers.{place[1]}.{NAME_OF_GGUF[place[2]]}"
         else:
             full = NAME_OF_GGUF[place[0]]
-        found[f"{full}.weight"] = Stored(kind, shape, rows.tobytes())
-    return found
+        weights[f"{full}.weight"] = Stored(kind, shape, rows.tobytes())
+    return weights

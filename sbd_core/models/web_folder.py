@@ -62,7 +62,7 @@ def open_web(folder: Path, argument: str = "model", *, reads_all: bool = True) -
             raise ModelError(f"{subject} {rule}: install the version that wrote it")
         if manifest["digest"] != digest_of(manifest):
             raise ModelError(f"{subject} has a manifest that was altered: {DAMAGED}")
-        found = WebFolder(folder, manifest)
+        web = WebFolder(folder, manifest)
         sizes = {part["file"]: part for part in manifest["parts"]} | manifest["files"]
         ends = [entry["offset"] + entry["bytes"] for entry in manifest["tensors"].values()]
         if max(ends) > sum(part["size"] for part in manifest["parts"]):
@@ -73,7 +73,7 @@ def open_web(folder: Path, argument: str = "model", *, reads_all: bool = True) -
         raise ModelError(f"{subject} has a damaged {WEB_MANIFEST}: {DAMAGED}") from error
     for name, entry in sizes.items():
         _require_whole(folder, name, entry, subject, reads_all=reads_all)
-    return found
+    return web
 
 
 def _require_whole(

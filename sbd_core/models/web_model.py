@@ -19,20 +19,20 @@ OF_MODEL = ("model.", "lm_head.")
 """How the names of a transformers model's weights begin, and no adapter's."""
 
 
-def tensors_of(found: WebFolder) -> dict[str, Stored]:
+def tensors_of(web: WebFolder) -> dict[str, Stored]:
     """Tensors by their names, as transformers and BlockAdapter.tensors() have them."""
-    parts = (found.folder / part["file"] for part in found.manifest["parts"])
+    parts = (web.folder / part["file"] for part in web.manifest["parts"])
     data, tensors = b"".join(part.read_bytes() for part in parts), {}
-    for name, entry in found.manifest["tensors"].items():
+    for name, entry in web.manifest["tensors"].items():
         part = data[entry["offset"] : entry["offset"] + entry["bytes"]]
         tensors[name] = Stored(entry["kind"], tuple(entry["shape"]), part)
     return tensors
 
 
-def read_web(found: WebFolder) -> tuple[Any, Any, BlockAdapter | None]:
+def read_web(web: WebFolder) -> tuple[Any, Any, BlockAdapter | None]:
     """The transformers model in fp32, its tokenizer, and its adapter. Raises ModelError."""
-    tensors = {name: stored.tensor() for name, stored in tensors_of(found).items()}
-    folder = str(found.folder)
+    tensors = {name: stored.tensor() for name, stored in tensors_of(web).items()}
+    folder = str(web.folder)
     try:
         with quietly():
             from transformers import (
@@ -53,7 +53,7 @@ def read_web(found: WebFolder) -> tuple[Any, Any, BlockAdapter | None]:
     except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ModelError(f"model: {shown(folder)} cannot be read: {reason}; {DAMAGED}") from error
-    return model, tokenizer, _adapter_in(found.manifest, tensors)
+    return model, tokenizer, _adapter_in(web.manifest, tensors)
 
 
 def _adapter_in(manifest: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> BlockAdapter | None:

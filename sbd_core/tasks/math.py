@@ -278,17 +278,17 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
 
 def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
     """Values of the `numbers` of a problem."""
-    found: dict[str, int] = {}
+    drawn: dict[str, int] = {}
     for name, product, sign, low, high in NUMBER.findall(numbers):
         # Small numbers are common in problems; the whole range is drawn as often.
         top = int(high) if random.random() < 0.6 else min(int(high), max(int(low) + 3, 12))
-        found[name] = random.randint(int(low), top)
+        drawn[name] = random.randint(int(low), top)
         if product:
             base = 1
             for factor in product.split("*"):
-                base *= found[factor]
-            found[name] = base * found[name] if sign == "*" else base + found[name]
-    return found
+                base *= drawn[factor]
+            drawn[name] = base * drawn[name] if sign == "*" else base + drawn[name]
+    return drawn
 
 
 def solve(problem: Problem, numbers: Mapping[str, int]) -> list[Calculation]:

@@ -63,13 +63,13 @@ def dry_run(
                 _add_lora(model, recipe)
         with FakeTensorMode():
             _fake_weights(model)
-            found = _count(model, recipe, num_rows, num_weights, num_of_layer, is_bf16=is_bf16)
+            sizes = _count(model, recipe, num_rows, num_weights, num_of_layer, is_bf16=is_bf16)
     except (RuntimeError, ValueError, TypeError, AttributeError, KeyError) as error:
         kind = getattr(config, "model_type", "?")
         reason = " ".join(str(error).split())[:200]
         rule = f"must be a decoder whose forward pass depends on no data ({reason})"
         raise ArgumentError("init", rule, shown(kind)) from error
-    return found
+    return sizes
 
 
 def _count(
@@ -245,41 +245,41 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     num_rows = setup.rows_at_once(recipe)
     is_sharded = setup.sharding == "fsdp"
     base_bytes = 2 if recipe.lora_rank and setup.is_bf16 and not is_sharded else 4
-    found = dry_run(config, recipe, num_rows, base_bytes=base_bytes, is_bf16=setup.is_bf16)
+    sizes = dry_run(config, recipe, num_rows, base_bytes=base_bytes, is_bf16=setup.is_bf16)
     share = setup.num_gpus if is_sharded else 1
-    adapter = found.num_trained if recipe.lora_rank else 0
-    weights = found.num_weights * base_bytes + 4 * adapter
+    adapter = sizes.num_trained if recipe.lora_rank else 0
+    weights = sizes.num_weights * base_bytes + 4 * adapter
     moments = 4 if recipe.optimizer == "muon" else 8
     num_targets = num_rows * recipe.row_tokens
     return MemoryEstimate(
-        num_weights=found.num_weights,
-        num_trained=found.num_trained,
+        num_weights=sizes.num_weights,
+        num_trained=sizes.num_trained,
         num_rows=num_rows,
         row_tokens=recipe.row_tokens,
         weights=weights // share,
-        gradients=4 * found.num_trained // share,
-        optimizer=moments * found.num_trained // share,
-        communication=_communication(found, setup, is_whole=not recipe.lora_rank),
-        activations=_activations(found, is_checkpointed=setup.is_checkpointed),
+        gradients=4 * sizes.num_trained // share,
+        optimizer=moments * sizes.num_trained // share,
+        communication=_communication(sizes, setup, is_whole=not recipe.lora_rank),
+        activations=_activations(sizes, is_checkpointed=setup.is_checkpointed),
         # Beside what is kept: the logits' gradients of the loss and of its softmax, in fp32.
-        output_layer=found.kept_by_rest + 8 * num_targets * found.vocabulary_size,
-        update=4 * found.num_trained // share,
+        output_layer=sizes.kept_by_rest + 8 * num_targets * sizes.vocabulary_size,
+        update=4 * sizes.num_trained // share,
     )
 
 
-def _activations(found: DryRun, *, is_checkpointed: bool) -> int:
+def _activations(sizes: DryRun, *, is_checkpointed: bool) -> int:
     if is_checkpointed:
-        return found.num_layers * found.layer_input + found.kept_by_layer
-    return found.num_layers * found.kept_by_layer
+        return sizes.num_layers * sizes.layer_input + sizes.kept_by_layer
+    return sizes.num_layers * sizes.kept_by_layer
 
 
-def _communication(found: DryRun, setup: Setup, *, is_whole: bool) -> int:
+def _communication(sizes: DryRun, setup: Setup, *, is_whole: bool) -> int:
     if setup.sharding == "ddp":
-        return 4 * found.num_trained
+        return 4 * sizes.num_trained
     if setup.sharding == "fsdp":
         # One layer in use and the next under way, embeddings and output layer; their gradients.
-        gathered = 2 * found.num_of_layer + found.num_of_rest
-        own = found.num_of_layer + found.num_of_rest if is_whole else 0
+        gathered = 2 * sizes.num_of_layer + sizes.num_of_rest
+        own = sizes.num_of_layer + sizes.num_of_rest if is_whole else 0
         return 4 * (gathered + own)
     return 0
 
@@ -296,9 +296,9 @@ def smallest_that_fits(
         parts = 1
         while True:
             tried = replace(setup, is_checkpointed=is_checkpointed, num_parts=parts)
-            found = estimate(config, recipe, tried)
-            if found.fits(gigabytes):
-                return tried, found
+            needed = estimate(config, recipe, tried)
+            if needed.fits(gigabytes):
+                return tried, needed
             if tried.rows_at_once(recipe) == 1:
                 break
             parts *= 2
@@ -342,21 +342,21 @@ def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
         return AutoConfig.from_pretrained(file), f"{source}, by the shape that is known here"
 
 
-def as_text(name: str, recipe: Recipe, setup: Setup, found: MemoryEstimate) -> str:
+def as_text(name: str, recipe: Recipe, setup: Setup, needed: MemoryEstimate) -> str:
     """A line a part, in GiB."""
     kind = f"an adapter of rank {recipe.lora_rank}" if recipe.lora_rank else "all weights"
     gpus = "1 GPU" if setup.num_gpus == 1 else f"{setup.num_gpus} GPUs ({setup.sharding})"
     lines = [
-        f"{name}: {found.num_weights:,} weights, {found.num_trained:,} trained ({kind})",
+        f"{name}: {needed.num_weights:,} weights, {needed.num_trained:,} trained ({kind})",
         f"{gpus}, {'bf16' if setup.is_bf16 else 'fp32'}, batch of {recipe.batch_size} rows of "
-        f"{found.row_tokens} tokens, {found.num_rows} at once on a GPU, "
+        f"{needed.row_tokens} tokens, {needed.num_rows} at once on a GPU, "
         f"{'with' if setup.is_checkpointed else 'without'} gradient checkpointing",
     ]
     lines += [
-        f"{part.replace('_', ' '):>14} {getattr(found, part) / GIB:8.2f} GiB" for part in PARTS
+        f"{part.replace('_', ' '):>14} {getattr(needed, part) / GIB:8.2f} GiB" for part in PARTS
     ]
     margin = f"and {MARGIN / GIB:g} GiB for CUDA and gaps"
-    return "\n".join([*lines, f"{'total':>14} {found.total / GIB:8.2f} GiB, {margin}"])
+    return "\n".join([*lines, f"{'total':>14} {needed.total / GIB:8.2f} GiB, {margin}"])
 
 
 def command(init: str | None, recipe_name: str, recipe: Recipe, setup: Setup) -> str:

@@ -158,18 +158,18 @@ def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
     if isinstance(tasks, (list, tuple)):
         names: Iterable[Any] = tasks
-        found = {task(name).name: float(tasks.count(name)) for name in names}
+        weights = {task(name).name: float(tasks.count(name)) for name in names}
     elif isinstance(tasks, Mapping):
-        found = {}
+        weights = {}
         for name, weight in tasks.items():
             require_number(f"tasks {name}", weight, 0)
-            found[task(name).name] = float(weight)
+            weights[task(name).name] = float(weight)
     else:
         raise ArgumentError("tasks", rule, tasks)
-    found = {name: weight for name, weight in found.items() if weight > 0}
-    if not found and not may_be_empty:
+    weights = {name: weight for name, weight in weights.items() if weight > 0}
+    if not weights and not may_be_empty:
         raise ArgumentError("tasks", f"{rule}, or empty with --data", tasks)
-    return found
+    return weights
 
 
 FIELDS = frozenset(item.name for item in fields(Recipe))

@@ -51,14 +51,14 @@ def autocast(
 
 def seconds_of(step: Callable[[], None], device: torch.device) -> float:
     """The fastest of a few calls of `step`, after one that may compile it."""
-    found = []
+    seconds = []
     for _ in range(1 + NUM_TIMED):
         began = perf_counter()
         step()
         if device.type == "cuda":
             torch.cuda.synchronize(device)
-        found.append(perf_counter() - began)
-    return min(found[1:])
+        seconds.append(perf_counter() - began)
+    return min(seconds[1:])
 
 
 def faster(seconds: Mapping[Precision, float]) -> Precision:

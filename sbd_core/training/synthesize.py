@@ -247,13 +247,13 @@ class _Writer:
             new: dict[int, _Text] = {}
             for slot, ids, stop in zip(done, tokens, known, strict=True):
                 text = texts[slot]
-                found = self._became(text, ids[text.start : stop])
-                if isinstance(found, dict):
-                    if found:
-                        yield found
-                    found = self._begun(number)
+                result = self._became(text, ids[text.start : stop])
+                if isinstance(result, dict):
+                    if result:
+                        yield result
+                    result = self._begun(number)
                     number += 1
-                new[slot] = texts[slot] = found
+                new[slot] = texts[slot] = result
             if new:
                 read_ids = [ids[:count] for ids, count in zip(tokens, length, strict=True)]
                 self._place(new, read_ids)

@@ -309,13 +309,13 @@ def puzzle_prompt(text: Any) -> str:
         rule = f"must be a text of at most {MAX_PUZZLE_CHARACTERS} characters"
         raise ArgumentError("puzzle", rule, text)
     puzzle = parse_puzzle(text)
-    found = solutions(puzzle)
-    if not found:
+    grids = solutions(puzzle)
+    if not grids:
         rule = (
             "is impossible: no grid keeps its digits with each row, column and box holding 1 to 4"
         )
         raise ArgumentError("puzzle", rule, puzzle)
-    if len(found) > 1:
-        rule = f"has more than one solution, {found[0]} and {found[1]} among them; give more digits"
+    if len(grids) > 1:
+        rule = f"has more than one solution, {grids[0]} and {grids[1]} among them; give more digits"
         raise ArgumentError("puzzle", rule, puzzle)
     return prompt_for(puzzle)

@@ -87,8 +87,8 @@ class Verdict:
 
 def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[str, dict[str, Any]]:
     """The verdict of each lane that has one, as the wire carries it. is_ours: see `verdict_of`."""
-    found = {lane: verdict_of(trace, is_ours=is_ours) for lane, trace in traces.items()}
-    return {lane: asdict(verdict) for lane, verdict in found.items() if verdict is not None}
+    verdicts = {lane: verdict_of(trace, is_ours=is_ours) for lane, trace in traces.items()}
+    return {lane: asdict(verdict) for lane, verdict in verdicts.items() if verdict is not None}
 
 
 def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:

@@ -26,18 +26,18 @@ def engine_value(folder: Path | None) -> str:
 
     folder: where the model lies, None for one that lies in none.
     """
-    found = None if folder is None else find_export(folder)
-    return "" if found is None else wire_json(_setting(found))
+    export = None if folder is None else find_export(folder)
+    return "" if export is None else wire_json(_setting(export))
 
 
-def _setting(found: WebFolder) -> dict[str, Any]:
+def _setting(export: WebFolder) -> dict[str, Any]:
     """See Setting in ui/web/in_browser/mount.js."""
     gr.set_static_paths([ENGINE, *RUNTIME])
     return {
-        "name": found.name,
+        "name": export.name,
         "script": _versioned(ENGINE),
-        "base": address_of(found),
-        "bytes": found.manifest["download"],
+        "base": address_of(export),
+        "bytes": export.manifest["download"],
     }
 
 

@@ -79,12 +79,12 @@ def best_for(
             ADAPTER_BLOCK_SIZE,
             f"{PAPER_WORDS}.",
         )
-    found = measured() if model == BUNDLED_MODEL else None
+    evaluation = measured() if model == BUNDLED_MODEL else None
     words = (
         "Verify keeps next-token prediction’s words with any model; we did not measure this one. "
         f"γ {DEFAULT_GAMMA:g} is the paper’s."
     )
-    return found or Best("verify", DEFAULT_GAMMA, words)
+    return evaluation or Best("verify", DEFAULT_GAMMA, words)
 
 
 @cache

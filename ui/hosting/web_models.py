@@ -21,18 +21,18 @@ _served: dict[str, WebFolder] = {}
 _exporting = threading.Lock()
 
 
-def address_of(found: WebFolder) -> str:
+def address_of(export: WebFolder) -> str:
     """Where its files are served from now on, below the page: with a slash at the end."""
-    _served[found.digest] = found
-    return f"{ROUTE[1:]}{found.digest}/"
+    _served[export.digest] = export
+    return f"{ROUTE[1:]}{export.digest}/"
 
 
 def file_at(path: str) -> Path | None:
     """The file of an address, if it is one of a served export's own."""
     _, _, place = path.partition(ROUTE)
     digest, _, name = place.partition("/")
-    found = _served.get(digest)
-    return found.folder / name if found is not None and name in found.names else None
+    export = _served.get(digest)
+    return export.folder / name if export is not None and name in export.names else None
 
 
 def export_behind(folders: Iterable[Path | None]) -> None:

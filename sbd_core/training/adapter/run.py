@@ -53,9 +53,9 @@ def read_base(
     """
     place = chosen_device(device)
     dtype = torch.bfloat16 if has_bf16(place) else torch.float32
-    found = str(require_base(source)) if source in BASES else source
-    is_folder = require_source(found, "base")
-    model, tokenizer = read(found, dtype, is_folder=is_folder, argument="base")
+    path = str(require_base(source)) if source in BASES else source
+    is_folder = require_source(path, "base")
+    model, tokenizer = read(path, dtype, is_folder=is_folder, argument="base")
     digest = Fingerprint.of(model).values
     mask = choose_mask_token(model, tokenizer)
     give_mask_token(model, tokenizer, mask)
@@ -71,7 +71,7 @@ def read_base(
         repetition_penalty=DEFAULT_PENALTY if penalty is None else float(penalty),
         trained={},
     )
-    name_here = Path(found).name
+    name_here = Path(path).name
     backend = plain(model.to(place), name_here)
     wrapped = HuggingFaceModel(model, tokenizer, name_here, backend=backend)
     return Base(wrapped, info)

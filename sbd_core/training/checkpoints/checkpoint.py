@@ -139,13 +139,13 @@ def keep_others(folder: Path, target: Path) -> None:
 
 def _generation_config(model: Any, tokenizer: PreTrainedTokenizerBase) -> GenerationConfig:
     """The model's own, which never answers with the mask."""
-    found = copy.deepcopy(model.generation_config)
-    if found.pad_token_id is None:
-        found.pad_token_id = tokenizer.pad_token_id
-    found.suppress_tokens = sorted({*(found.suppress_tokens or []), tokenizer.mask_token_id})
-    if not found.do_sample:
-        found.do_sample = False
-    return found
+    config = copy.deepcopy(model.generation_config)
+    if config.pad_token_id is None:
+        config.pad_token_id = tokenizer.pad_token_id
+    config.suppress_tokens = sorted({*(config.suppress_tokens or []), tokenizer.mask_token_id})
+    if not config.do_sample:
+        config.do_sample = False
+    return config
 
 
 def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:

@@ -60,9 +60,9 @@ def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
 
     saved = load_file(folder / WEIGHTS_FILE)
     state = {name.removeprefix(PREFIX): weight for name, weight in saved.items()}
-    found: Any = set_peft_model_state_dict(model, state)
-    if found.unexpected_keys:
-        raise ValueError(f"unknown weights {found.unexpected_keys[:1]}")
+    loaded: Any = set_peft_model_state_dict(model, state)
+    if loaded.unexpected_keys:
+        raise ValueError(f"unknown weights {loaded.unexpected_keys[:1]}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,10 +149,10 @@ def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Bat
 
 
 def _checked(loader: "DataLoader[Batch | SetBlockDecodingError]") -> Iterator[Batch]:
-    found = iter(loader)
+    batches = iter(loader)
     while True:
         try:
-            item = next(found)
+            item = next(batches)
         except RuntimeError as error:
             reason = " ".join(str(error).split())[:200]
             raise TrainingError(f"workers: one that builds batches ended: {reason}") from error

@@ -55,18 +55,18 @@ class ExampleStream:
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
         drawn = mixed(seed, recipe.tasks, self._sources)
-        found: list[Pair] = []
+        fitting: list[Pair] = []
         for _ in range(MOST_TRIED):
             pairs = self._encoded(list(islice(drawn, recipe.batch_size)))
-            found += [pair for pair in pairs if self._fits(pair)]
-            if len(found) >= recipe.batch_size:
+            fitting += [pair for pair in pairs if self._fits(pair)]
+            if len(fitting) >= recipe.batch_size:
                 break
-        if len(found) < recipe.batch_size:
+        if len(fitting) < recipe.batch_size:
             names = ", ".join((*recipe.tasks, *recipe.data))
             raise TrainingError(
                 f"row_tokens: hardly an example of {names} fits into {recipe.row_tokens} tokens"
             )
-        return found[: recipe.batch_size]
+        return fitting[: recipe.batch_size]
 
     def _encoded(self, items: "Sequence[Example | Piece]") -> list[Pair]:
         made = encode_examples(
@@ -154,10 +154,10 @@ def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
         ]
     user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
     texts = [text for example in examples for text in (example.prompt, example.answer)]
-    found = encode_plain_texts(tokenizer, texts)
+    token_ids = encode_plain_texts(tokenizer, texts)
     return [
         ([user, *prompt, assistant], [*answer, tokenizer.eos_token_id])
-        for prompt, answer in zip(found[::2], found[1::2], strict=True)
+        for prompt, answer in zip(token_ids[::2], token_ids[1::2], strict=True)
     ]
 
 

@@ -112,14 +112,14 @@ def is_whole(folder: Path) -> bool:
 
 def files_digest(folder: Path) -> str:
     """The digest of a graph's files."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     optional = [BLOCKS_GRAPH_FILE] if (folder / BLOCKS_GRAPH_FILE).exists() else []
     for name in (GRAPH_FILE, WEIGHTS_FILE, *optional):
-        found.update(name.encode())
+        digest.update(name.encode())
         with (folder / name).open("rb") as file:
             while chunk := file.read(CHUNK):
-                found.update(chunk)
-    return found.hexdigest()
+                digest.update(chunk)
+    return digest.hexdigest()
 
 
 def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> str:
@@ -128,15 +128,15 @@ def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> st
     for index, layer in enumerate(adapter or ()):
         for name, pair in layer.items():
             weights |= {f"adapter.{index}.{name}.{i}": part for i, part in enumerate(pair)}
-    found = hashlib.sha256(repr((dtype, onnx.__version__, onnxruntime.__version__)).encode())
+    digest = hashlib.sha256(repr((dtype, onnx.__version__, onnxruntime.__version__)).encode())
     for file in ("export.py", "basis.py"):
-        found.update(Path(__file__).with_name(file).read_bytes())
-    found.update(model.config.to_json_string().encode())
+        digest.update(Path(__file__).with_name(file).read_bytes())
+    digest.update(model.config.to_json_string().encode())
     for name, weight in weights.items():
-        found.update(f"{name} {tuple(weight.shape)} {weight.dtype}\n".encode())
+        digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}\n".encode())
         values = weight.detach().contiguous().view(-1).view(torch.uint8)
-        found.update(values.numpy().data)
-    return found.hexdigest()[:32]
+        digest.update(values.numpy().data)
+    return digest.hexdigest()[:32]
 
 
 SESSION_ERRORS = (

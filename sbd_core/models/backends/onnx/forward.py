@@ -113,11 +113,11 @@ class OnnxBackend:
         short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
         groups = [short] if short else []
         groups += [[i] for i, request in enumerate(requests) if request.num_rows > LONG]
-        found: dict[int, Tensor] = {}
+        by_place: dict[int, Tensor] = {}
         for group in groups:
             logits = self._run([requests[i] for i in group])
-            found.update(zip(group, logits, strict=True))
-        return [found[i] for i in range(len(requests))]
+            by_place.update(zip(group, logits, strict=True))
+        return [by_place[i] for i in range(len(requests))]
 
     def _without_most(self, request: ForwardRequest) -> ForwardRequest:
         """The last part of a request of very many tokens, after the others have been read."""
@@ -253,11 +253,11 @@ class Rows:
 
     def is_of_block(self) -> np.ndarray:
         """(rows, 1): 1 for the rows of blocks."""
-        found, first = np.zeros((self.num_rows, 1), np.float32), 0
+        is_block, first = np.zeros((self.num_rows, 1), np.float32), 0
         for request in self._requests:
-            found[[first + row for row in request.block_rows()]] = 1
+            is_block[[first + row for row in request.block_rows()]] = 1
             first += request.num_rows
-        return found
+        return is_block
 
 
 def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:

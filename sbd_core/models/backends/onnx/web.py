@@ -170,13 +170,13 @@ class WebExporter(Exporter):
             head = "q" if rest[0] == "0" else "k"
             return "values", [f"{layer}.self_attn.{head}_norm.weight"], False, False
         if rest[0] == "A":
-            found = [f"layers.{index}.{each}.A" for each in linears]
-            return kind, found, False, not is_plain
+            names = [f"layers.{index}.{each}.A" for each in linears]
+            return kind, names, False, not is_plain
         if rest[0] == "B":
             return "diagonal", [f"layers.{index}.{each}.B" for each in linears], turns, False
         leaf = "bias" if rest[0] == "bias" else "weight"
-        found = [f"{layer}.{linear}.{leaf}" for linear in linears.values()]
-        return kind, found, turns, not is_plain and leaf == "weight"
+        names = [f"{layer}.{linear}.{leaf}" for linear in linears.values()]
+        return kind, names, turns, not is_plain and leaf == "weight"
 
     def _nodes(self) -> None:
         super()._nodes()
