@@ -48,9 +48,9 @@ class _Active:
 
 
 def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
-    """The config with what it leaves to the model, strategy and penalty, and the costs of rows.
+    """Fill in what the config leaves open: strategy, penalty and, for verify, the costs of rows.
 
-    Raises ArgumentError for one by which the model cannot decode.
+    Raises ArgumentError for a config that the model cannot decode with.
     """
     if config.strategy is None:
         config = replace(config, strategy=model.strategy)
@@ -88,7 +88,7 @@ class Stream(Iterator[StepEvent]):
 
 
 def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Stream:
-    """Decode, giving one event per forward pass as it is made, and `.trace()` at any time.
+    """Decode one event per forward pass, each made when asked for; `.trace()` works at any time.
 
     prompt: text, wrapped in the model's chat template unless config.is_raw_prompt; token ids,
     taken as they are; or messages, [{"role": "user", "content": ...}, ...], which the template
@@ -152,7 +152,7 @@ def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> l
     if seeds is None:
         return [config] * count
     if len(seeds) != count:
-        raise ArgumentError("seeds", f"must be one a prompt, {count}", len(seeds))
+        raise ArgumentError("seeds", f"must be one seed per prompt ({count})", len(seeds))
     return [replace(config, seed=seed) for seed in seeds]
 
 
@@ -192,7 +192,7 @@ def make_trace(
 
 
 def made_by(model: SetBlockModel, config: DecodeConfig) -> dict[str, str]:
-    """The versions of a trace; of verify also, as "exactness", how its tokens stand to ntp's."""
+    """The versions of a trace; for verify also "exactness": how its tokens compare with ntp's."""
     exactness = getattr(model, "exactness", None) if config.strategy == "verify" else None
     return versions() | ({} if exactness is None else {"exactness": exactness})
 
@@ -224,7 +224,7 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
     if not token_ids:
         raise ArgumentError("prompt", "must hold at least one token", prompt)
     unread = next((token_id for token_id in token_ids if token_id >= model.vocabulary_size), None)
-    if unread is not None:  # its tokenizer has tokens that were added without a row for them
+    if unread is not None:  # tokens were added to its tokenizer without embedding rows for them
         rule = f"must hold no token that {model.name} has no embedding for"
         raise ArgumentError("prompt", rule, model.token_text(unread))
     length = len(token_ids) + config.max_new_tokens
@@ -239,8 +239,10 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
 
 
 def messages_of(prompt: Prompt) -> tuple[Message, ...]:
-    """A conversation as (role, content), empty for a text and for token ids. Raises ArgumentError
-    for one that is malformed, or in which it is not the user's turn that is to be answered."""
+    """The (role, content) pairs of a conversation; empty for a text and for token ids.
+
+    Raises ArgumentError for a malformed one, or one that does not end with the user's turn.
+    """
     if isinstance(prompt, str) or not isinstance(prompt, Sequence):
         return ()
     if not any(isinstance(item, Mapping) for item in prompt):
@@ -308,7 +310,7 @@ def _events(
 
 
 def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[ForwardResult]:
-    """One forward pass for all; the time is shared out by the rows each text brought."""
+    """Make one forward pass for all texts; each is charged its share of the time, by its rows."""
     began = time.perf_counter()
     logits = model.forward_batch(requests)
     if len(logits) > 1 and logits[0].is_cuda:

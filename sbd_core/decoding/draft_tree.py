@@ -1,19 +1,19 @@
-"""The rule that chooses the rows of a forward pass of `verify`: by what each brings and costs.
+"""The rule that chooses the rows of a `verify` forward pass, by what each brings and costs.
 
-A forward pass reads one exact token and checks a draft behind it. The check ends behind the
-draft's first 0, 1, 2, ... tokens; masks behind such an end are the next draft if the check ends
-there. Where a token may be rejected the forward pass can also read an alternative to it, with masks
-behind that: if it is the right one, its own row gives one token more. All of these rows are a tree
-whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia, arXiv 2402.12374).
+A forward pass reads one exact token and checks a draft behind it. The check ends behind the draft's
+first 0, 1, 2, ... tokens; masks behind such an end are the next draft if the check ends there.
+Where a drafted token may be rejected, the forward pass can also check an alternative, with masks
+behind it: if the alternative is right, its own row gives one more token. All of these rows are a
+tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia, arXiv 2402.12374).
 
-Each row is worth the tokens that are expected of it. A drafted token: the chance that it and all
-before it are right. A mask: the chance that the check ends before it, times the chance that the
-next draft holds up to there. Rows are taken by falling worth, each with those that it hangs on: at
-most `max_rows` of them, or as many as bring the most tokens for their cost in seconds.
+A row is worth the tokens expected of it. A drafted token is worth the chance that it and all before
+it are right; a mask, the chance that the check ends before it times the chance that the next draft
+holds up to there. Rows are taken by falling worth, each with the rows it depends on: at most
+`max_rows`, or as many as bring the most tokens for their cost in seconds.
 
-Pure, standard library only. Nothing here sees a token: only how sure the head was, how it fared
-before, and what rows cost. A draft whose length or place depended on its own tokens would no longer
-be a sample of the head's distribution, and verifying it not exact.
+Pure, standard library only. It sees no token, only the head's confidence, its record and the cost
+of rows: a draft whose length or place depended on its own tokens would no longer be a sample of the
+head's distribution, and verification would not be exact.
 """
 
 from collections.abc import Sequence
@@ -24,23 +24,23 @@ from operator import mul
 from sbd_core.config import Calibration, RowCosts
 
 MEMORY = 0.98
-"""Weight of an observation once the next one is there."""
+"""Factor by which each new observation lowers the weight of earlier ones."""
 PRIOR_WEIGHT = 2.0
-"""Number of observations that the committed calibration counts as."""
+"""Number of observations that the calibration counts as."""
 CERTAIN = 0.99
-"""Largest chance that a head's probability is taken for."""
+"""Largest chance that a head's probability may stand for."""
 NUM_ALTERNATIVES = 7
 """Largest number of alternatives to a drafted token."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRecord:
-    """How drafts fared in this decode; it fades, and what is left is the calibration's.
+    """Record of how drafts fared in this decode; old observations fade towards the calibration.
 
-    expected, right: the head's probabilities of drafted tokens that were checked, in sum, and how
-    many of them were right; others_expected, others_right: the same of alternatives. survivals: of
-    each depth, (sum, number) of the head's probabilities that a new draft is right up to there.
-    tokens, seconds: of the passes so far, by the table of costs.
+    expected, right: sum of the head's probabilities of the checked draft tokens, and how many of
+    them were right; others_expected, others_right: the same for alternatives. survivals: for each
+    depth, (sum, number) of the head's probabilities that a new draft is right up to there. tokens,
+    seconds: of the forward passes so far, by the table of costs.
     """
 
     calibration: Calibration
@@ -58,13 +58,13 @@ class DraftRecord:
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def chances_of_others(self, probabilities: Sequence[float]) -> list[float]:
-        """The same of alternatives to one token."""
+        """The chance of each alternative to one token to be right."""
         start = self.calibration.alternatives
         scale = _scale(start, self.others_expected, self.others_right)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def survival(self, length: int) -> list[float]:
-        """The chance that a draft not made yet holds up to its token 1, 2, ..., `length`."""
+        """The chances that a future draft is right up to its token 1, 2, ..., `length`."""
         start = self.calibration.drafted
         scale = _scale(start, self.expected, self.right)
         chances, last = [], 1.0
@@ -79,7 +79,7 @@ class DraftRecord:
         return chances
 
     def having_seen(self, probabilities: Sequence[float]) -> "DraftRecord":
-        """With a block read: the head's probabilities of all that might be drafted from it."""
+        """The record after reading a block. probabilities: of all tokens that it might draft."""
         survivals = list(self.survivals)
         for depth, reached in enumerate(accumulate(probabilities, mul)):
             if depth == len(survivals):
@@ -98,11 +98,11 @@ class DraftRecord:
         num_tokens: int = 1,
         seconds: float = 0.0,
     ) -> "DraftRecord":
-        """With a forward pass.
+        """The record after a forward pass.
 
         checked: the head's probabilities of the drafted tokens up to the first wrong one; num_right
-        of them were right. others: of the alternatives to tokens that were reached. seconds: of the
-        pass by the table of costs, for num_tokens tokens.
+        of them were right. others: the head's probabilities of the alternatives that were reached.
+        seconds: of the pass by the table of costs, for num_tokens tokens.
         """
         return replace(
             self,
@@ -121,11 +121,11 @@ def _scale(start: float, expected: float, right: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RowPlan:
-    """Rows of a forward pass besides the exact token and the draft that it checks.
+    """The rows of a forward pass besides the exact token and the draft that it checks.
 
     block_sizes: masks behind the draft's first 0, 1, 2, ... tokens; 0 is no block. alternatives:
-    (place in the draft, rank from 0 on, masks behind it) of each that is read. price: tokens that a
-    row has to bring; the next draft ends before a token that is not worth it.
+    (place in the draft, rank from 0, masks behind it) of each one read. price: tokens that a row
+    must bring; the next draft ends before a token worth less.
     """
 
     block_sizes: tuple[int, ...]
@@ -140,14 +140,14 @@ class RowPlan:
 
 
 def draft_length(chances: Sequence[float], price: float) -> int:
-    """How many tokens to draft: as long as the chance that all are right is above the price."""
+    """Number of tokens to draft: as long as the chance that all are right is above the price."""
     reached = accumulate(chances, mul)
     return next((i for i, chance in enumerate(reached) if chance <= price), len(chances))
 
 
 @dataclass(slots=True)
 class _Branch:
-    """Where masks may stand: behind `place` drafted tokens, or an alternative to the next one."""
+    """A place for masks: behind `place` drafted tokens, or an alternative to the next one."""
 
     place: int
     rank: int | None
@@ -172,8 +172,8 @@ def plan_rows(
     """The plan of the forward pass that checks a draft of tokens with `probabilities`.
 
     block_size: masks of a block at most. num_left: tokens that the answer may still grow by.
-    alternatives: of each drafted token, the probabilities of others, likeliest first. num_sure:
-    drafted tokens, first in the draft, that are as good as right. max_rows: of the pass; None by
+    alternatives: for each drafted token, the probabilities of others, likeliest first. num_sure:
+    leading draft tokens that are taken as right. max_rows: of the pass; None by
     costs. num_causal: exact tokens that the pass reads. price: of the last plan.
     """
     chances = [1.0] * num_sure + record.chances(probabilities[num_sure:])
@@ -213,11 +213,11 @@ def plan_rows(
 
 
 Unit = tuple[float, int, int, int]
-"""(- worth a row, branch, masks of the branch with it, rows that it adds)."""
+"""(minus the worth per row, branch, masks of the branch with it, rows that it adds)."""
 
 
 def _within(units: Sequence[Unit], room: int) -> tuple[list[Unit], float]:
-    """Units that fit, and the price: what a row of the first that does not is worth.
+    """The units that fit, and the price: the worth of a row of the first unit that does not fit.
 
     A unit that does not fit is cut to the room, and its branch grows no further.
     """
@@ -239,7 +239,7 @@ def _within(units: Sequence[Unit], room: int) -> tuple[list[Unit], float]:
 
 
 def _cut(size: int, rows: int, room: int) -> tuple[int, int]:
-    """(masks, rows) of a unit cut to the room; no rows where too little of it is left.
+    """(masks, rows) of a unit cut to the room; no rows if too little of it is left.
 
     A single mask brings nothing; an alternative's own row does.
     """
@@ -252,7 +252,7 @@ def _cut(size: int, rows: int, room: int) -> tuple[int, int]:
 def _by_cost(
     units: Sequence[Unit], base: int, record: DraftRecord, costs: RowCosts
 ) -> tuple[list[Unit], float]:
-    """The first units, as many as bring most for their cost, and the price of one of their rows."""
+    """The leading units that bring the most for their cost, and the price of one of their rows."""
     start = costs.seconds(base)
     rate = max(1 / costs.seconds(1), record.tokens / record.seconds if record.seconds else 0.0)
     best, best_count, best_rows = 0.0, 0, 0
@@ -261,7 +261,7 @@ def _by_cost(
         total -= worth * more
         rows += more
         if base + rows > costs.points[-1][0]:
-            break  # what so many rows cost is not known
+            break  # the cost of so many rows is not known
         net = total - rate * (costs.seconds(base + rows) - start)
         if net > best:
             best, best_count, best_rows = net, count, rows
@@ -271,10 +271,11 @@ def _by_cost(
 
 
 def _units(gains: Sequence[float], own: float | None) -> list[tuple[float, int, int]]:
-    """(worth a row, rows, masks) by which a branch grows, falling, if the check ends there.
+    """(worth per row, rows, masks) of the steps by which a branch grows, by falling worth.
 
-    The first mask stands where the check brings an exact token, so a branch has 2 masks or none.
-    own: what an alternative's own row brings, None for a branch without one.
+    Worth is what the step brings if the check ends there. The first mask stands where the check
+    itself brings an exact token, so a branch has no mask or at least 2. own: the worth of an
+    alternative's own row, None for a branch without one.
     """
     total = [0.0, 0.0, *accumulate(gains)]
     """Gain of 0, 1, 2, ... masks."""

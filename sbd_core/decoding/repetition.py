@@ -13,7 +13,7 @@ from torch import Tensor
 class SeenTokens:
     """The distinct tokens of a text so far, and the penalty on each of them.
 
-    Only the logits of these tokens are read and written: the cost does not grow with the
+    Only the logits of these tokens are read and written, so the cost does not grow with the
     vocabulary.
     """
 
@@ -22,7 +22,7 @@ class SeenTokens:
         self._ids: dict[int, None] = {}
         self._index = torch.empty(0, dtype=torch.long)
         self._num_added = 0
-        """The text's tokens among these."""
+        """Number of the text's tokens among these."""
         self._unsure: Sequence[int] = ()
         """Causal tokens of this forward pass that the cache may not keep."""
 
@@ -57,7 +57,7 @@ class SeenTokens:
     def penalise(self, rows: Tensor, later: Sequence[Sequence[int]]) -> None:
         """Change the logits `rows` (rows, vocab) in place, each row once.
 
-        later: of each row, the tokens before it that were not added yet.
+        later: for each row, the tokens before it that were not added yet.
         """
         if len(self._index) != len(self._ids) or self._index.device != rows.device:
             self._index = torch.tensor(list(self._ids), dtype=torch.long, device=rows.device)
@@ -67,7 +67,7 @@ class SeenTokens:
 
 
 def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> None:
-    """Change the logits `rows` (rows, vocab) in place: of row i at the tokens seen[i], each once.
+    """Penalise the logits `rows` (rows, vocab) in place: in row i the tokens seen[i], each once.
 
     seen may have fewer entries than there are rows.
     """
@@ -78,5 +78,5 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
 
 
 def scaled(logits: Tensor, penalty: float) -> Tensor:
-    """The logits of tokens that were there before."""
+    """The logits of seen tokens, made less likely."""
     return torch.where(logits < 0, logits * penalty, logits / penalty)

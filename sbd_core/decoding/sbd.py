@@ -27,12 +27,12 @@ from sbd_core.solvers import ranked
 class PendingTokens:
     """Revealed tokens that are not in the KV cache yet: the next forward pass reads them.
 
-    It also gives what the causal head thinks of them, one forward pass late: a token is scored
-    by the row of the token before it.
+    That forward pass also rescores them with the causal head: a token is scored by the row of the
+    token before it.
     """
 
     def __init__(self, before: LogitStats) -> None:
-        """before: of the prompt's last token alone."""
+        """before: stats of the prompt's last token alone."""
         self.token_ids: list[int] = []
         self._start = 0
         self._before = before
@@ -54,7 +54,7 @@ class PendingTokens:
 
 
 class Block:
-    """The k positions being decoded; `mask_id` where nothing is known yet."""
+    """The k positions being decoded; `mask_id` stands where no token is known yet."""
 
     def __init__(self, state: DecodingState, start: int, size: int, mask_id: int) -> None:
         pinned = state.config.pinned
@@ -66,9 +66,9 @@ class Block:
         self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
 
     def keep_open(self, logits: Tensor, first: int) -> None:
-        """Take the ends that would cut off a token pinned later out of logits (.., vocab).
+        """Forbid, in logits (.., vocab), ends that would cut off a token pinned further right.
 
-        The block's rows are those from `first` on.
+        The block's rows start at `first`.
         """
         if self._num_before_pins:
             forbid(logits[first : first + self._num_before_pins], sorted(self._end_ids))
@@ -82,7 +82,7 @@ class Block:
     def masked(self) -> list[int]:
         """Offsets that are masked and before the first end-of-sequence known.
 
-        What stands after the end is no part of the answer, so no forward pass is spent on it.
+        Positions after the end are no part of the answer, so no forward pass is spent on them.
         """
         before_end = cut_after_end(self.token_ids, self._end_ids)
         return [offset for offset, known in enumerate(before_end) if known == self._mask_id]
@@ -90,7 +90,7 @@ class Block:
     def reveal(
         self, order: Sequence[int], token_ids: list[int], stats: LogitStats
     ) -> tuple[Reveal, ...]:
-        """Fix the tokens at offsets `order`, out of one for every position of the block."""
+        """Reveal the offsets `order`. token_ids: one token for every position of the block."""
         reveals = []
         probabilities = stats.token_probabilities(token_ids)
         for rank, offset in enumerate(order):
@@ -109,7 +109,7 @@ class SetBlockDecoding:
         """None before the prompt has been read."""
         self._block: Block | None = None
         self._waiting: list[int] = []
-        """Tokens of wholly pinned blocks: final already, committed by the next event."""
+        """Tokens of wholly pinned blocks: already final; the next event commits them."""
 
     def next_request(self) -> ForwardRequest | None:
         """See Strategy."""
@@ -123,7 +123,7 @@ class SetBlockDecoding:
         return state.request(pending.token_ids, self._block.token_ids, len(pending.token_ids))
 
     def _next_block(self, pending: PendingTokens) -> Block:
-        """The next block with a mask in it; of size 0 where nothing is left to predict."""
+        """The next block that holds a mask; one of size 0 if nothing is left to predict."""
         state, waiting, mask_id = self._state, self._waiting, self._state.model.mask_token_id
         assert mask_id is not None
         while True:
@@ -169,9 +169,9 @@ class SetBlockDecoding:
     def _revealed(
         self, block: Block, logits: Tensor, first: int
     ) -> tuple[tuple[MaskedPosition, ...], tuple[Reveal, ...]]:
-        """Reveal what the solver picks: what was masked before, and the reveals.
+        """Reveal the positions that the solver picks; gives what was masked, and reveals.
 
-        The block's rows of logits are those from `first` on.
+        The block's rows of logits start at `first`.
         """
         state = self._state
         block.keep_open(logits, first)
@@ -183,11 +183,11 @@ class SetBlockDecoding:
 
 
 class CausalFirstDecoding:
-    """Every forward pass starts a block behind the tokens known and commits what it reveals.
+    """Every forward pass starts a block behind the known tokens and commits what it reveals.
 
-    The causal row before the block gives its first token, which is what next-token prediction
-    would choose, in the forward pass that reads the prompt, too. The solver decides how many
-    guesses follow it; with a penalty or a sampler head each is made by the tokens before it.
+    The causal row before the block gives its first token, as next-token prediction would choose it;
+    so does the forward pass that reads the prompt. The solver decides how many guesses follow. With
+    a penalty or a sampler head each guess depends on the tokens before it.
     """
 
     def __init__(self, state: DecodingState) -> None:
@@ -247,7 +247,7 @@ class CausalFirstDecoding:
 
 
 def set_block_decoding(state: DecodingState) -> Strategy:
-    """The way of the config's solver."""
+    """The strategy `sbd` in the variant that the config's solver needs."""
     if state.config.solver.reads_causal_row:
         return CausalFirstDecoding(state)
     return SetBlockDecoding(state)

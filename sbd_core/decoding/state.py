@@ -1,7 +1,7 @@
 """The state that every strategy shares: a model, a cache, a random stream, the answer so far.
 
-A strategy says which forward pass it needs and makes an event of the result. Who makes the
-forward pass, and with which other texts together, is not its business.
+A strategy names the forward pass that it needs and turns the result into an event. It does not know
+who makes the forward pass, or which other texts share it.
 """
 
 import time
@@ -43,7 +43,7 @@ class Strategy(Protocol):
 class DecodingState:
     """State of one decode. Every request is made by `request`, every event by `event`.
 
-    config.repetition_penalty must be a number here: whoever starts a decode asks the model.
+    config.repetition_penalty must be a number here: see resolve_defaults().
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class DecodingState:
 
     @property
     def num_left(self) -> int:
-        """Tokens the answer may still grow by."""
+        """Number of tokens that the answer may still grow by."""
         return self.config.max_new_tokens - len(self.answer)
 
     @property
@@ -99,14 +99,14 @@ class DecodingState:
         return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, predrafts)
 
     def receive(self, result: ForwardResult) -> Tensor:
-        """The result's logits; starts the clock of the event, first of all in update()."""
+        """Take the result's logits and start the clock of the event; update() calls it first."""
         self._began = time.perf_counter() - result.seconds
         return result.logits
 
     def causal_stats(self, logits: Tensor, stop: int, *, is_recorded: bool = False) -> LogitStats:
         """Stats of the causal rows before `stop`, as checking tokens needs: the best's probability.
 
-        is_recorded: all that solver and record need, too.
+        is_recorded: whether the solver and the record need all measures.
         """
         before = () if self._seen is None else self._seen.before_causal_rows(stop)
         spec = self._block_spec if is_recorded else self._causal_spec
@@ -145,10 +145,10 @@ class DecodingState:
     ) -> tuple[LogitStats, list[int]]:
         """Read a block's rows and draft a token for each.
 
-        exact: the tokens that the forward pass has accepted and brought; the last of them stands
-        at the block's first position. With a penalty or a sampler head the tokens are chosen left
-        to right, each by the row that counts those before it. num_top: tokens listed a row, at
-        least. is_recorded: all that the record needs, too.
+        exact: the tokens that this forward pass has made final; the last of them stands at the
+        block's first position. With a penalty or a sampler head the tokens are chosen left
+        to right, each by the row that counts those before it. num_top: least
+        number of tokens listed per row. is_recorded: whether the record needs all measures.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
@@ -175,7 +175,7 @@ class DecodingState:
         spec: LogitStatsSpec,
         before: Sequence[Sequence[int]] = (),
     ) -> LogitStats:
-        """before: of each row, the tokens that it counts besides those certain in the cache."""
+        """before: for each row, the tokens that it counts besides the certain ones in the cache."""
         if self._seen is not None:
             self._seen.penalise(logits[start:stop], before)
         try:
@@ -221,7 +221,7 @@ def masked_positions(
 ) -> tuple[MaskedPosition, ...]:
     """Record the predictions at the offsets `offsets` of the block at position `start`.
 
-    num_top: how many of the tokens listed are wanted, None for all.
+    num_top: number of listed tokens to record, None for all.
     """
     ids = [each[:num_top] for each in stats.top_ids]
     probabilities = [each[:num_top] for each in stats.top_probabilities]
@@ -256,7 +256,7 @@ def make_hindsight(
 
 
 def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> list[int]:
-    """The tokens up to and with the first end-of-sequence; all of them without one."""
+    """The tokens up to and including the first end-of-sequence; all tokens if there is none."""
     for index, token_id in enumerate(token_ids):
         if token_id in end_token_ids:
             return list(token_ids[: index + 1])

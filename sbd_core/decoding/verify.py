@@ -3,9 +3,9 @@
 One forward pass checks the current draft causally and drafts the next block. At temperature 0 the
 answer is NTP's token for token; above 0 the acceptance rule of speculative sampling (Leviathan
 et al., arXiv 2211.17192) keeps NTP's distribution. Masks behind other ends of the draft are
-predrafts: one of them is the next draft where the check ends there. At temperature 0 the forward
+predrafts: if the check ends at one of them, it is the next draft. At temperature 0 the forward
 pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al., arXiv
-2305.09781). Which rows it reads is draft_tree.py's rule.
+2305.09781). draft_tree.py decides which rows it reads.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from sbd_core.sampling import LogitStats
 
 @dataclass(frozen=True, slots=True)
 class _AskedPredraft:
-    """A predraft asked for. row: its first, of the logits."""
+    """A requested predraft. row: its first row in the logits."""
 
     span: Span
     alternative: int | None
@@ -56,8 +56,8 @@ class _AskedPredraft:
 class DraftAndVerify:
     """Each forward pass adds the accepted draft and one exact token, so at least one token.
 
-    config.block_size bounds the draft; how far it goes follows how sure the head is, how drafts
-    fared, and config.max_rows or the costs of rows. None of it looks at the tokens drawn, which
+    config.block_size bounds the draft. Its length depends on the head's confidence, on how earlier
+    drafts fared, and on config.max_rows or the costs of rows, but never on the tokens drawn, which
     keeps the distribution exact.
     """
 
@@ -114,7 +114,7 @@ class DraftAndVerify:
         )
 
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
-        """num_before: causal tokens before position 0, less those cached."""
+        """num_before: uncached causal tokens before position 0."""
         masks, num_causal = self._masks(asked.span), num_before + asked.span.start
         if asked.alternative is None:
             return PredraftBlock(num_causal, masks)
@@ -164,14 +164,14 @@ class DraftAndVerify:
         )
 
     def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
-        """Record what became of the draft. Tokens behind an alternative were as good as right."""
+        """Record how the draft fared. Tokens behind an alternative counted as right beforehand."""
         draft, config, plan = self._draft, self._state.config, self._plan
         others = [
             draft.alternatives[place][rank][1]
             for place, rank, _ in plan.alternatives
             if place <= num_accepted
         ]
-        # The prompt's forward pass is every strategy's.
+        # Every strategy makes the prompt's forward pass.
         costs = config.row_costs if self._state.answer else None
         self._record = self._record.after(
             draft.probabilities[draft.num_sure : num_accepted + 1],
@@ -190,7 +190,7 @@ class DraftAndVerify:
         return draft_of(stats, chosen, length, self._state.model.end_token_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
-        """The predraft behind what was accepted; rather one of an alternative that is right."""
+        """The predraft behind the accepted tokens; one behind a right alternative is preferred."""
         if len(exact) > len(self._draft.token_ids):
             return None
         position = len(self._state.answer) + len(exact)
@@ -202,7 +202,7 @@ class DraftAndVerify:
     def _predrafts(
         self, logits: Tensor, used: _AskedPredraft | None, exact: Sequence[int]
     ) -> tuple[Predraft, ...]:
-        """The predrafts. The used one is the draft now; no other is drafted from."""
+        """The record of all predrafts. The used one becomes the draft; the others are dropped."""
         predrafts = []
         for asked in self._asked:
             draft = EMPTY_DRAFT
@@ -214,7 +214,7 @@ class DraftAndVerify:
         return tuple(predrafts)
 
     def _draft_of_used(self, used: _AskedPredraft, logits: Tensor, exact: Sequence[int]) -> Draft:
-        """The next draft. Behind an alternative it begins with the token that its row gives."""
+        """The next draft; behind an alternative it begins with the token that its row gives."""
         state, before = self._state, list(exact)
         if used.alternative is not None:
             before += state.alternative_stats(logits, used.row, exact).best_ids
@@ -228,7 +228,7 @@ class DraftAndVerify:
 
 
 def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int]:
-    """Accepted draft tokens and one more from the causal head, which has a row for each."""
+    """The accepted draft tokens and one exact token more, from the causal rows."""
     if causal.distribution is None:
         best = causal.best_ids
         for index, token_id in enumerate(draft.token_ids):

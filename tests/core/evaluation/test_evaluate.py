@@ -171,7 +171,7 @@ def test_the_data_seed_chooses_the_examples_and_the_seed_does_not(nano) -> None:
 
 
 def test_seeds_must_be_one_a_prompt(nano) -> None:
-    with pytest.raises(ArgumentError, match="seeds: must be one a prompt, 2; got 1"):
+    with pytest.raises(ArgumentError, match=r"seeds: must be one seed per prompt \(2\); got 1"):
         generate_batch(nano, ["a", "b"], CONFIG, seeds=[1])
 
 
