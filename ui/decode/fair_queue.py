@@ -1,7 +1,7 @@
-"""One model, many visitors: whose turn it is, and who need not wait. Knows no models, no pages.
+"""A fair line of many visitors for one model. Knows no models and no pages.
 
-Turns go round the clients: each gets one before any gets a second, first come first served among
-those. So whoever asks for many runs at once waits behind others with each but the first.
+Turns go round the clients: each gets one before any gets a second, first come, first served. So a
+client that asks for many runs at once waits behind the others with all but the first.
 """
 
 import threading
@@ -13,18 +13,18 @@ from sbd_core.errors import SetBlockDecodingError
 
 MAX_AHEAD = 40
 MAX_PLACES = 64
-"""Each who waits keeps a thread of the server."""
+"""Everyone who waits occupies a thread of the server."""
 NUM_RECENT = 5
 FIRST_GUESS_SECONDS = 7.5
-"""How long a turn is expected to last until one has ended."""
+"""Expected length of a turn before any has ended."""
 
 
 class QueueFull(SetBlockDecodingError):
-    """Nobody should wait as long as this place in line would take."""
+    """The wait for a place in line would be too long."""
 
 
 class Ticket:
-    """A place in line. client: whose. session: from which tab or program of theirs.
+    """A place in line of a client. session: the tab or program of theirs that asked.
 
     round: its turn among those of the client, see FairQueue.
     """
@@ -41,10 +41,10 @@ class Ticket:
 class FairQueue:
     """A line: join it, ask `num_ahead` until it is 0, with a `rest` between, then leave.
 
-    A turn that lasts longer than `max_turn_seconds` is over, whether or not its holder left: a
-    visitor who vanished must not keep the model. Nobody is let in who would wait longer than
-    `max_wait_seconds`, going by the turns before, and no client who has `max_places_each`, nor a
-    session of theirs that has `max_places_of_session`.
+    A turn ends after `max_turn_seconds`, whether or not its holder left: a visitor who vanished
+    must not keep the model. Refused are visitors who would wait longer than `max_wait_seconds`,
+    going by earlier turns, clients with `max_places_each`, and sessions with
+    `max_places_of_session`.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class FairQueue:
         return ticket
 
     def num_ahead(self, ticket: object) -> int:
-        """Visitors before this one; 0 is their turn. Also 0 for a ticket that is over."""
+        """Number of visitors before this one: 0 when it is their turn, or the ticket is over."""
         with self._lock:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
 
     def rest(self, ticket: object, seconds: float) -> None:
-        """Return when the line moves, or after so many seconds; at once if it is their turn."""
+        """Wait until the line moves, or for so many seconds; not at all if it is their turn."""
         with self._lock:
             if ticket in self._line[1:]:
                 self._lock.wait(seconds)
@@ -106,7 +106,7 @@ class FairQueue:
             self._drop(ticket)
 
     def _ticket(self, client: str, session: str) -> Ticket:
-        """One round after the client's last place, and not before the present turn's."""
+        """The round after the client's last place, but no earlier than the present turn's."""
         own = [ticket.round for ticket in self._line if ticket.client == client]
         self._num_joined += 1
         return Ticket(client, session, max([self._round, *own]) + 1, self._num_joined)
@@ -116,7 +116,7 @@ class FairQueue:
         return is_at_work or (other.round, other.number) < (ticket.round, ticket.number)
 
     def _turn_seconds(self) -> float:
-        """How long a turn lasts lately; the present one counts as soon as it is longer."""
+        """Recent length of a turn; the present one counts as soon as it is longer."""
         if self._recent:
             return sum(self._recent) / len(self._recent)
         present = self._clock() - self._turn_began if self._line else 0.0
@@ -143,12 +143,12 @@ class FairQueue:
 
 
 def held_text(num_places: int, whose: str) -> str:
-    """Why a visitor gets no further place in the line. whose: what they are counted by."""
+    """The reason why a visitor gets no further place in line. whose: what they are counted by."""
     return f"{num_places} runs of your {whose} are still in line here; wait for one of them."
 
 
 def full_text(num_ahead: int, seconds: float | None) -> str:
-    """Why a visitor is not let into the line. seconds: how long they would wait, if that is why."""
+    """The reason why a visitor is not let into the line. seconds: their wait, if that is why."""
     runs = f"{num_ahead} run{'s are' if num_ahead != 1 else ' is'} before yours"
     wait = "" if seconds is None else f", a wait of about {seconds:.0f} seconds"
     return f"The page is full: {runs}{wait}. Nothing is lost; try again in a minute."

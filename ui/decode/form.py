@@ -1,6 +1,6 @@
 """A visitor's form: its fields, the rules they must keep, and every error as one sentence.
 
-Knows no Gradio, no model and no tensors.
+Knows no Gradio and no tensors.
 """
 
 import re
@@ -18,11 +18,11 @@ from sbd_core.trace import Trace
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
 MAX_TYPED_CHARACTERS = 20_000
-"""What a text box takes: more than is decoded, so that a longer text is refused and not cut."""
+"""Capacity of a text box: more than is decoded, so that a longer text is refused, not cut off."""
 MAX_NEW_TOKENS = 256
 MAX_TURNS = 40
 MAX_LANES = 4
-"""Ways to decode one prompt that the page compares."""
+"""Largest number of lanes that the page compares."""
 LABELS = {
     "model": "Model",
     "prompt": "Prompt",
@@ -87,7 +87,7 @@ class Form:
         return cls(**{"prompt": None, **values})
 
     def as_shown(self, *, is_chat: bool = True) -> "Form":
-        """Without what the form hides, whatever it was set to before.
+        """The form without its hidden fields, whatever they were set to before.
 
         is_chat: whether the model takes a conversation; else the system message is hidden.
         """
@@ -110,7 +110,7 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         and 2 <= block_size <= MAX_SHOWN_BLOCK,
         max_new_tokens=_whole(form.max_new_tokens),
         seed=_whole(form.seed),
-        # Gradio has a number for an empty field, too.
+        # Gradio sends 0 for an empty field.
         repetition_penalty=form.repetition_penalty or None,
         max_rows=_whole(form.max_rows) or None,
         pinned=_pairs(form.pinned),
@@ -119,9 +119,9 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
 
 
 def forms_of(lanes: object, form: Form) -> dict[str, Form]:
-    """The form of each lane to compare, by its name; none twice. Raises ArgumentError.
+    """The form of each lane to compare, by the lane's name. Raises ArgumentError.
 
-    lanes: see `lane_settings`. form: what they share.
+    lanes: see `lane_settings`. form: the fields that they share.
     """
     if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
         raise ArgumentError("Lanes", f"must be 1 to {MAX_LANES}; choose one", None)
@@ -132,8 +132,7 @@ def forms_of(lanes: object, form: Form) -> dict[str, Form]:
 def lane_settings(lane: object) -> dict[str, Any]:
     """The form's fields for a lane: ntp, verify, sbd or a solver's name.
 
-    A value of its first setting may follow: "verify:41" has at most so many rows, "sbd:0.1" that
-    gamma.
+    A value of its first setting may follow: "verify:41" has at most 41 rows, "sbd:0.1" gamma 0.1.
     """
     name, colon, number = str(lane).partition(":")
     rule = SOLVERS.get("entropy-bound" if name == "sbd" else name)
@@ -156,7 +155,7 @@ def lane_settings(lane: object) -> dict[str, Any]:
 
 
 def lane_name(config: DecodeConfig) -> str:
-    """The lane that decodes so, as `lane_settings` reads it."""
+    """The name of the lane that decodes so; the inverse of `lane_settings`."""
     if config.strategy != "sbd":
         return str(config.strategy)
     values = list(solver_parameters(config.solver).values())[:1]
@@ -165,7 +164,7 @@ def lane_name(config: DecodeConfig) -> str:
 
 
 def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
-    """The prompt, with what was said before it where it is a follow-up. Raises ArgumentError."""
+    """The prompt, with the conversation before it if it is a follow-up. Raises ArgumentError."""
     system = form.system or ""  # Gradio has null for a box that is not on the page
     if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
         rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
@@ -189,7 +188,7 @@ def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
 
 
 def settings_of(trace: Trace) -> dict[str, Any]:
-    """The form's fields that decode a trace again; other solvers' parameters are not in."""
+    """The form's fields that decode a trace again, without other solvers' parameters."""
     config = trace.config
     return {
         "prompt": trace.prompt,
@@ -269,7 +268,7 @@ def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dic
 
 
 def _tokens(model: SetBlockModel, template: str) -> list[int | None]:
-    """The template's tokens, None for one that the model is to fill in."""
+    """The template's tokens; None where the model is to fill one in."""
     tokens: list[int | None] = []
     place = 0
     for blank in BLANK.finditer(template):
@@ -290,7 +289,7 @@ def _length(blank: re.Match[str]) -> int:
 
 
 def _literal(model: SetBlockModel, text: str) -> list[int | None]:
-    """Tokens of text in the middle of an answer: without what a tokenizer puts first."""
+    """Tokens of text inside an answer, without the tokens that a tokenizer puts first."""
     if not text:
         return []
     first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
@@ -301,7 +300,7 @@ MAX_PUZZLE_CHARACTERS = 100
 
 
 def puzzle_prompt(text: Any) -> str:
-    """The prompt for the 4x4 puzzle `text`, a sign a cell.
+    """The prompt for the 4x4 puzzle `text`, one character per cell.
 
     Raises ArgumentError for what is no puzzle, or one with no solution, or with several.
     """

@@ -32,9 +32,9 @@ from ui.models import Models
 
 MAX_ASK = 16
 MAX_WAIT_SECONDS = 90.0
-"""Nobody is let into the line who would wait longer, going by the turns before."""
+"""Longest wait, going by earlier turns, with which a visitor is still let into the line."""
 MAX_PATIENCE_SECONDS = 180.0
-"""Who is in the line is served, even if turns became longer; up to here."""
+"""Longest wait of a visitor in the line, should turns become longer."""
 SECONDS_BETWEEN_LOOKS = 0.2
 STOPPED_TEXT = "Stopped."
 LOADING_TEXT = "The model is loading; your decode starts by itself."
@@ -51,8 +51,7 @@ logger = logging.getLogger(__name__)
 class Update:
     """News for the page. wire: lines for the player. message: a line of text, "" clears it.
 
-    num_ahead: runs of others before this one; more than can be told where the line is full. lane:
-    the main one, where there is news of it.
+    num_ahead: runs of others before this one. lane: the main lane, if there is news of it.
     """
 
     wire: str = ""
@@ -64,7 +63,7 @@ class Update:
 
 
 class Session:
-    """All visitors' way to the page's models. Only those are shared, and nobody writes to them."""
+    """All visitors' access to the page's models, which alone are shared and never written to."""
 
     def __init__(
         self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False
@@ -88,14 +87,14 @@ class Session:
         return PUBLIC if self._is_public else USUAL
 
     def model(self, name: object = "") -> SetBlockModel:
-        """A model of the page, waiting until it is loaded; `while_loading` waits with words.
+        """A model of the page, once it is loaded; `while_loading` tells visitors meanwhile.
 
         name: as Form.model.
         """
         return self.models.wanted(name).result()
 
     def while_loading(self, name: object = "") -> Iterator[Update]:
-        """News while a model is being loaded; none if it is there. Raises our errors.
+        """Yield news while a model is being loaded, none if it is loaded. Raises our errors.
 
         name: as Form.model.
         """
@@ -104,7 +103,7 @@ class Session:
             yield Update(message=LOADING_TEXT)
 
     def check(self, form: Form) -> None:
-        """Raise the error that a decode of the form would be refused with; waits for the model."""
+        """Raise the error that a decode of the form would raise; waits for the model."""
         self.open(form)
 
     def decode(
@@ -115,7 +114,7 @@ class Session:
         *,
         is_compared: bool = True,
     ) -> Iterator[Update]:
-        """Everything the page shows of one decode, to the end. Closing it frees the model.
+        """Yield everything that the page shows of one decode. Closing it frees the model.
 
         visit: where its visitor may stop it. client: whose it is. is_compared: decode the prompt by
         next-token prediction, too.
@@ -128,7 +127,7 @@ class Session:
         yield from self._told([form.model], opened, form.ask, visit, client)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
-        """The same of one prompt decoded in several ways, each a lane of that name."""
+        """Yield the same for one prompt decoded in several ways, each a lane by its name."""
 
         def opened() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
@@ -143,7 +142,7 @@ class Session:
         visit: Visit | None,
         client: Client,
     ) -> Iterator[Update]:
-        """Everything the page shows of a run. names: of the models. ask: see Form."""
+        """Yield everything that the page shows of a run. names: of the models. ask: see Form."""
         ticket = None
         run_id = uuid.uuid4().hex[:8]
         is_stopped = (visit or Visit()).watch()
@@ -162,7 +161,7 @@ class Session:
             yield Update(
                 message=message_of(error), is_error=True, is_running=False, num_ahead=ahead
             )
-        except Exception as error:  # the page must say something, whatever broke
+        except Exception as error:  # whatever broke, the page must say so
             logger.exception("a decode failed")
             text = FULL_TEXT if is_out_of_memory(error) else FAILED_TEXT
             yield Update(message=text, is_error=True, is_running=False)
@@ -222,7 +221,7 @@ class Session:
         model = self.model(form.model)
         engine = _engine()
         most = MAX_ROWS if config.max_rows is None and on_zero_gpu() else config.max_rows
-        # With a number nothing is timed yet: see settle(). A lent GPU's rows are nearly free.
+        # A number keeps rows from being timed yet, see settle(); a lent GPU's are nearly free.
         config = engine.resolve_defaults(model, replace(config, max_rows=most or MAX_ROWS))
         config = replace(config, max_rows=most)
         blanks = pins_of(model, form.template, config)
@@ -247,7 +246,7 @@ class Session:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
-        """News of the line until it is the ticket's turn. Raises if that takes too long."""
+        """Yield news of the line until it is the ticket's turn. Raises if that takes too long."""
         deadline = time.monotonic() + MAX_PATIENCE_SECONDS
         while num_ahead := self.queue.num_ahead(ticket):
             if time.monotonic() > deadline:
@@ -325,7 +324,7 @@ class Session:
 
 
 def _engine() -> ModuleType:
-    """The functions that decode, to be asked for once a model is there.
+    """The module of the engine, which may be imported once a model is there.
 
     The page opens before they are imported; only the thread that loads the first model does that,
     as transformers fails in two threads that import it at a time.
@@ -334,7 +333,7 @@ def _engine() -> ModuleType:
 
 
 def require_listener(client: Client) -> None:
-    """Raise if nobody fetches the news of a run: it would hold the model for no one."""
+    """Raise if nobody fetches the run's news, as it would hold the model for no one."""
     if not client.is_listening():
         raise SetBlockDecodingError("Stopped: nobody listens to this run any more.")
 
@@ -345,7 +344,7 @@ def late_text(limits: Limits) -> str:
 
 
 def waiting_text(num_ahead: int) -> str:
-    """Where in line, in words."""
+    """The place in line, in words."""
     if num_ahead == 1:
         return "Another decode is running; yours comes next."
     return f"{num_ahead} decodes are before yours; it starts by itself."
@@ -353,7 +352,7 @@ def waiting_text(num_ahead: int) -> str:
 
 SECONDS_BETWEEN_YIELDS = 0.125
 SECONDS_TO_FIRST = 0.1
-"""So long the first news waits for a first reveal to bring along."""
+"""Time for which the first news waits for a first reveal."""
 
 
 class UpdateThrottle:
@@ -397,6 +396,6 @@ def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[di
                 yield news
     except SetBlockDecodingError as error:
         yield {**news, "error": message_of(error)}
-    except Exception:  # the page must say something, whatever broke
+    except Exception:  # whatever broke, the page must say so
         logger.exception("a timing failed")
         yield {**news, "error": FAILED_TEXT}

@@ -1,6 +1,6 @@
-"""Whether an answer is right: from its prompt, by the checkers of sbd_core.tasks.
+"""Verdicts on answers, from their prompts, by the checkers of sbd_core.tasks.
 
-Says nothing where no checker can decide. Knows no Gradio, no model and no tensors.
+Where no checker can decide there is no verdict. Knows no Gradio, no model and no tensors.
 """
 
 import json
@@ -26,7 +26,7 @@ PARTED = re.compile(r"sudoku(?:.*[^0-9\s])?\s*(?:[0-4]\s*){16}$", re.IGNORECASE 
 SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
 JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 FENCED = re.compile(r"^```(?:json)?[ \t]*\n(.*?)^```", re.IGNORECASE | re.DOTALL | re.MULTILINE)
-"""Where a chat model writes the JSON that it was asked for, words before and after it."""
+"""A fenced block, in which chat models write the JSON asked for, with words around it."""
 WORDS = {
     "code": (
         "Right: the function returns what it should.",
@@ -41,7 +41,7 @@ WORDS = {
         "Wrong: this is not the line with its blanks filled.",
     ),
 }
-"""Of a right and of a wrong answer, by task."""
+"""Sentences on a right and on a wrong answer, by task."""
 SUDOKU_WORDS = {
     "right": "Solved: no rule is broken.",
     "broken": "Wrong: the grid breaks a rule or changes a digit of the puzzle.",
@@ -92,7 +92,7 @@ def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[st
 
 
 def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
-    """The verdict on a trace's text; None for one that was stopped, or that nothing can decide.
+    """The verdict on a trace's text; None if it was stopped or no checker can decide.
 
     is_ours: a model wrote it here. Code of a stranger, or with tokens pinned by one, never runs.
     """
@@ -134,7 +134,7 @@ def _unknown_verdict(trace: Trace) -> Verdict | None:
 
 
 def _asked_for(prompt: str) -> Example | None:
-    """A sudoku or a sum of the visitor's own; its case is worked out from the prompt."""
+    """A visitor's own sudoku or sum as an example, its case worked out from the prompt."""
     puzzle = PUZZLE.search(prompt)
     if puzzle and solutions(puzzle[1]):
         return Example("sudoku", prompt, "", puzzle[1])
@@ -153,7 +153,7 @@ def _result_of(prompt: str) -> int | None:
 
 
 def _worked_out(expression: str) -> int | None:
-    """Products and quotients first, from the left; None for one that is no whole number."""
+    """The value, products and quotients first; None if any is no whole number."""
     total, sign, term = 0, 1, None
     operation = "+"
     for token in re.findall(r"\d+|[-+*/]", expression):

@@ -33,7 +33,7 @@ def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> st
 
 
 def prompts_of(preset: Preset) -> list[tuple[str, str]]:
-    """Its prompts, each with the name of its recorded run or ""; those that have one first."""
+    """The preset's prompts, each with the name of its recorded run or ""; recorded ones first."""
     rows = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
     return sorted(rows, key=lambda row: not row[1])
 
@@ -48,12 +48,12 @@ def promise(model_name: str) -> str:
 
 
 def reply(prompt_id: str, *, prompt: str = "", error: str = "") -> str:
-    """The value that hands over a prompt, or says what was wrong; no two are equal."""
+    """A value that hands over a prompt or an error; no two values are equal."""
     return server_message(prompt_id=prompt_id, prompt=prompt, error=error)
 
 
 GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
-"""What the slider offers, nats; any other gamma can be typed."""
+"""The slider's steps in nats; any other gamma can be typed."""
 
 
 CHOICE_SCRIPT = """() => {
@@ -61,8 +61,8 @@ CHOICE_SCRIPT = """() => {
     const { strategy, solver, gamma } = JSON.parse(dataset.choice);
     return [strategy, solver ?? undefined, gamma ?? undefined];
 }"""
-"""Strategy, solver and gamma as the slider asks for them; what it does not name stays. Run by the
-browser alone: an answer of the server's could come after the next choice, and undo it."""
+"""Sets strategy, solver and gamma as the slider asks; other fields stay. It runs in the browser
+alone: the server's answer could come after the next choice and undo it."""
 
 
 def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
@@ -103,7 +103,7 @@ SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The parts that page wires. fields: by the names of ui.decode.form.Form, in its order."""
+    """The parts that the page wires. fields: by the names of ui.decode.form.Form, in order."""
 
     fields: dict[str, gr.components.Component]
     decode: gr.Button
@@ -146,12 +146,12 @@ class OfModel:
 
 
 def engine_of(offer: Offer, limits: Limits) -> str:
-    """Value of the line that says who decodes, for a model of the page as it is now."""
+    """The value of the line that says who decodes, for a model of the page."""
     return engine_value(offer.folder_for_browsers(is_public=not limits.may_fetch_model))
 
 
 def build(models: Models, limits: Limits = USUAL) -> Controls:
-    """Everything in the form, inside the layout that is open now."""
+    """Build the form inside the layout that is open."""
     model = models.first.lazy
     of_model = OfModel.of(models.first, limits)
     start = start_of(of_model.best, models.first.name)
@@ -259,7 +259,7 @@ def strategies_of(model: LazyModel) -> list[tuple[str, str]]:
 
 
 def is_in_use(strategy: str, solver: str, name: str) -> bool:
-    """Whether a decode by this strategy and this solver looks at the setting `name`."""
+    """Whether a decode by this strategy and solver uses the setting `name`."""
     if name == "max_rows":
         return strategy == "verify"
     if name == "solver":

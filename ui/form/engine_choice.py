@@ -18,7 +18,7 @@ from ui.hosting.web_models import address_of
 
 ENGINE = DIST / "engine.js"
 RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
-"""ONNX Runtime Web, which the engine finds beside itself."""
+"""Files of ONNX Runtime Web, which the engine finds beside itself."""
 
 
 def engine_value(folder: Path | None) -> str:
@@ -43,5 +43,5 @@ def _setting(export: WebFolder) -> dict[str, Any]:
 
 @cache
 def _versioned(file: Path) -> str:
-    """Its path; another content has another one."""
+    """The file's path, which changes with its content."""
     return f"{static_path(file)}?v={hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"

@@ -1,9 +1,9 @@
 """The settings that the committed evaluation says are best, and the sentence that says why.
 
-The rule, from each setting's mean accuracy over the tasks: the gamma of Eq. 8 is the largest at
-most MAX_LOSS below next-token prediction; if none is, the one of the highest accuracy. The strategy
-is verify if that is at most MAX_LOSS below too, and that gamma is not or has no more tokens a
-forward pass; else Set Block Decoding. Knows no Gradio.
+The rule goes by each setting's mean accuracy over the tasks. The gamma of Eq. 8 is the largest
+whose accuracy is at most MAX_LOSS below next-token prediction, or else the most accurate. The
+strategy is Set Block Decoding if that gamma is so close and brings more tokens per forward pass
+than verify, or if verify is not as close; else it is verify. Knows no Gradio.
 """
 
 import json
@@ -21,7 +21,7 @@ from ui.examples import BUNDLED_MODEL
 
 EVALUATION = ASSETS / "results" / "evaluation.json"
 MAX_LOSS = 0.01
-"""Of accuracy, a part of 1: one point."""
+"""Acceptable loss of accuracy: one point."""
 REQUESTS = ASSETS / "results" / "requests.json"
 ADAPTER_BLOCK_SIZE = 4
 ADAPTER_WORDS = "Verify gives the base model’s own answers, whatever the adapter drafts"
@@ -36,9 +36,9 @@ logger = logging.getLogger(__name__)
 class Best:
     """The settings to start from. words: one sentence or two that say why.
 
-    block_size: None is the largest that the model was trained on. paper: what to know before the
-    paper's rule is tried, "" for nothing. causal_first: gamma of CausalFirst where it does better
-    than the paper's rule, and words on it.
+    block_size: None is the largest that the model was trained on. paper: advice before the paper's
+    rule is tried, "" for none. causal_first: the gamma of CausalFirst, if it does better than the
+    paper's rule, and words on it.
     """
 
     strategy: StrategyName
@@ -51,7 +51,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A setting of the evaluation, means over its tasks. gamma: None for verify."""
+    """Means of one setting of the evaluation over its tasks. gamma: None for verify."""
 
     gamma: float | None
     accuracy: float
@@ -91,8 +91,8 @@ def best_for(
 def measured_on_requests(model: str) -> Best | None:
     """The settings that open requests were measured with; None for a model that was not.
 
-    Verify, whose words are the base's, and the γ of Eq. 8 that was chosen for it, with the share of
-    its words that next-token prediction would keep, and that of the causal token first.
+    They are verify, whose words are the base's own, and the chosen γ of Eq. 8 and of CausalFirst,
+    each with the share of its words that next-token prediction would keep.
     """
     try:
         data = json.loads(REQUESTS.read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def measured_on_requests(model: str) -> Best | None:
         name, scores = next(iter(data["requests"].items()))
         rows = {score["row"]: score for score in scores}
         gamma = float(data["gammas"]["SBD"])
-        # With many rows; the results of before the one rule tell it from verify with few.
+        # Older results tell verify with many rows from verify with few.
         verify = rows.get("verify, fewest passes") or rows["verify"]
         plain = rows[f"SBD, gamma {gamma:g}"]
         first_gamma = float(data["gammas"]["SBD causal token first"])
@@ -143,7 +143,7 @@ def measured() -> Best | None:
 
 
 def best_of(evaluation: Mapping[str, Any]) -> Best | None:
-    """The rule of this file; None where the evaluation holds no gamma or no next-token prediction.
+    """Apply this file's rule; None without any gamma or next-token prediction in the evaluation.
 
     evaluation: {"block_size": k, "rows": {name: {"mean": {"accuracy", "tokens_per_forward"},
     "families": [...]}}}.

@@ -49,7 +49,7 @@ def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
 
 def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
     """The value of the switch. chosen: the model that the form has from now on, "" as before."""
-    number = next(_count)  # before the rows are read: a later number never holds older news
+    number = next(_count)  # read before the rows, so that a later number never holds older news
     rows = [_row(offer, may_manage=may_manage) for offer in models]
     value = {"number": number, "first": models.first.name, "chosen": chosen, "models": rows}
     return wire_json(value)
@@ -150,7 +150,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
 
 
 def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[Any]:
-    """Values of the form's parts for a model. keeps_settings: what is set by hand stays."""
+    """Values of the form's parts for a model. keeps_settings: settings made by hand stay."""
     shown, model = OfModel.of(offer, limits), offer.lazy
     best, choices = shown.best, strategies_of(model)
     info = block_size_words(model)
