@@ -4,7 +4,7 @@ import { chosenModel } from "../core/models.js";
 import { elementOf, find } from "../dom/elements.js";
 import { currentView, onScheme, onTurn, STOP_MS } from "../dom/page.js";
 import { dialOf, KINDS, laneTitle } from "../engine/session/lane_names.js";
-import { isLater } from "../form/order.js";
+import { isLater } from "../form/status.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 import { readForm } from "../in_browser/mount.js";
 import { keepAddress, linkToLanes } from "../share/permalink.js";
@@ -12,7 +12,7 @@ import { CompareForm } from "./form.js";
 import { ComparePlayer } from "./player.js";
 import { StaleLine } from "./stale.js";
 
-/** @import { Order } from "../form/order.js" */
+/** @import { Order } from "../form/status.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
 /** @import { News } from "../engine/session/session.js" */
 /** @import { FormSetting } from "./form.js" */

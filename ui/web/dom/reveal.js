@@ -3,7 +3,7 @@
 // the passes are over before an eye could follow.
 
 import { clamp } from "../core/numbers.js";
-import { revealPace } from "./pace.js";
+import { revealPace } from "./clock.js";
 import { isStill } from "./page.js";
 
 const SHORTEST_MS = 60;

@@ -1,9 +1,11 @@
-// The settings of the form as they stand on the page, and how they differ from those of a run.
+// The settings of the form as they stand on the page, how they differ from those of a run, and the
+// changes that nobody made by hand: a model and a recorded run bring settings of their own.
 
 import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
 import { LANE_TITLES, SOLVER_TITLES } from "../core/names.js";
-import { numberBox } from "../dom/page.js";
+import { listInWords } from "../core/numbers.js";
+import { numberBox, playerOf } from "../dom/page.js";
 
 /** @import { Run } from "../core/run/run.js" */
 
@@ -110,4 +112,39 @@ export function settingDifferences(run) {
     words.push(`seed ${seed} instead of ${run.config.seed}`);
   }
   return words;
+}
+
+const LOOK_MS = 250; // between two looks: a form that did not change over one has settled
+const NUM_LOOKS = 16;
+
+/** The strategy and the settings in the form, each in a few words. */
+function settings() {
+  const strategy = choiceOf("strategy");
+  const title = strategy === null ? [] : [TITLES.strategy?.[strategy] ?? strategy];
+  return [...title, ...dialWords(DIAL_NAMES)];
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let waiting;
+
+/**
+ * Tell what the form has now that it had not, once it has settled.
+ * @param {string} cause "With nano"
+ */
+export function tellChanges(cause) {
+  const before = settings();
+  let last = before.join();
+  let left = NUM_LOOKS;
+  function look() {
+    const now = settings();
+    const hasSettled = now.join() === last;
+    last = now.join();
+    left -= 1;
+    const other = now.filter((words) => !before.includes(words));
+    if (hasSettled && other.length)
+      playerOf(document)?.tellVisitor(`${cause} the form now has ${listInWords(other)}.`);
+    else if (left > 0) waiting = setTimeout(look, LOOK_MS);
+  }
+  clearTimeout(waiting);
+  waiting = setTimeout(look, LOOK_MS);
 }

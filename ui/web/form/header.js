@@ -1,8 +1,8 @@
 // The head of every view: the links to them all, folded into a menu on a phone, and the name of the
 // loaded model, as text.
 
+import { icon } from "../dom/buttons.js";
 import { elementOf, find, setAttribute, setText } from "../dom/elements.js";
-import { icon } from "../dom/icons.js";
 import { followAddress, onTurn, turnTo } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */

@@ -4,7 +4,7 @@
 import { absenceWords, isOffered, setModels } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
 import { keepInTab, keptInTab, onAskForChat, playerOf } from "../dom/page.js";
-import { tellChanges } from "./changes.js";
+import { tellChanges } from "./fields.js";
 
 /** @import { Model } from "../core/models.js" */
 /** @import { Mount, Trigger } from "../stub.js" */

@@ -11,7 +11,7 @@ import {
   typeInto,
   watchForm,
 } from "../dom/page.js";
-import { tellChanges } from "./changes.js";
+import { tellChanges } from "./fields.js";
 
 /** @import { Mount } from "../stub.js" */
 

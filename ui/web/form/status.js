@@ -1,16 +1,14 @@
-// One line under the buttons: what is going on, or what was wrong. What it says of the form goes
-// once the form asks for something else.
+// One line under the buttons: what is going on, or what was wrong, in the order in which the server
+// said it. What it says of the form goes once the form asks for something else.
 
 import { find, setText } from "../dom/elements.js";
 import { playerOf, watchForm } from "../dom/page.js";
 import { onStatus, sayNumAhead } from "../in_browser/bridge.js";
 import { differences } from "../watch/stale.js";
-import { isLater } from "./order.js";
 
 /** @import { Run } from "../core/run/run.js" */
 /** @import { Said } from "../in_browser/bridge.js" */
 /** @import { Mount } from "../stub.js" */
-/** @import { Order } from "./order.js" */
 
 /** @param {Event | undefined} event */
 function isByHand(event) {
@@ -53,4 +51,15 @@ export function mountStatusLine({ element, value, signal }) {
   onStatus(say, signal);
   watchForm(look, signal);
   return show;
+}
+
+/** @typedef {[turn: number, count: number]} Order of a thing said among all others */
+
+/**
+ * Whether a thing was said after another.
+ * @param {Order} order
+ * @param {Order} last
+ */
+export function isLater([turn, count], [lastTurn, lastCount]) {
+  return turn > lastTurn || (turn === lastTurn && count > lastCount);
 }

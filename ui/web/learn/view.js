@@ -2,8 +2,8 @@
 // answers; forward first shows the answer, then the next scene. Knows nothing of Gradio.
 
 import { plainWords } from "../core/glossary.js";
+import { icon } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { icon } from "../dom/icons.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
 import { onResize, scrollBehavior } from "../dom/page.js";

@@ -3,8 +3,8 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { traceText } from "../core/run/trace.js";
+import { icon } from "../dom/buttons.js";
 import { make, setText } from "../dom/elements.js";
-import { icon } from "../dom/icons.js";
 import { isDarkPage } from "../dom/page.js";
 import { linkTo } from "./permalink.js";
 import { animate } from "./pictures/animation.js";

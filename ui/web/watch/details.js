@@ -1,7 +1,7 @@
 // What one asks for of a whole run: its numbers, timings and hindsight, in a drawer.
 
+import { icon } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { icon } from "../dom/icons.js";
 import { makeLegend } from "../dom/legend.js";
 import { question } from "../dom/terms.js";
 

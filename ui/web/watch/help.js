@@ -3,8 +3,8 @@
 
 import { GLOSSARY, SOLVER_LINES } from "../core/glossary.js";
 import { SOLVER_TITLES } from "../core/names.js";
+import { icon } from "../dom/buttons.js";
 import { make } from "../dom/elements.js";
-import { icon } from "../dom/icons.js";
 import { KEY_WORDS, makeKeyList, makeLetterSwitch } from "../dom/keys.js";
 import { makeLegend } from "../dom/legend.js";
 import { paperLink } from "../dom/terms.js";

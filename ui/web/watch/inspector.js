@@ -3,8 +3,8 @@
 import { formatChange, formatNats, formatPercent } from "../core/numbers.js";
 import { draftedAt } from "../core/run/drafts.js";
 import { tokenName } from "../core/text/letters.js";
+import { icon } from "../dom/buttons.js";
 import { make, makeSvg, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { icon } from "../dom/icons.js";
 import { makeLegend } from "../dom/legend.js";
 import { term } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";

@@ -3,9 +3,8 @@
 import { evenly, MAX_TICKS } from "../core/limits.js";
 import { clamp } from "../core/numbers.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
-import { makeClock } from "../dom/clock.js";
+import { makeClock, playRate } from "../dom/clock.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { playRate } from "../dom/pace.js";
 import { isStill } from "../dom/page.js";
 
 /** @import { Run } from "../core/run/run.js" */

@@ -9,7 +9,7 @@ import { scrollBehavior } from "../dom/page.js";
 import { showToken } from "../dom/tokens.js";
 import { passMark, positionTitle, tileState } from "./view.js";
 
-/** @import { Joined } from "../core/text/bytes.js" */
+/** @import { Joined } from "../core/text/letters.js" */
 /** @import { Pointing } from "./actions.js" */
 /** @import { TileState, View } from "./view.js" */
 

@@ -3,10 +3,10 @@
 
 import { MAX_POSITIONS } from "../limits.js";
 import { isOffered } from "../models.js";
-import { BYTE, joinBytes } from "../text/bytes.js";
+import { BYTE, joinBytes } from "../text/letters.js";
 import { Lane } from "./lane.js";
 
-/** @import { Joined } from "../text/bytes.js" */
+/** @import { Joined } from "../text/letters.js" */
 /** @import { Timing } from "./times.js" */
 /** @import { Block, RunLine } from "./wire.js" */
 

@@ -1,8 +1,67 @@
 // Text as it is: what cannot be seen (spaces at an edge, line breaks, controls, direction marks,
-// lone bytes) becomes a mark; everything else stays as it came. Knows no DOM.
+// lone bytes) becomes a mark; tokens that are parts of one character are joined to it (a tokenizer
+// may cut "é" in \xC3 and \xA9); everything else stays as it came. Knows no DOM.
 
 import { MAX_MARKS } from "../limits.js";
-import { BYTE } from "./bytes.js";
+
+/** @typedef {{ text: string, index: number, count: number }} Joined part of a whole character */
+
+export const BYTE = /\\x([89A-F][0-9A-F])/;
+
+/**
+ * The bytes of a token that is not whole text by itself, else null.
+ * @param {string} text
+ */
+export function tokenBytes(text) {
+  if (!BYTE.test(text)) return null;
+  const bytes = [];
+  for (const part of text.split(/(\\x[89A-F][0-9A-F])/)) {
+    const match = BYTE.exec(part);
+    if (match?.[1]) bytes.push(parseInt(match[1], 16));
+    else bytes.push(...new TextEncoder().encode(part));
+  }
+  return bytes;
+}
+
+/** @param {number[]} bytes */
+function decodeBytes(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(bytes));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Join tokens in order of position: a map from each position that is part of a character now
+ * complete to its part. Positions that stay byte parts are not in it.
+ * @param {{ position: number, text: string }[]} items
+ */
+export function joinBytes(items) {
+  /** @type {Map<number, Joined>} */
+  const joined = new Map();
+  /** @type {number[]} */
+  let open = [];
+  /** @type {number[]} */
+  let bytes = [];
+  for (const { position, text } of items) {
+    const own = tokenBytes(text);
+    const isContinued = own !== null && ((own[0] ?? 0) & 0xc0) === 0x80;
+    const isNext = isContinued && position === (open.at(-1) ?? Infinity) + 1;
+    if (!isNext) [open, bytes] = [[], []];
+    if (!own || (isContinued && !isNext)) continue;
+    open.push(position);
+    bytes.push(...own);
+    const whole = decodeBytes(bytes);
+    if (whole === null) continue;
+    const count = open.length;
+    open.forEach((each, index) => {
+      joined.set(each, { text: whole, index, count });
+    });
+    [open, bytes] = [[], []];
+  }
+  return joined;
+}
 
 /** @typedef {[text: string, kind: string]} Piece a stretch of letters; kind "" is plain text */
 

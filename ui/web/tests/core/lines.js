@@ -131,3 +131,69 @@ export function runOf(text = WHOLE) {
   assert.ok(history.run);
   return history.run;
 }
+
+/** Two layers of 26 weights, an output layer of 20, 8 operations for a query and a key. */
+export const SHAPE = {
+  hidden_size: 2,
+  feed_forward_size: 3,
+  num_heads: 1,
+  num_kv_heads: 1,
+  head_size: 1,
+  num_feed_forward_matrices: 3,
+  num_layers: 2,
+  vocabulary_size: 10,
+  bytes_per_value: 4,
+};
+
+/** The second block's first forward pass: the first block rides along. */
+export const THIRD = {
+  ...FIRST,
+  seq: 4,
+  context: [3, 2],
+  block: [2, 2],
+  masked: masks([2, 0.3, 2, 0.9], [3, 0.01, 3, 0.99]),
+  reveals: reveals([3, 3], [2, 2]),
+  committed: [2, 3],
+  seconds: 0.004,
+};
+
+const TWO_BLOCKS = start({ prompt_token_ids: [0, 1, 2], shape: SHAPE });
+export const RIDING_RUN = runOf(
+  wire(TWO_BLOCKS, PREFILL, FIRST, SECOND, THIRD, { ...END, seq: 5 }),
+);
+
+const STEP = { ...PREFILL, lane: "verify", kind: "decode" };
+const VERIFY = { strategies: ["verify"], block_size: 8 };
+const CHECKING = start({ ...VERIFY, prompt_token_ids: [0, 1, 2], shape: SHAPE });
+
+/** Reads the prompt; drafts two tokens. */
+const DRAFTING = {
+  ...STEP,
+  kind: "prefill",
+  context: [0, 3],
+  block: [0, 3],
+  committed: [0],
+  draft: [1, 2],
+};
+
+/** Keeps the first of them; the second alternative, for the other one, is right. */
+export const RIGHT = {
+  ...STEP,
+  seq: 2,
+  context: [3, 3],
+  block: [3, 2],
+  committed: [1, 3],
+  draft: [2, 0],
+  predrafts: [
+    [2, 2, [], false],
+    [2, 2, [], false, 3],
+    [3, 2, [2, 0], true, 3],
+  ],
+};
+
+/** Reads the alternative and the draft, whose first token its row gave. */
+const AFTER = { ...STEP, seq: 3, context: [5, 3], block: [5, 2], committed: [2, 0, 1] };
+
+export const ALTERNATIVE_RUN = runOf(
+  wire(CHECKING, DRAFTING, RIGHT, AFTER, { ...END, seq: 4, lane: "verify", text: "Hello" }),
+);

@@ -12,11 +12,11 @@ import {
   rateWords,
   rooflineOf,
 } from "../../../core/forward/cost.js";
-import { RUN, SHAPE } from "./riding_run.js";
+import { RIDING_RUN, SHAPE } from "../lines.js";
 
 /** @param {number} pass of a run of two layers of 26 weights each */
 function costAt(pass) {
-  return costOf(SHAPE, RUN.main.steps[pass] ?? assert.fail(), "sbd", 3);
+  return costOf(SHAPE, RIDING_RUN.main.steps[pass] ?? assert.fail(), "sbd", 3);
 }
 
 test("a forward pass costs what its rows, its keys and the output layer do", () => {
@@ -34,7 +34,7 @@ test("a forward pass costs what its rows, its keys and the output layer do", () 
     outputBytes: 4 * 20,
     cacheBytes: 4 * 2 * 2 * 3,
   });
-  const plain = { ...(RUN.main.steps[3] ?? assert.fail()), causal: 1 };
+  const plain = { ...(RIDING_RUN.main.steps[3] ?? assert.fail()), causal: 1 };
   assert.equal(costOf(SHAPE, plain, "ntp", 3).rows, 1, "next-token prediction reads no block");
 });
 

@@ -14,8 +14,7 @@ import {
   rowText,
 } from "../../../core/forward/mask.js";
 import { programsAt } from "../../../core/forward/program.js";
-import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
-import { RUN, THIRD } from "./riding_run.js";
+import { FIRST, masks, PREFILL, RIDING_RUN, runOf, SECOND, start, THIRD, wire } from "../lines.js";
 
 /** @import { VisibleRow } from "../../../core/forward/mask.js" */
 
@@ -32,7 +31,7 @@ function mayAttend({ seen, first, stop }, key, numCached) {
 
 /** @param {number} pass */
 function maskAt(pass) {
-  const mask = maskOf(RUN, RUN.main, pass);
+  const mask = maskOf(RIDING_RUN, RIDING_RUN.main, pass);
   assert.ok(mask);
   return mask;
 }
@@ -47,9 +46,9 @@ test("a block that rides along is causal, the block behind it sees both ways", (
 });
 
 test("rows are named by what they read: final tokens, masks, tokens of the block", () => {
-  const read = rowsOf(RUN, RUN.main, 3);
+  const read = rowsOf(RIDING_RUN, RIDING_RUN.main, 3);
   assert.deepEqual(
-    read.map((row) => [row.kind, row.position, rowText(RUN, row)]),
+    read.map((row) => [row.kind, row.position, rowText(RIDING_RUN, row)]),
     [
       ["final", 0, "Hello"],
       ["final", 1, " world"],
@@ -57,14 +56,20 @@ test("rows are named by what they read: final tokens, masks, tokens of the block
       ["block", 3, "<m>"],
     ],
   );
-  assert.equal(rowText(RUN, rowsOf(RUN, RUN.main, 2)[1] ?? assert.fail()), " world");
-  assert.equal(rowText(RUN, rowsOf(RUN, RUN.main, 0)[0] ?? assert.fail()), "Hello");
+  assert.equal(
+    rowText(RIDING_RUN, rowsOf(RIDING_RUN, RIDING_RUN.main, 2)[1] ?? assert.fail()),
+    " world",
+  );
+  assert.equal(
+    rowText(RIDING_RUN, rowsOf(RIDING_RUN, RIDING_RUN.main, 0)[0] ?? assert.fail()),
+    "Hello",
+  );
 });
 
 test("next-token prediction beside it has the same text, and reads no token of the prompt twice", () => {
   const sizes = [0, 1, 3].map((pass) => {
     const mask = maskAt(pass);
-    const beside = ntpMaskBeside(mask, rowsOf(RUN, RUN.main, pass), 3);
+    const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, RIDING_RUN.main, pass), 3);
     return [mask.numCached + mask.numCausal, beside.numCached, beside.visible.length];
   });
   assert.deepEqual(sizes, [
@@ -76,14 +81,14 @@ test("next-token prediction beside it has the same text, and reads no token of t
 
 test("a mask is told in sentences, and so is each of its rows", () => {
   const mask = maskAt(3);
-  const read = rowsOf(RUN, RUN.main, 3);
+  const read = rowsOf(RIDING_RUN, RIDING_RUN.main, 3);
   const sentences = maskSentences(mask, read);
   assert.equal(sentences.length, 2);
   assert.match(sentences[0] ?? "", /^2 tokens are read causally: each sees all 3 cached tokens/);
   assert.match(sentences[1] ?? "", /2 rows sees .* 2 causal tokens .* to the right/);
-  assert.match(rowSentence(RUN, mask, read, 1), /“·world” at position 1 .* 5 of 7 keys/);
-  assert.match(rowSentence(RUN, mask, read, 2), /mask token at position 2 .* 7 of 7 keys/);
-  assert.equal(rowSentence(RUN, mask, read, 9), "");
+  assert.match(rowSentence(RIDING_RUN, mask, read, 1), /“·world” at position 1 .* 5 of 7 keys/);
+  assert.match(rowSentence(RIDING_RUN, mask, read, 2), /mask token at position 2 .* 7 of 7 keys/);
+  assert.equal(rowSentence(RIDING_RUN, mask, read, 9), "");
 });
 
 test("verify says why it reads fewer masks than the block size", () => {
@@ -95,7 +100,7 @@ test("verify says why it reads fewer masks than the block size", () => {
 });
 
 test("the cache grows by what was read causally, the block's rows are dropped", () => {
-  const cache = cacheAt(RUN, RUN.main, 3);
+  const cache = cacheAt(RIDING_RUN, RIDING_RUN.main, 3);
   assert.deepEqual(cache, {
     numPrompt: 3,
     before: 3,
@@ -104,10 +109,13 @@ test("the cache grows by what was read causally, the block's rows are dropped", 
     dropped: 2,
     alternatives: 0,
   });
-  const words = cacheSentences(RUN.main, 3, cache ?? assert.fail()).join(" ");
+  const words = cacheSentences(RIDING_RUN.main, 3, cache ?? assert.fail()).join(" ");
   assert.match(words, /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
-  const still = cacheAt(RUN, RUN.main, 2);
-  assert.match(cacheSentences(RUN.main, 2, still ?? assert.fail())[0] ?? "", /Nothing is added/);
+  const still = cacheAt(RIDING_RUN, RIDING_RUN.main, 2);
+  assert.match(
+    cacheSentences(RIDING_RUN.main, 2, still ?? assert.fail())[0] ?? "",
+    /Nothing is added/,
+  );
 });
 
 test("verify takes back the keys of rejected drafts", () => {
@@ -144,7 +152,7 @@ test("verify takes back the keys of rejected drafts", () => {
 
 test("a first forward pass over a block is one where nothing rides along too", () => {
   const lit = [1, 2, 3].map((pass) => {
-    const lines = programsAt(RUN, pass)[1]?.lines.slice(1, 3) ?? [];
+    const lines = programsAt(RIDING_RUN, pass)[1]?.lines.slice(1, 3) ?? [];
     return lines.filter((line) => line.isLit).map(({ words }) => words.split(":")[0]);
   });
   assert.deepEqual(lit, [["First time"], ["Other times"], ["First time"]]);
@@ -232,19 +240,55 @@ test("verify's last forward pass, accepted whole, takes nothing back and adds no
 
 test("what stands beside a mask is called the same only where it is", () => {
   const mask = maskAt(0);
-  const beside = ntpMaskBeside(mask, rowsOf(RUN, RUN.main, 0), 3);
+  const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, RIDING_RUN.main, 0), 3);
   assert.match(
-    besideWords(RUN, { ...mask, visible: beside.visible }, beside, 3),
+    besideWords(RIDING_RUN, { ...mask, visible: beside.visible }, beside, 3),
     /^3 rows, the same/,
   );
   const more = { ...mask, visible: [...beside.visible, ...beside.visible] };
-  assert.doesNotMatch(besideWords(RUN, more, beside, 3), /the same/);
+  assert.doesNotMatch(besideWords(RIDING_RUN, more, beside, 3), /the same/);
   assert.equal(
-    besideWords(RUN, { ...more, numCached: 7 }, { ...beside, numCached: 7 }, 3),
+    besideWords(RIDING_RUN, { ...more, numCached: 7 }, { ...beside, numCached: 7 }, 3),
     "Given the text before the block, it reads 3 rows and writes one token.",
   );
   assert.match(
-    besideWords(RUN, { ...more, numCached: 7 }, { ...beside, numCached: 3 }, 3),
+    besideWords(RIDING_RUN, { ...more, numCached: 7 }, { ...beside, numCached: 3 }, 3),
     /^With only the prompt in its cache, it reads 3 rows, the first token of its answer,/,
   );
+});
+
+test("the lines of a forward pass are lit, with their values", () => {
+  const [answer, block] = programsAt(RIDING_RUN, 3);
+  const lit = [...(answer?.lines ?? []), ...(block?.lines ?? [])].filter((line) => line.isLit);
+  const values = lit.map((line) => line.values);
+  assert.ok(values.includes("k = 2, positions 2 to 3"));
+  assert.ok(values.includes("2 + 2 rows"));
+  assert.ok(values.includes("H = 0.01, 0.30"));
+  assert.ok(values.includes("s = 2: 0.01 ≤ γ = 0.10"));
+  assert.ok(values.includes("+ 2 tokens, 4 in all"));
+  const first = programsAt(RIDING_RUN, 0).flatMap((each) =>
+    each.lines.filter((line) => line.isLit),
+  );
+  assert.deepEqual(
+    first.map((line) => line.values),
+    ["t = 3"],
+  );
+  assert.deepEqual(programsAt(RIDING_RUN, 99), []);
+});
+
+test("the rule is seen to hold by its numbers: what one more would have made is over gamma", () => {
+  /** @param {number[][]} masked */
+  const chosen = (masked) => {
+    const run = runOf(wire(start(), PREFILL, { ...FIRST, masked: masks(...masked) }));
+    const lines = programsAt(run, 1)[1]?.lines ?? [];
+    return lines.find(({ words }) => words.startsWith("Sort by entropy"))?.values;
+  };
+  assert.equal(chosen([[1, 0.104, 1, 0.99], [0, 0.2, 0, 0.9]]), "s = 1: 0.000 ≤ γ = 0.10; s = 2: 0.104"); // biome-ignore format: a row
+  assert.equal(chosen([[1, 0.05, 1, 0.99]]), "s = 1: 0.00 ≤ γ = 0.10");
+});
+
+test("no line promises a next forward pass, or a token beyond the limit, that may not come", () => {
+  const lines = programsAt(RIDING_RUN, 3).flatMap((each) => each.lines.map(({ words }) => words));
+  assert.ok(lines.includes("Until the answer ends or reaches its limit:"));
+  assert.ok(lines.some((words) => /the next forward pass, if there is one, reads it/.test(words)));
 });

@@ -8,11 +8,11 @@ import {
 } from "../../../core/run/drafts.js";
 import { mentionedIds } from "../../../core/run/trace.js";
 import { tileState } from "../../../watch/view.js";
-import { RIGHT, RUN } from "../alternative_run.js";
+import { ALTERNATIVE_RUN, RIGHT } from "../lines.js";
 
 /** @import { EventData } from "../../../core/run/wire.js" */
 
-const predrafts = RUN.main.steps[1]?.predrafts ?? [];
+const predrafts = ALTERNATIVE_RUN.main.steps[1]?.predrafts ?? [];
 
 test("only a predraft behind an alternative names one", () => {
   assert.deepEqual(predrafts, [
@@ -25,10 +25,17 @@ test("only a predraft behind an alternative names one", () => {
 });
 
 test("an alternative that was right is no accepted token of the draft", () => {
-  assert.deepEqual(checkedDraft(RUN.main, 1), { start: 1, tokens: [1, 2], numAccepted: 1 });
+  assert.deepEqual(checkedDraft(ALTERNATIVE_RUN.main, 1), {
+    start: 1,
+    tokens: [1, 2],
+    numAccepted: 1,
+  });
   assert.equal(rightAlternative(predrafts), predrafts[2]);
   assert.equal(rightAlternative(predrafts.slice(0, 2)), undefined);
-  const view = /** @type {import("../../../watch/view.js").View} */ ({ run: RUN, pass: 1 });
+  const view = /** @type {import("../../../watch/view.js").View} */ ({
+    run: ALTERNATIVE_RUN,
+    pass: 1,
+  });
   const states = [1, 2, 3, 4].map((position) => tileState(view, position));
   assert.deepEqual(
     states.map(({ kind, token, struck }) => [kind, token, struck]),

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { lanePieces, markOf, tokenName, tokenPieces } from "../../../core/text/letters.js";
+import {
+  joinBytes,
+  lanePieces,
+  markOf,
+  tokenBytes,
+  tokenName,
+  tokenPieces,
+} from "../../../core/text/letters.js";
 
 test("what cannot be seen has a mark", () => {
   assert.deepEqual([" ", "\n", "\r", "\t"].map(markOf), ["·", "⏎", "␍", "⇥"]);
@@ -38,4 +45,37 @@ test("inside a text only spaces that are easily missed get a dot", () => {
 
 test("markup stays text", () => {
   assert.equal(tokenName("<b>"), "“<b>”");
+});
+
+/** @param {string[]} texts */
+const inRow = (...texts) => texts.map((text, position) => ({ position, text }));
+
+test("a token of whole text has no bytes of its own", () => {
+  assert.equal(tokenBytes("é"), null);
+  assert.deepEqual(tokenBytes("a\\xC3"), [0x61, 0xc3]);
+});
+
+test("neighbours that spell a character are joined", () => {
+  const joined = joinBytes(inRow("x", "\\xC3", "\\xA9", "y"));
+  assert.deepEqual(
+    [...joined],
+    [
+      [1, { text: "é", index: 0, count: 2 }],
+      [2, { text: "é", index: 1, count: 2 }],
+    ],
+  );
+});
+
+test("a character of four bytes waits for its last", () => {
+  assert.equal(joinBytes(inRow("\\xF0", "\\x9F", "\\x98")).size, 0);
+  assert.equal(joinBytes(inRow("\\xF0", "\\x9F", "\\x98", "\\x80")).get(3)?.text, "😀");
+});
+
+test("bytes that are no neighbours, or begin nothing, stay parts", () => {
+  const apart = [
+    { position: 0, text: "\\xC3" },
+    { position: 2, text: "\\xA9" },
+  ];
+  assert.equal(joinBytes(apart).size, 0);
+  assert.equal(joinBytes(inRow("\\xA9", "\\xC3")).size, 0);
 });
