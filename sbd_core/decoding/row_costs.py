@@ -39,7 +39,7 @@ MAX_ROUNDS = 40
 FORMAT = 5
 
 logger = logging.getLogger(__name__)
-_known: dict[str, RowCosts] = {}
+_known: dict[str, tuple[str, RowCosts]] = {}
 
 
 def row_costs_of(model: SetBlockModel) -> RowCosts:
@@ -52,8 +52,14 @@ def row_costs_of(model: SetBlockModel) -> RowCosts:
         if costs is None:
             costs = measure_row_costs(model)
             _write(file, costs, depends_on)
-        _known[key] = costs
-    return _known[key]
+        name = f"{model.name}, {depends_on['dtype']}" if depends_on["dtype"] else model.name
+        _known[key] = name, costs
+    return _known[key][1]
+
+
+def known_row_costs() -> dict[str, RowCosts]:
+    """Those that this process has asked for, by model and dtype."""
+    return dict(_known.values())
 
 
 def measure_row_costs(model: SetBlockModel) -> RowCosts:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.cost import LayerShape, ModelShape
+from sbd_core.decoding.row_costs import known_row_costs
 from sbd_core.errors import ArgumentError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
@@ -351,6 +353,7 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
             f"{time_words(block.moving)} for the bytes of all steps, "
             f"{time_words(block.computing)} for the operations; of each step the longer counts",
         ),
+        ("Free rows", *_free_rows(what)),
         ("Left out", *_left_out(what)),
         ("Memory", *_memory(what)),
         (
@@ -369,6 +372,31 @@ def _rows_words(what: Asked) -> str:
     return (
         f"{rows} rows" if what.batch == 1 else f"{rows} rows a text, {rows * what.batch:,} in all"
     )
+
+
+FREE = 1.05
+"""Times as long as one row: rows up to there are free."""
+SHOWN_ROWS = (4, 16, 40)
+
+
+def _free_rows(what: Asked) -> tuple[str, str]:
+    """How many rows a forward pass may read on the device, and what they cost on this machine."""
+
+    def slowdown(rows: int) -> float:
+        one, more = (
+            pass_time(size, what.cache, what.batch, "corrected", what.shape, what.device).seconds
+            for size in (1, rows)
+        )
+        return more / one
+
+    sizes = range(2, 4097)
+    count = 1 + bisect_right(sizes, FREE, key=slowdown)
+    note = f"take at most {FREE:g} times as long as one: a draft of as many costs no time there"
+    for name, costs in known_row_costs().items():
+        one = costs.seconds(1)
+        told = ", ".join(f"{rows} rows {costs.seconds(rows) / one:.1f}×" for rows in SHOWN_ROWS)
+        note += f". This machine, timed with {name}: {told} as long as one"
+    return f"{count:,}", note
 
 
 def _left_out(what: Asked) -> tuple[str, str]:

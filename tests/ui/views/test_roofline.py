@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from sbd_core.config import RowCosts
 from sbd_core.cost import forward_cost
+from sbd_core.decoding import row_costs
 from sbd_core.plots.roofline import BLOCK_SIZES
 from sbd_core.roofline import left_out, pass_time, speedup
 from ui.views.roofline import (
     BUNDLED,
     DEFAULTS,
     MEASURED,
+    PAPER,
     WORDS,
     answer,
     asked,
@@ -321,3 +324,20 @@ def test_the_time_of_a_token_is_the_sum_of_the_passes_that_are_named() -> None:
     found = answer({**HERE, "speed": 2})
     assert value(found, "Set Block Decoding") == in_units(single / gain)
     assert note(found, "Set Block Decoding").endswith(f"16 rows: {in_units(double)}")
+
+
+def test_free_rows_take_hardly_longer_than_one(monkeypatch) -> None:
+    monkeypatch.setattr(row_costs, "_known", {})
+    wish = {"device": "h100-fp8", "model": PAPER, "cache": 1024, "batch": 1}
+    found = answer(wish)
+    count = int(value(found, "Free rows"))
+    one, last, next_one = (
+        pass_time(size, 1024, 1, "corrected", models()[PAPER][1], devices()["h100-fp8"]).seconds
+        for size in (1, count, count + 1)
+    )
+    assert last <= 1.05 * one < next_one
+    assert "This machine" not in note(found, "Free rows")
+    costs = RowCosts(((1, 0.01), (48, 0.104)))
+    monkeypatch.setattr(row_costs, "_known", {"key": ("nano, float32", costs)})
+    told = "This machine, timed with nano, float32: 4 rows 1.6×, 16 rows 4.0×, 40 rows 8.8× as long"
+    assert told in note(answer(wish), "Free rows")
