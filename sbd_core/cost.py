@@ -119,7 +119,7 @@ class ModelShape:
         return self.vocabulary_size * self.layer.hidden_size
 
     def to_data(self) -> dict[str, int]:
-        """As plain data, flat."""
+        """The sizes as flat plain data."""
         whole = asdict(self)
         layer: dict[str, int] = whole.pop("layer")
         return {**layer, **whole}
@@ -254,7 +254,7 @@ def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: i
 
 
 def total_cost(costs: Iterable[ForwardCost]) -> ForwardCost:
-    """All of them together."""
+    """Add costs up."""
     rows = flops = weight_bytes = cache_bytes = 0
     for cost in costs:
         rows += cost.rows

@@ -18,7 +18,7 @@ ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent
 
 
 def cache_folder() -> Path:
-    """Where bases, graphs and measured costs are kept: SBD_CACHE, else the user's cache folder."""
+    """The folder of bases, graphs and measured costs: SBD_CACHE, else the user's cache folder."""
     own, root = os.environ.get("SBD_CACHE"), os.environ.get("XDG_CACHE_HOME")
     if own:
         return Path(own).expanduser()

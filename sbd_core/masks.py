@@ -1,4 +1,4 @@
-"""Who may attend to whom: one predicate each for training and decoding, dense and flex forms.
+"""Attention masks: one predicate each for training and decoding, in dense and flex forms.
 
 Everything is built from a may-attend predicate on (row, query, key) index tensors. Knows
 nothing of models or tokens.
@@ -53,7 +53,7 @@ class TrainingLayout:
         return self.copy > 0
 
     def to(self, device: torch.device) -> "TrainingLayout":
-        """The same on another device."""
+        """The layout on another device."""
         fields = (self.document, self.position, self.block, self.copy)
         return TrainingLayout(*(field.to(device) for field in fields))
 

@@ -290,7 +290,7 @@ def _with_input(row: Row, name: str) -> str:
 
 
 def _role_of(message: Any) -> str | None:
-    """As templates have it; "call" for one that calls a function, None for one not known."""
+    """The role in templates; "call" for a function call, None for an unknown one."""
     if not isinstance(message, Mapping):
         return None
     return ROLES.get(str(message.get("role") or message.get("from")).lower())

@@ -127,7 +127,7 @@ class PassTime:
 def pass_time(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
 ) -> PassTime:
-    """All layers of a model; see left_out, and pass_seconds."""
+    """The time of all layers of a model; see left_out, and pass_seconds."""
     pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
     return PassTime(
         seconds=shape.num_layers * sum(max(pair) for pair in pairs),

@@ -151,7 +151,7 @@ that are NaN or +inf or leave a row no token.
 
 @torch.inference_mode()
 def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
-    """By tensor operations where the logits lie, none of them for what `spec` does not ask for.
+    """Compute the statistics that `spec` asks for, by tensor operations on the logits' device.
 
     Only the statistics leave the device, and at a temperature above 0 the distribution, which
     the CPU's generator draws from.

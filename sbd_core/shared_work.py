@@ -25,7 +25,7 @@ class Share:
 
     @classmethod
     def of_environment(cls) -> "Share":
-        """As accelerate launch and torchrun say it; one process of one without them."""
+        """The share that accelerate launch or torchrun assigns; without them one process of one."""
         names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
         rank, size, local = (int(os.environ.get(name) or 0) for name in names)
         return cls(rank, max(size, 1), local)

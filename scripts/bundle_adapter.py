@@ -184,7 +184,7 @@ def training_of(info: BlockAdapterInfo) -> str:
 
 
 def page_prompts(count: int) -> list[str]:
-    """So many of the page's prompts for this model, of every kind in turn."""
+    """Take so many of the page's prompts for this model, of every kind in turn."""
     rows = [row["prompts"] for row in json.loads(PROMPTS.read_text(encoding="utf-8"))]
     prompts = [prompt for group in zip_longest(*rows) for prompt in group if prompt is not None]
     return prompts[:count]

@@ -90,7 +90,7 @@ class Kit:
 
     @property
     def device(self) -> str:
-        """Where it computes."""
+        """The device that it computes on."""
         return "cpu" if self.is_dry else "cuda"
 
     @property

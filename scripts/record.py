@@ -41,7 +41,7 @@ def by(gamma: float) -> DecodeConfig:
 
 
 def real(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
-    """The same as the page decodes SmolLM2."""
+    """The config as the page decodes SmolLM2."""
     return replace(config, block_size=4, max_new_tokens=max_new_tokens)
 
 

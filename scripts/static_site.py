@@ -105,7 +105,7 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
 
 
 def base_of(export: WebFolder) -> str:
-    """Where a model's files are in the site."""
+    """The address of a model's files in the site."""
     return f"models/{export.name}/"
 
 
@@ -174,7 +174,7 @@ def block_range_of(export: WebFolder) -> tuple[int, int]:
 
 
 def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """Where the engine and the models are; see Setting in ui/web/in_browser/mount.js."""
+    """The addresses of engine and models; see Setting in ui/web/in_browser/mount.js."""
     models = [
         {
             "name": export.name,

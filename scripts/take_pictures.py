@@ -51,7 +51,7 @@ TO_RIDING = f"""() => {{
 
 
 def in_compare(page: Any) -> None:
-    """All lanes of a run that was just made, some of them home."""
+    """Show all lanes of a new run, some of them finished."""
     page.get_by_role("button", name="Word problem").click()
     turn_to(page, "Compare")
     page.locator(".sbd-compare-go").click()

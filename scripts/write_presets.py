@@ -54,7 +54,7 @@ def reads_well(example: Example) -> bool:
 
 
 def kind_of(example: Example) -> str:
-    """The same for prompts that differ by names, colors and numbers alone."""
+    """The kind of a prompt: equal for prompts that differ by names, colors and numbers alone."""
     return re.sub(r"\d+|\b[A-Z]\w+|\bwhite|yellow\b", "_", example.answer)
 
 

@@ -63,7 +63,7 @@ def evaluation(names: Sequence[str] = ()) -> str:
 
 
 def accuracy() -> str:
-    """The same in the rows of the README."""
+    """The accuracy in the rows of the README."""
     return evaluation(FEW_ROWS)
 
 

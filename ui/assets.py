@@ -59,7 +59,7 @@ def _bundle() -> str:
 
 
 def static_path(file: Path) -> str:
-    """Where Gradio serves a static file, below its routes; dom/address.js makes it an address.
+    """The path of a static file below Gradio's routes; the page's script makes it an address.
 
     A file of assets/ is named from there, see `ui.hosting.middleware`.
     """

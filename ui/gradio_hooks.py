@@ -88,7 +88,7 @@ def data_of(event: gr.EventData) -> dict[str, Any]:
 
 
 def client_of(page: gr.Blocks, request: gr.Request | None) -> Client:
-    """Who sent a request: address and session, and the news that pile up unread."""
+    """The client of a request: address, session, and whether it still fetches its news."""
     if request is None or request.client is None:
         return LOCAL
     session, last, has_read, since = request.session_hash, 0, False, time.monotonic()

@@ -130,7 +130,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
 
 
 def folder_of(path_or_hub_id: str | None) -> Path:
-    """Where a model lies that is a folder, or ships with this package."""
+    """The folder of a model that is one, or that ships with this package."""
     if path_or_hub_id is None:
         return DEFAULT_CHECKPOINT
     return bundled_folder(path_or_hub_id) or Path(path_or_hub_id)

@@ -106,7 +106,7 @@ class LazyModel:
                 self._future.set_exception(ModelError(self._words_of(error)))
 
     def _words_of(self, error: Exception) -> str:
-        """Why there is no model, for visitors: they are not told where it or its base lies."""
+        """The reason why there is no model, for visitors: without its folder or its base's."""
         if not isinstance(error, SetBlockDecodingError):
             kind = type(error).__name__
             return f"model: loading it failed inside the program ({kind}); its log says where"

@@ -79,7 +79,7 @@ class Offer:
         return self.name != DEFAULT_CHECKPOINT.name
 
     def folder_for_browsers(self, *, is_public: bool) -> Path | None:
-        """Where the model lies with which a visitor's browser may decode; None for none.
+        """The folder of the model that a visitor's browser may decode with; None for none.
 
         On a public page that is a bundled one.
         """

@@ -117,7 +117,7 @@ def gallery_traces(name: object) -> dict[str, Trace]:
 
 
 def gallery_file(name: str, lane: str) -> Path:
-    """Where the gallery keeps a lane of a run."""
+    """The gallery's file of a lane of a run."""
     return GALLERY / f"{name}-{lane}.json"
 
 

@@ -91,7 +91,7 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 
 
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
-    """With what is read from the logits: of the causal rows, and of the block drafted from if any.
+    """Seconds of a forward pass and of reading its logits: the causal rows and a drafted block.
 
     With a sampler head each row of a block is read by itself, once it has weighed it anew.
     """
@@ -145,7 +145,7 @@ def _read(file: Path) -> RowCosts | None:
 
 
 def _write(file: Path, costs: RowCosts, depends_on: dict[str, Any]) -> None:
-    """In one step, so that no other process reads half of it."""
+    """Write the file in one step, so that no other process reads half of it."""
     text = json.dumps({**depends_on, "points": costs.points})
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -85,7 +85,7 @@ def verifiers() -> Mapping[str, Any]:
 
 
 def words_of(text: str) -> list[str]:
-    """As nltk.word_tokenize of one sentence, which needs no data."""
+    """The words of one sentence, as nltk.word_tokenize has them, without its data files."""
     from nltk.tokenize import NLTKWordTokenizer
 
     words: list[str] = NLTKWordTokenizer().tokenize(text)

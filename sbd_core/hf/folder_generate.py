@@ -27,7 +27,7 @@ def generate(
     custom_generate: Any = None,
     **arguments: Any,
 ) -> Any:
-    """As model.generate(), with the arguments of sbd_core.hf.generate (gamma, block_size, ..).
+    """Decode as model.generate(), with the arguments of sbd_core.hf.generate (gamma, ..).
 
     tokenizer: for stop_strings. custom_generate: another folder or function, which then decodes.
     Raises as sbd_core.hf.generate does.

@@ -83,7 +83,7 @@ def generate(
     token_streamer: Any = None,
     **model_kwargs: Any,
 ) -> Any:
-    """For model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
+    """The function for model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
 
     The arguments before the star are those transformers prepares. strategy: None is sbd where gamma
     or a solver is given, else what the model's folder names. gamma: of the entropy bound, or give
@@ -136,7 +136,7 @@ def _sampling(generation_config: Any, temperature: float, seed: int | None) -> t
 def _events(
     model: TokenModel, rows: Sequence[_Row], config: DecodeConfig, repeats: int
 ) -> Iterator[tuple[int, StepEvent]]:
-    """All rows together; the `repeats` answers to one prompt are drawn from seeds of their own."""
+    """Decode all rows together; the `repeats` answers to one prompt have seeds of their own."""
     seeds = [config.seed + index % repeats for index in range(len(rows))]
     prompts = [row.prompt_ids for row in rows]
     return stream_batch(model, prompts, config, batch_size=len(rows), seeds=seeds)
@@ -271,7 +271,7 @@ def _solver(gamma: float | None, solver: Solver | None) -> Solver:
 
 
 def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
-    """As asked for, at most to the last position that the model has.
+    """The length asked for, at most up to the model's last position.
 
     transformers itself warns there and goes on; its server asks every model for 1,024 tokens.
     """

@@ -85,7 +85,7 @@ class SetBlockLM(HFLM):
         return sequences
 
     def get_model_info(self) -> dict[str, Any]:
-        """For the results: lm-eval's facts, and what generating took."""
+        """The entry in the results: lm-eval's own, and the counts of generating."""
         info = dict(super().get_model_info())
         solver = self._decoding["solver"]
         info |= {**self._decoding, "solver": repr(solver)}

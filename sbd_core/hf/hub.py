@@ -64,7 +64,7 @@ class HubFolder:
         return f"wrote {self.folder}; {advice}hf upload USER/NAME {self.folder} puts it on the Hub"
 
     def to_data(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         return asdict(self)
 
 

@@ -40,7 +40,7 @@ class Merged:
         )
 
     def to_data(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         return asdict(self)
 
 

@@ -72,7 +72,7 @@ class Preparation:
         )
 
     def to_data(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         return asdict(self)
 
 

@@ -65,7 +65,7 @@ class TokenModel:
         raise ArgumentError("prompt", "must be token ids", prompt)
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """No text."""
+        """An empty text: there is no tokenizer."""
         return ""
 
     def token_text(self, token_id: int) -> str:

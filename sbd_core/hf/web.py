@@ -77,7 +77,7 @@ class WebExport:
         return f"wrote {self.folder}: {self.model}, {self.dtype}, {size} to download"
 
     def to_data(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         return asdict(self)
 
 
@@ -163,7 +163,7 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
 def _stored(
     model: Any, adapter: BlockAdapter | None, dtype: str, *, is_fetched: bool
 ) -> dict[str, Stored]:
-    """All tensors by their names, as they are stored."""
+    """Store all tensors, by their names."""
     rows = {}
     if is_fetched:
         assert adapter is not None

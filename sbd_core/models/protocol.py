@@ -175,7 +175,7 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """As people read it."""
+        """The name for people."""
         ...
 
     @property

@@ -163,7 +163,7 @@ def _require_decoder(source: str, kind: Any, config: dict[str, Any], argument: s
 
 
 def reason_of(error: BaseException, source: str) -> str:
-    """Why transformers could not load `source`, and what to do about it."""
+    """A reason why transformers could not load `source`, with advice."""
     kinds = _causes(error)
     if any(issubclass(kind, GatedRepoError) for kind in kinds):
         return (

@@ -32,7 +32,7 @@ class Stored:
     data: bytes
 
     def tensor(self) -> Tensor:
-        """Its values in fp32."""
+        """The values in fp32."""
         return torch.from_numpy(KINDS[self.kind].widened(self.data)).reshape(self.shape)
 
     def __add__(self, below: "Stored") -> "Stored":
@@ -50,7 +50,7 @@ class Kind:
 
 
 def exactly(tensor: Tensor) -> Stored:
-    """In bf16 where that has all of its values, else in fp32."""
+    """Store a tensor exactly: in bf16 where that holds all of its values, else in fp32."""
     values = tensor.detach().float().contiguous()
     short = values.to(torch.bfloat16)
     if torch.equal(short.float(), values):
@@ -59,7 +59,7 @@ def exactly(tensor: Tensor) -> Stored:
 
 
 def in_8_bits(tensor: Tensor) -> Stored:
-    """By the largest value of each block of a row."""
+    """Round a tensor to 8 bits, by the largest value of each block of a row."""
     values = _blocks(tensor)
     scale = (np.abs(values).max(1) / np.float32(127)).astype("<f2")
     numbers = np.rint(values / _divisor(scale)[:, None]).clip(-127, 127)
@@ -67,7 +67,7 @@ def in_8_bits(tensor: Tensor) -> Stored:
 
 
 def in_4_bits(tensor: Tensor) -> Stored:
-    """By the least and the largest value of each block of a row."""
+    """Round a tensor to 4 bits, by the least and the largest value of each block of a row."""
     values = _blocks(tensor)
     least = values.min(1).astype("<f2")
     scale = ((values.max(1) - least.astype("f4")) / np.float32(15)).astype("<f2")

@@ -158,7 +158,7 @@ def _narrow(num_names: int, num_annotations: int, end: float) -> dict[str, Any]:
 
 
 def title_of(solver: str) -> str:
-    """As the form calls it; a solver that is not ours keeps the name that the results have."""
+    """The solver's title in the form; an unknown solver keeps the name that the results have."""
     return SOLVER_TITLES.get(solver, html.escape(solver))
 
 
@@ -255,7 +255,7 @@ def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
 
 
 def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
-    """Where a strategy stands that has no parameter."""
+    """The mark of a strategy without a parameter."""
     mean = row["mean"]
     return {
         "type": "scatter",

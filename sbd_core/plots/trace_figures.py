@@ -37,7 +37,7 @@ class Agreement:
 
     @property
     def num_reveals(self) -> int:
-        """All tokens the forward pass revealed."""
+        """Number of tokens that the forward pass revealed."""
         return len(self.same) + len(self.other) + len(self.unread)
 
 
@@ -67,7 +67,7 @@ class Gamble:
 
 
 def hindsights(trace: Trace) -> dict[int, Hindsight]:
-    """By position, what the causal head gives the tokens of the answer that it has read."""
+    """The causal head's rescoring of answer tokens that it has read, by position."""
     return {item.position: item for event in trace.events for item in event.hindsight}
 
 
@@ -402,7 +402,7 @@ def _drawn_gap(row: Gamble) -> float:
 
 
 def _log10(logarithm: float) -> float:
-    """As a power of ten, where it is drawn."""
+    """The power of ten at which a probability is drawn."""
     return max(logarithm / math.log(10), FLOOR)
 
 

@@ -56,7 +56,7 @@ class Phrasings:
 
     @property
     def every(self) -> tuple[str, ...]:
-        """All of them."""
+        """All phrasings."""
         return self.seen + self.held_out
 
     def draw(self, random: Random, wording: Wording) -> str:

@@ -221,7 +221,7 @@ class MemoryEstimate:
 
     @property
     def total(self) -> int:
-        """At the worst moment: in the backward pass, or in the update."""
+        """Bytes at the worst moment: in the backward pass, or in the update."""
         held = self.weights + self.gradients + self.optimizer + self.communication
         return held + max(self.activations + self.output_layer, self.update)
 
@@ -230,7 +230,7 @@ class MemoryEstimate:
         return self.total + MARGIN <= gigabytes * GIB
 
     def to_data(self) -> dict[str, int]:
-        """For JSON."""
+        """Plain data for JSON."""
         return {**asdict(self), "total": self.total}
 
 

@@ -150,7 +150,7 @@ def training_loss(
 def attention_mask(
     batch: PackedBatch, device: torch.device, attention: str
 ) -> "Tensor | BlockMask":
-    """Who may attend to whom: (rows, 1, n, n) bool, in bf16 to be added (eager), or a BlockMask.
+    """The training mask: (rows, 1, n, n) bool, in bf16 to be added (eager), or a BlockMask.
 
     What is added is 0 or -inf, which bf16 holds exactly, at half the memory of fp32.
     """

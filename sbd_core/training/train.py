@@ -355,7 +355,7 @@ def _leave_group() -> None:
 
 
 def _train(run: Run, save_every: int, save_minutes: float) -> None:
-    """All that is left of the run, behind a progress bar."""
+    """Run the remaining steps behind a progress bar."""
     saved_at = run.seconds
     with graceful_stop() as wish, _progress_bar(run) as bar:
         for line in run.steps(wish):

@@ -1,4 +1,4 @@
-"""Who asks for a run: the address it came from, whether anybody still listens, which runs go on.
+"""Clients and their visits: the address, whether anybody still listens, which runs go on.
 
 A visitor's runs are kept by their browser alone. Knows no Gradio and no tensors; ui.gradio_hooks
 makes clients of its requests.

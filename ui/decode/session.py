@@ -63,7 +63,7 @@ class Update:
 
 
 class Session:
-    """All visitors' access to the page's models, which alone are shared and never written to."""
+    """Access of all visitors to the page's models, which alone are shared and never written to."""
 
     def __init__(
         self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False

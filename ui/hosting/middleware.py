@@ -82,7 +82,7 @@ def proxies_of(text: str) -> Networks:
 
 
 def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
-    """Who sent a request, as limits count them: an address, or of IPv6 the network around it.
+    """The visitor of a request, as limits count them: an address, or the network of an IPv6 one.
 
     peer: who connected. forwarded: the values of X-Forwarded-For, which each proxy adds to on the
     right; the right-most that is no trusted proxy counts, what stands left of it may be forged.

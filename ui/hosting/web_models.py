@@ -22,7 +22,7 @@ _exporting = threading.Lock()
 
 
 def address_of(export: WebFolder) -> str:
-    """Where its files are served from now on, below the page: with a slash at the end."""
+    """Serve the export's files; their address below the page, with a slash at the end."""
     _served[export.digest] = export
     return f"{ROUTE[1:]}{export.digest}/"
 

@@ -21,7 +21,7 @@ def on_zero_gpu() -> bool:
 
 
 def before_torch() -> None:
-    """To be called before torch is imported: the package of ZeroGPU changes it."""
+    """Import the package of ZeroGPU, which changes torch; call it before torch is imported."""
     if on_zero_gpu():
         __import__("spaces")
 

@@ -115,7 +115,7 @@ def _outputs(
     lanes: Any = None,
     values: Mapping[str, Any] | None = None,
 ) -> tuple[Any, ...]:
-    """All outputs in their order; what is not given stays as it is."""
+    """All outputs in their order; those not given stay as they are."""
     known = values or {}
     return (
         *(shown or [gr.skip() for _ in range(NUM_SHOWN)]),

@@ -81,7 +81,7 @@ def _check_agreement(trace: Trace) -> None:
 
 
 def _letters(text: str) -> str:
-    """Without what tokenizers add and drop: spaces, marks."""
+    """The text without spaces and marks, which tokenizers add and drop."""
     return "".join(character for character in text if character.isalnum())
 
 

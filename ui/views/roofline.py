@@ -447,7 +447,7 @@ def _measured(what: Asked) -> list[dict[str, str]]:
 
 
 def _untimed(what: Asked) -> str:
-    """Why the forward passes timed here say nothing of what is asked; "" where they do."""
+    """The reason why the forward passes timed here do not answer the question; "" if they do."""
     times = measured_times().seconds
     most = max(next(iter(times.values())))
     if what.model != BUNDLED:

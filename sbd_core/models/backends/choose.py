@@ -61,7 +61,7 @@ def choose(
 def plain(
     model: Any, name: str, adapter: BlockAdapter | None = None
 ) -> FusedLlamaBackend | TransformersBackend:
-    """In PyTorch: fused where that can be, else through the model's own modules.
+    """The backend in PyTorch: fused where possible, else through the model's own modules.
 
     Raises ModelError for an adapter of a family that the fused forward pass does not take.
     """

@@ -155,7 +155,7 @@ class CudaGraphStep:
 
     @torch.inference_mode()
     def _forward(self) -> None:
-        """From `inputs` to `logits`: no shape, address or host value that is not always so."""
+        """Compute `logits` from `inputs`; shapes, addresses and host values never change."""
         fused = self._fused
         ids, positions, key_places = (rows.flatten() for rows in self.inputs[:3].unbind())
         places = (self._slot, self._offset, key_places)

@@ -50,7 +50,7 @@ class GatedLinears:
 
     @contextmanager
     def rows(self, rows: Sequence[int]) -> Iterator[None]:
-        """In a forward pass of one text: these rows are of blocks."""
+        """Name the rows of blocks for a forward pass of one text."""
         self._rows = list(rows)
         try:
             yield

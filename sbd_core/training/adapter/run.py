@@ -363,7 +363,7 @@ class AdapterRun:
         replace_folder(self._out, write_out)
 
     def _totals(self, steps: int, masked_tokens: int, seconds: float) -> dict[str, Any]:
-        """So much of this training, and what its beginning had."""
+        """Totals of this training and of the one it began from."""
         before = self._before
         return {
             "steps": before.get("steps", 0) + steps,

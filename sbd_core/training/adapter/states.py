@@ -31,7 +31,7 @@ class Text:
 
     @property
     def token_ids(self) -> tuple[int, ...]:
-        """All of them."""
+        """All token ids."""
         return self.prompt_ids + self.answer_ids
 
 

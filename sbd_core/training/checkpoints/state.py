@@ -82,7 +82,7 @@ class State:
 
 
 def state_folder(out: Path) -> Path:
-    """Where the resumable state of a run that writes `out` lives."""
+    """The folder of the resumable state of a run that writes `out`."""
     return out.with_name(out.name + ".state")
 
 

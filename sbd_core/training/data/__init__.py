@@ -1,1 +1,1 @@
-"""From tasks and files to masked, packed batches."""
+"""Masked, packed batches made of tasks and files."""

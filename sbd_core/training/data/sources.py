@@ -41,7 +41,7 @@ class Record:
 
     @property
     def prompt(self) -> str:
-        """All that is said before the answer."""
+        """The text of all messages before the answer."""
         return "\n".join(content for _, content in self.messages)
 
 
@@ -59,7 +59,7 @@ def require_sources(data: object) -> None:
 def mixed(
     seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Piece]]
 ) -> Iterator[Example | Piece]:
-    """Without end: each item of a task, drawn by its weight, or of a source, at weight 1.
+    """Draw items without end: of a task by its weight, or of a source at weight 1.
 
     No source is empty.
     """

@@ -53,7 +53,7 @@ class QuerySpan:
 
     @property
     def stop(self) -> int:
-        """Where the last row's keys lie, plus one."""
+        """One past the place of the last row's keys."""
         return self.cache.length + self.num_queries
 
     @property

@@ -73,7 +73,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """All of a model. embedding (vocab, hidden); head (hidden, vocab)."""
+    """All weights of a model. embedding (vocab, hidden); head (hidden, vocab)."""
 
     embedding: Tensor
     layers: list[Layer]

@@ -152,7 +152,7 @@ SESSION_ERRORS = (
 
 
 class OnnxUnavailable(Exception):
-    """Why a model cannot run here; one line."""
+    """The reason why a model cannot run here, in one line."""
 
 
 def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> OnnxBackend:

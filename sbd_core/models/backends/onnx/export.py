@@ -151,7 +151,7 @@ class Exporter:
         self.writer = Writer()
 
     def write(self, folder: Path) -> None:
-        """Its files in a folder that is there. Raises OSError."""
+        """Write the graph's files into an existing folder. Raises OSError."""
         kept: dict[str, Any] = {}
         with (folder / WEIGHTS_FILE).open("wb") as weights:
             self._write_graph(folder / GRAPH_FILE, weights, kept)

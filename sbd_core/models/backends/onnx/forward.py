@@ -190,7 +190,7 @@ def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) ->
 
 
 class Rows:
-    """Where the rows of a forward pass stand."""
+    """The places of a forward pass's rows."""
 
     def __init__(self, requests: Sequence[ForwardRequest], shape: GraphShape) -> None:
         self._requests = requests
