@@ -37,10 +37,6 @@ WORDED_ROWS = ("NTP", "SBD gamma 0.1", "verify")
 
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
-BASELINE = "transformers generate()"
-TIMED_ROWS = ("ntp", "sbd, gamma 0.1, k=16", "verify, k=16")
-"""Rows of the table of wall-clock of the README, beside those of transformers."""
-
 
 def evaluation(names: Sequence[str] = ()) -> str:
     """The paper's Table 1 on the bundled checkpoint; `names`: these rows alone."""
@@ -153,22 +149,29 @@ def bench() -> str:
     )
 
 
-def wall_clock() -> str:
-    """`bench` for a few methods: mean, slowest and fastest task, and the gain over `ntp`."""
-    data = results("bench")
-    rows = []
-    for name, row in data["rows"].items():
-        if "prompt look-up" not in name and name not in TIMED_ROWS and name != BASELINE:
-            continue
-        medians = {task: cell["ratio"]["median"] for task, cell in row["families"].items()}
-        low, high = (pick(medians, key=medians.__getitem__) for pick in (min, max))
-        ends = [f"{medians[task]:.2f} ({task})" for task in (low, high)]
-        rows.append([f"`{name}`", f"{row['mean_ratio']:.2f}", *ends, over_ntp(data["rows"], name)])
-    num_prompts = next(iter(data["rows"]["ntp"]["families"].values()))["num_prompts"]
-    head = ["tokens per second", "times generate()", "lowest task", "highest task", "times `ntp`"]
+def speeds() -> str:
+    """SmolLM2 one prompt at a time, by others and in each dtype by us; in parentheses over ntp."""
+    data = results("dtypes")
+    rates = {name: row["tokens_per_second"] for name, row in data["rows"].items()}
+    dtypes = list(data["forwards_by_dtype"])
+    ours = [name.partition(" ")[2] for name in rates if name.startswith(f"{dtypes[0]} ")]
+    rows = [
+        [
+            f"`{name}`",
+            *(f"{rate:.1f}" if ("8 bits" in name) == (dtype == "int8") else "" for dtype in dtypes),
+        ]
+        for name, rate in rates.items()
+        if name.partition(" ")[0] not in dtypes and "look-up" not in name
+    ]
+    for name in ours:
+        if not name.startswith("sbd,"):
+            own = [(rates[f"{dtype} {name}"], rates[f"{dtype} ntp"]) for dtype in dtypes]
+            rows.append([f"`{name}`", *(f"{rate:.1f} ({rate / ntp:.2f})" for rate, ntp in own)])
+    num_prompts = next(iter(data["rows"].values()))["num_prompts"]
     return (
-        table(head, rows) + f"\nMedians over {num_prompts} prompts a task, one at a time, "
-        f"our forward passes in {data['runs_on']}. {where(data)}"
+        table(["tokens/s", *dtypes], rows)
+        + f"\nMedians over {num_prompts} prompts of nano's tasks, in parentheses over `ntp`'s. "
+        f"{load_of(data)} {where(data, 'each dtype')}"
     )
 
 
@@ -332,7 +335,7 @@ def load_of(data: dict[str, Any]) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        *(evaluation, wordings, accuracy, sweep, bench, wall_clock, forwards),
+        *(evaluation, wordings, accuracy, sweep, bench, speeds, forwards),
         *(dtypes, solvers, adapter_training, requests),
     )
 }
