@@ -35,7 +35,7 @@ from ui.assets import DIST, STYLES, markups
 from ui.decode.form import settings_of
 from ui.form import controls
 from ui.form.controls import presets_value, slider_value
-from ui.form.engine_choice import ENGINE, RUNTIME
+from ui.form.engine_choice import ENGINE, GPU_RUNTIME, RUNTIME
 from ui.form.measured import Best, best_for
 from ui.models import BUNDLED, REAL_PRESETS
 from ui.views.compare import compare_value
@@ -44,7 +44,7 @@ from ui.views.home import CARD, footer_value, home_value
 from ui.views.learn import setting
 
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
-SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME)
+SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
 RUN_ID = "gallery"
 """Of every recorded run; ui/web/site/site.js gives each a name of its own."""
 MARKER = "sbd-site.json"
@@ -203,21 +203,24 @@ def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
     """sw.js: what it keeps, under a version that is another one for other contents.
 
     Of models the manifests alone: the engine keeps what it fetches of them. The runtime is kept
-    apart, as it seldom changes.
+    apart, as it seldom changes; the one for GPUs once an engine has asked for it.
     """
-    runtime = [file.relative_to(DIST.parent).as_posix() for file in RUNTIME]
+    runtime, asked = (
+        [file.relative_to(DIST.parent).as_posix() for file in files]
+        for files in (RUNTIME, GPU_RUNTIME)
+    )
     manifests = {base_of(export) + WEB_MANIFEST for export in exports}
     kept = {}
     for path in files_of(out):
         name = path.relative_to(out).as_posix()
         is_of_model = name.startswith("models/") and name not in manifests
-        if name not in ("README.md", PICTURE.name, *runtime) and not is_of_model:
+        if name not in ("README.md", PICTURE.name, *runtime, *asked) and not is_of_model:
             kept[name] = path
-    version = version_of({name: out / name for name in runtime})
+    version = version_of({name: out / name for name in (*runtime, *asked)})
     known = {
         "version": version_of(kept),
         "files": ["./", *kept],
-        "runtime": {"version": version, "files": runtime},
+        "runtime": {"version": version, "files": runtime, "asked": asked},
     }
     script = (DIST / "sw.js").read_text(encoding="utf-8")
     return f"self.SBD_FILES = {json.dumps(known)};\n{script}"

@@ -47,7 +47,7 @@ from sbd_core.models.stored_tensors import (
 )
 from sbd_core.models.web_folder import (
     FORMAT,
-    GRAPH,
+    GRAPHS,
     PRODUCTS,
     WebFolder,
     digest_of,
@@ -60,6 +60,8 @@ from sbd_core.version import VERSION
 MOST_BYTES = 2_000_000_000
 """Largest weights of a graph, as WebAssembly has 4 GB for these and all else."""
 EMBEDDING = "model.embed_tokens.weight"
+TRIAL = (0, 1)
+"""Tokens whose last row of logits says whether a browser's GPU computes what it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
         del read_model
         if kind == "int8":
             _write_trial(fresh / PRODUCTS)
-        manifest["graphs"] = {"wasm": _write_graph(WebFolder(fresh, manifest), kind, tensors)}
+        written = WebFolder(fresh, manifest)
+        manifest["graphs"] = {name: _write_graph(written, name, tensors) for name in GRAPHS}
         parts = {part["file"] for part in manifest["parts"]}
         files = [file for file in sorted(fresh.iterdir()) if file.name not in parts]
         manifest["files"] = {file.name: entry_of(file) for file in files}
@@ -231,25 +234,29 @@ def _compact(file: Path) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def _write_graph(target: WebFolder, dtype: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
+def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
     """Write the graph of what the parts hold; what the manifest says of it."""
-    from sbd_core.models.backends.onnx.web import WebExporter
+    from sbd_core.models.backends.onnx.web import WebExporter, WebGpuExporter
     from sbd_core.models.stored_tensors import rounded_parts
 
     model, _, adapter = read_web(target)
-    embedding = tensors[EMBEDDING]
+    with torch.inference_mode():
+        largest = model(torch.tensor([TRIAL])).logits[0, -1].topk(8)
+    trial = list(zip(largest.indices.tolist(), largest.values.tolist(), strict=True))
+    dtype, embedding = target.manifest["dtype"], tensors[EMBEDDING]
     is_rounded = dtype == "int8" and embedding.kind == "q8_0"
-    exporter = WebExporter(
+    exporter = (WebGpuExporter if engine == "webgpu" else WebExporter)(
         model,
-        dtype,  # type: ignore[arg-type]
+        dtype,
         None if adapter is None else adapter.layers,
         rounded_embedding=rounded_parts(embedding) if is_rounded else None,
         sampler=None if adapter is None or adapter.sampler is None else adapter.sampler[0],
     )
-    made = exporter.write_graph(target.folder / GRAPH)
+    made = exporter.write_graph(target.folder / GRAPHS[engine])
     weights = []
     for weight in made.weights:
         entry = {**asdict(weight), "from": weight.tensors, "bytes": weight.size}
         del entry["tensors"], entry["size"]
         weights.append({key: value for key, value in entry.items() if value is not None})
-    return {"file": GRAPH, "bytes": made.size, "sha256": made.sha256, "weights": weights}
+    told = {"file": GRAPHS[engine], "bytes": made.size, "sha256": made.sha256}
+    return {**told, "weights": weights, "trial": trial}

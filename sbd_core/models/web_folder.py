@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sbd_core.models.stored_tensors import Stored
 
 FORMAT = 1
-GRAPH = "model.onnx"
+GRAPHS = {"wasm": "model.onnx", "webgpu": "model-webgpu.onnx"}
+"""Files of the graphs by the engine that each is for."""
 PRODUCTS = "products.onnx"
 """Of an export in int8: the graph that tries out the products."""
 PART_BYTES = 8_000_000

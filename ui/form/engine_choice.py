@@ -19,6 +19,8 @@ from ui.hosting.web_models import address_of
 ENGINE = DIST / "engine.js"
 RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
 """Files of ONNX Runtime Web, which the engine finds beside itself."""
+GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.gz")
+"""Its build for GPUs."""
 
 
 def engine_value(folder: Path | None) -> str:
@@ -32,7 +34,7 @@ def engine_value(folder: Path | None) -> str:
 
 def _setting(export: WebFolder) -> dict[str, Any]:
     """See Setting in ui/web/in_browser/mount.js."""
-    gr.set_static_paths([ENGINE, *RUNTIME])
+    gr.set_static_paths([ENGINE, *RUNTIME, *GPU_RUNTIME])
     return {
         "name": export.name,
         "script": _versioned(ENGINE),

@@ -35,7 +35,7 @@ def linked_run(
         query, client = request.query_params, client_of(request)
         if permalink.LANES in query:
             yield from _compare(session, query, fields, client)
-        elif permalink.is_link(query) and (flag == KEPT or query.get("engine") == "browser"):
+        elif permalink.is_link(query) and (flag == KEPT or "engine" in query):
             yield _outputs(fields, values=_fields_of(session, query, fields))
         elif permalink.is_link(query):
             yield from _decode(session, lambda form: shown(visit, form, client), query, fields)

@@ -72,10 +72,14 @@ for (const [name, options] of Object.entries(BUNDLES)) {
   const { outputFiles } = await build({ ...SHARED, ...options });
   contents[name] = outputFiles?.[0]?.contents ?? new Uint8Array();
 }
-const script = "dist/ort-wasm-simd-threaded.mjs";
-const code = await readFile(new URL("dist/ort-wasm-simd-threaded.wasm", RUNTIME));
-contents["onnxruntime.mjs"] = await readFile(new URL(script, RUNTIME));
-contents["onnxruntime.wasm.gz"] = code;
+for (const [name, source] of [
+  ["onnxruntime", ""],
+  ["onnxruntime-webgpu", ".asyncify"],
+]) {
+  const file = new URL(`dist/ort-wasm-simd-threaded${source}`, RUNTIME);
+  contents[`${name}.mjs`] = await readFile(new URL(`${file}.mjs`));
+  contents[`${name}.wasm.gz`] = await readFile(new URL(`${file}.wasm`));
+}
 
 const isCheck = process.argv.includes("--check");
 for (const [name, content] of Object.entries(contents)) {

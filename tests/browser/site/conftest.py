@@ -17,7 +17,7 @@ from tests.ui.doubles import wait_for
 
 expect = sync_api.expect
 HERE = "Decode runs in your browser"
-MOST_BYTES = 20_000_000
+MOST_BYTES = 25_000_000
 KEPT = """navigator.serviceWorker.ready.then(() => caches.keys()).then((names) =>
   names.some((name) => /^sbd-[0-9a-f]{12}$/.test(name)) &&
   names.filter((name) => !name.startsWith('sbd-model-')).length === 2)"""

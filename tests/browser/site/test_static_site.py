@@ -177,7 +177,7 @@ def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled
         expect(decode_button(page)).to_be_enabled()
         Stalling.goes_on.set()
         decode_here(page, "What is 12 + 30?")
-        expect(words).to_have_text(HERE)
+        expect(words).to_contain_text(HERE)
         parts = [url.rpartition("/")[2] for url in asked if url.endswith(".bin")]
         assert sorted(parts) == ["weights-00.bin", "weights-01.bin", "weights-01.bin"]
         page.close()

@@ -9,6 +9,8 @@
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
 const DIED =
   "The engine in this browser stopped, perhaps for want of memory; decode again to start it anew.";
+const LOST =
+  "The browser took your GPU away; the run so far is kept, and your processor decodes from now on.";
 
 export class Engine {
   /**
@@ -48,19 +50,26 @@ export class Engine {
       /** @param {string} reason */
       const fail = (reason) => {
         this.end();
-        if (isReady) this.hear({ about: "decode", text: reason, isError: true, isRunning: false });
-        else reject(new Error(reason));
+        if (!isReady) return reject(new Error(reason));
+        this.hear({ about: "decode", wire: "stop" });
+        for (const about of /** @type {const} */ (["decode", "compare"])) {
+          this.hear({ about, text: reason, isError: true, isRunning: false });
+        }
       };
       this.worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
       this.worker.addEventListener("message", (/** @type {MessageEvent<Reply>} */ { data }) => {
         if (data.kind === "progress") {
-          this.bytes += data.bytes;
+          this.bytes = Math.max(0, this.bytes + data.bytes);
           this.progress(this.bytes);
         } else if (data.kind === "ready") {
           isReady = true;
           resolve(data);
-        } else if (data.kind === "failed") fail(data.text);
-        else this.hear(data.news);
+        } else if (data.kind === "failed") {
+          fail(data.text);
+        } else if (data.kind === "lost") {
+          this.place.source.engine = "wasm";
+          fail(LOST);
+        } else this.hear(data.news);
       });
       this.send({ kind: "load", source: this.place.source });
     });

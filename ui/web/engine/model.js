@@ -3,13 +3,17 @@
 
 import { ModelError } from "./errors.js";
 
-/** @import { Runtime, Type } from "./runtime.js" */
+/** @import { Resident, Runtime, Type } from "./runtime.js" */
 
 const FLOAT_BYTES = 4;
 /** Capacity is a multiple of this, so that sums over positions keep their order. */
 const CAPACITY_STEP = 64;
 /** Rows read at once of a prompt: scores grow with their square. */
 const LONGEST_PASS = 128;
+/** Added to the score of what a row does not see. */
+const UNSEEN = -1e30;
+/** A GPU's passes have one of these numbers of rows, or a multiple of the last. */
+export const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
 
 /**
  * What forward passes need to know of a model.
@@ -96,25 +100,28 @@ export class Cache {
    * @param {Model} model
    * @param {number} capacity in positions
    */
-  constructor({ runtime, shape }, capacity) {
+  constructor({ runtime, session, shape, fewestRows }, capacity) {
     const { numLayers, numKvHeads, headSize } = shape;
-    this.runtime = runtime;
-    this.capacity = Math.ceil(capacity / CAPACITY_STEP) * CAPACITY_STEP;
+    const padding = fewestRows > 1 ? /** @type {number} */ (ROW_COUNTS.at(-1)) : 0;
+    this.capacity = Math.ceil((capacity + padding) / CAPACITY_STEP) * CAPACITY_STEP;
     this.length = 0;
-    const sizes = [numKvHeads * this.capacity, headSize];
-    const count = numKvHeads * this.capacity * headSize;
-    this.place = runtime.allocate(2 * numLayers * count * FLOAT_BYTES);
-    // What lies behind the length must be finite, so that a weight of zero takes it out.
-    runtime.floats(this.place, 2 * numLayers * count).fill(0);
+    /** @type {Resident[]} */
+    this.residents = [];
     /** @type {Record<string, number>} */
     this.inputs = {};
     /** @type {Record<string, number>} */
     this.outputs = {};
-    for (let index = 0; index < 2 * numLayers; index += 1) {
-      const name = `${index % 2 ? "values" : "keys"}.${index >> 1}`;
-      const place = this.place + index * count * FLOAT_BYTES;
-      const tensor = runtime.tensor("float32", sizes, place);
-      this.inputs[name] = this.outputs[`${name}.new`] = tensor;
+    try {
+      for (let index = 0; index < 2 * numLayers; index += 1) {
+        const name = `${index % 2 ? "values" : "keys"}.${index >> 1}`;
+        // What lies behind the length must be finite, so that a weight of zero takes it out.
+        const made = runtime.resident(session, [numKvHeads * this.capacity, headSize]);
+        this.residents.push(made);
+        this.inputs[name] = this.outputs[`${name}.new`] = made.tensor;
+      }
+    } catch (error) {
+      this.release();
+      throw error;
     }
   }
 
@@ -125,8 +132,7 @@ export class Cache {
 
   /** Give the memory back; the cache is of no use any more. */
   release() {
-    for (const tensor of Object.values(this.inputs)) this.runtime.releaseTensor(tensor);
-    this.runtime.release(this.place);
+    for (const each of this.residents.splice(0)) each.release();
   }
 }
 
@@ -163,6 +169,18 @@ export class Model {
     this.logits = new Scratch(runtime);
     this.sampler = new Scratch(runtime);
     this.scratch = new Scratch(runtime);
+    /** Rows that a pass has at least: with fewer, a row's numbers may depend on those beside it. */
+    this.fewestRows = runtime.device ? Number(ROW_COUNTS[0]) : 1;
+    /** Logits come in multiples of this many rows. */
+    this.wantedStep = this.fewestRows;
+  }
+
+  /** With how many rows a pass of so many is made. @param {number} numRows */
+  padded(numRows) {
+    if (this.fewestRows === 1) return numRows;
+    const longest = Number(ROW_COUNTS.at(-1));
+    const asked = Math.max(numRows, this.fewestRows);
+    return ROW_COUNTS.find((count) => count >= asked) ?? Math.ceil(asked / longest) * longest;
   }
 
   /**
@@ -200,13 +218,15 @@ export class Model {
     const { numKvHeads, vocabulary } = shape;
     const { length, capacity } = cache;
     const ids = [...causalIds, ...blockIds];
-    const numRows = ids.length;
+    const numRead = ids.length;
+    const numRows = this.padded(numRead);
+    const numWanted = Math.ceil(numLogits / this.wantedStep) * this.wantedStep;
     if (length + numRows > capacity) throw new ModelError("The text is longer than its cache.");
     const half = shape.rotary.frequencies.length;
-    const logits = this.logits.atLeast(numLogits * vocabulary * FLOAT_BYTES);
+    const logits = this.logits.atLeast(numWanted * vocabulary * FLOAT_BYTES);
     // The widest first, as each must begin where its elements may.
     const counts = [numRows * numKvHeads * 2, numRows * capacity, numRows * half, numRows * half];
-    const all = [...counts, numRows, numLogits, numRows];
+    const all = [...counts, numRows, numWanted, numRows];
     let place = this.scratch.atLeast(all.reduce((sum, count) => sum + count, 0) * FLOAT_BYTES);
     const [places = 0, bias = 0, cosines = 0, sines = 0, tokens = 0, wanted = 0, isOfBlock = 0] =
       all.map((count) => {
@@ -214,17 +234,19 @@ export class Model {
         place += count * FLOAT_BYTES;
         return own;
       });
-    runtime.integers(tokens, numRows).set(ids);
-    runtime.integers(wanted, numLogits).forEach((_, index, rows) => {
-      rows[index] = numRows - numLogits + index;
+    runtime.integers(tokens, numRows).fill(0).set(ids);
+    runtime.integers(wanted, numWanted).forEach((_, index, rows) => {
+      rows[index] = Math.min(numRead - numLogits + index, numRead - 1);
     });
     runtime.longs(places, numRows * numKvHeads).forEach((_, index, rows) => {
       const [row, head] = [Math.floor(index / numKvHeads), index % numKvHeads];
       rows[index] = BigInt(head * capacity + length + row);
     });
     const rows = visibleRows(causalIds.length, blocks);
+    const padding = { seen: 1 - length, first: 0, stop: 0, position: -length, isMask: false };
+    while (rows.length < numRows) rows.push(padding);
     const kinds = runtime.floats(isOfBlock, numRows);
-    const scores = runtime.floats(bias, numRows * capacity).fill(-Infinity);
+    const scores = runtime.floats(bias, numRows * capacity).fill(UNSEEN);
     for (const [row, { seen, first, stop, position, isMask }] of rows.entries()) {
       const own = row * capacity;
       scores.fill(0, own, own + length + seen);
@@ -241,7 +263,7 @@ export class Model {
     /** @type {[name: string, type: Type, sizes: number[], place: number][]} */
     const inputs = [
       ["token_ids", "int32", [numRows], tokens],
-      ["wanted", "int32", [numLogits], wanted],
+      ["wanted", "int32", [numWanted], wanted],
       ["cosines", "float32", [numRows, half], cosines],
       ["sines", "float32", [numRows, half], sines],
       ["places", "int64", [numRows * numKvHeads, 1], places],
@@ -249,10 +271,10 @@ export class Model {
     ];
     if (shape.hasAdapter) inputs.push(["is_of_block", "float32", [numRows, 1], isOfBlock]);
     /** @type {typeof inputs} */
-    const outputs = [["logits", "float32", [numLogits, vocabulary], logits]];
+    const outputs = [["logits", "float32", [numWanted, vocabulary], logits]];
     if (this.samplerSize) {
-      const place = this.sampler.atLeast(numLogits * this.samplerSize * FLOAT_BYTES);
-      outputs.push(["sampler", "float32", [numLogits, this.samplerSize], place]);
+      const place = this.sampler.atLeast(numWanted * this.samplerSize * FLOAT_BYTES);
+      outputs.push(["sampler", "float32", [numWanted, this.samplerSize], place]);
     }
     const [given, asked] = [inputs, outputs].map((list) =>
       Object.fromEntries(

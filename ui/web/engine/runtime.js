@@ -1,6 +1,6 @@
 // ONNX Runtime compiled to WebAssembly, as onnxruntime-web ships it: its memory, tensors in it, and
-// sessions. Called without that package's own wrapper, which copies every input into the memory and
-// every output out of it, the KV cache too. Knows no models.
+// sessions, on the processor or a GPU. Called without that package's own wrapper, which copies every
+// input into the memory and every output out of it, the KV cache too. Knows no models.
 
 import { EngineError } from "./errors.js";
 
@@ -11,12 +11,16 @@ const NO_SIMD =
 
 /** ONNX's numbers of the types of elements. */
 const TYPES = /** @type {const} */ ({ float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 });
-const ON_CPU = 1;
+const [ON_CPU, ON_GPU] = [1, 4];
 const POINTER_BYTES = 4;
+const FLOAT_BYTES = 4;
+/** STORAGE, COPY_SRC and COPY_DST of GPUBufferUsage. */
+const BUFFER_USAGE = 0x80 | 0x04 | 0x08;
 const ERRORS_ONLY = 3;
 const ALL_OPTIMIZATIONS = 99;
 
 /** @typedef {keyof typeof TYPES} Type */
+/** What stays where sessions compute. @typedef {{ tensor: number, release: () => void }} Resident */
 /** @typedef {Record<string, number>} Tensors handles by the names of a graph's inputs or outputs */
 
 /**
@@ -33,9 +37,16 @@ const ALL_OPTIMIZATIONS = 99;
  * @property {(code: number, message: number) => void} _OrtGetLastError
  * @property {(...settings: (number | boolean)[]) => number} _OrtCreateSessionOptions
  * @property {(options: number) => number} _OrtReleaseSessionOptions
+ * @property {(options: number, name: number, keys: number, values: number, count: number) => number | Promise<number>} _OrtAppendExecutionProvider
  * @property {(place: number, bytes: number, options: number) => number | Promise<number>} _OrtCreateSession
  * @property {(type: number, place: number, bytes: number, sizes: number, rank: number, location: number) => number} _OrtCreateTensor
  * @property {(tensor: number) => number} _OrtReleaseTensor
+ * @property {() => void} asyncInit in the build for GPUs alone, as those below
+ * @property {(setDevice: () => void) => void} webgpuInit
+ * @property {(device: GPUDevice) => [id: number, instance: number, device: number]} webgpuRegisterDevice
+ * @property {(session: number) => void} webgpuOnCreateSession
+ * @property {(buffer: GPUBuffer, session: number) => number} webgpuRegisterBuffer
+ * @property {(buffer: GPUBuffer) => void} webgpuUnregisterBuffer
  * @property {(session: number, inputNames: number, inputs: number, numInputs: number, outputNames: number, numOutputs: number, outputs: number, options: number) => number | Promise<number>} _OrtRun
  */
 
@@ -56,9 +67,10 @@ export function checkWebAssembly() {
 }
 
 export class Runtime {
-  /** @param {Module} module */
-  constructor(module) {
+  /** @param {Module} module @param {GPUDevice | null} device on which sessions compute */
+  constructor(module, device) {
     this.module = module;
+    this.device = device;
     /** @type {Map<string, number>} places of names, which stay */
     this.names = new Map();
   }
@@ -68,15 +80,20 @@ export class Runtime {
    * @param {(settings: object) => Promise<Module>} makeModule what onnxruntime-web's .mjs exports
    * @param {ArrayBuffer} wasmBinary
    * @param {number} numThreads
+   * @param {GPUDevice | null} [device] for which it is the build for GPUs
    */
-  static async start(makeModule, wasmBinary, numThreads) {
+  static async start(makeModule, wasmBinary, numThreads, device = null) {
     checkWebAssembly();
     const locateFile = (/** @type {string} */ name) => name;
     const module = await makeModule({ numThreads, wasmBinary, locateFile }).catch(() => {
       throw new EngineError(NOT_ENOUGH);
     });
-    const runtime = new Runtime(module);
+    const runtime = new Runtime(module, device);
     runtime.check(module._OrtInit(numThreads, ERRORS_ONLY));
+    if (device) {
+      module.asyncInit();
+      module.webgpuInit(() => {});
+    }
     return runtime;
   }
 
@@ -132,15 +149,16 @@ export class Runtime {
    * @param {Type} type
    * @param {number[]} sizes
    * @param {number} place
+   * @param {number} [where] ON_CPU or ON_GPU
    */
-  tensor(type, sizes, place) {
+  tensor(type, sizes, place, where = ON_CPU) {
     const sizesPlace = this.allocate(POINTER_BYTES * Math.max(1, sizes.length));
     this.integers(sizesPlace, sizes.length).set(sizes);
     const width = { float32: 4, uint8: 1, int8: 1, int32: 4, int64: 8 }[type];
     const bytes = width * sizes.reduce((product, size) => product * size, 1);
     const { module } = this;
     const rank = sizes.length;
-    const tensor = module._OrtCreateTensor(TYPES[type], place, bytes, sizesPlace, rank, ON_CPU);
+    const tensor = module._OrtCreateTensor(TYPES[type], place, bytes, sizesPlace, rank, where);
     this.release(sizesPlace);
     if (!tensor) this.check(1);
     return tensor;
@@ -149,6 +167,28 @@ export class Runtime {
   /** @param {number} tensor */
   releaseTensor(tensor) {
     this.module._OrtReleaseTensor(tensor);
+  }
+
+  /**
+   * A tensor of zeros in fp32 that stays where a session computes.
+   * @param {number} session
+   * @param {[rows: number, columns: number]} sizes
+   * @returns {Resident}
+   */
+  resident(session, sizes) {
+    const { device, module } = this;
+    const bytes = FLOAT_BYTES * sizes[0] * sizes[1];
+    const buffer = device?.createBuffer({ size: bytes, usage: BUFFER_USAGE });
+    const place = buffer ? module.webgpuRegisterBuffer(buffer, session) : this.allocate(bytes);
+    if (!buffer) this.floats(place, bytes / FLOAT_BYTES).fill(0);
+    const tensor = this.tensor("float32", sizes, place, buffer ? ON_GPU : ON_CPU);
+    const release = () => {
+      this.releaseTensor(tensor);
+      if (!buffer) return this.release(place);
+      module.webgpuUnregisterBuffer(buffer);
+      buffer.destroy();
+    };
+    return { tensor, release };
   }
 
   /** @param {string} name */
@@ -168,14 +208,17 @@ export class Runtime {
    * @param {Record<string, Uint8Array>} files of weights, by the names that the graph has for them
    */
   async session(graph, files) {
-    const { module } = this;
-    const settings = [ALL_OPTIMIZATIONS, true, true, 0, false, 0, 0, ERRORS_ONLY, 0, 0];
+    const { module, device } = this;
+    // Memory is not planned ahead on a GPU.
+    const settings = [ALL_OPTIMIZATIONS, true, !device, 0, false, 0, 0, ERRORS_ONLY, 0, 0];
     const options = module._OrtCreateSessionOptions(...settings);
     const place = this.allocate(graph.length);
     try {
       module.HEAPU8.set(graph, place);
       for (const [name, data] of Object.entries(files)) module.mountExternalData(name, data);
+      if (device) await this.chooseDevice(options, device);
       const session = await module._OrtCreateSession(place, graph.length, options);
+      if (device) module.webgpuOnCreateSession(session);
       if (!session) this.check(1);
       return session;
     } finally {
@@ -183,6 +226,23 @@ export class Runtime {
       module._OrtReleaseSessionOptions(options);
       this.release(place);
     }
+  }
+
+  /** @param {number} options of a session to come @param {GPUDevice} device */
+  async chooseDevice(options, device) {
+    const { module } = this;
+    const names = ["deviceId", "webgpuInstance", "webgpuDevice"];
+    const values = module.webgpuRegisterDevice(device).map(String);
+    const list = [...names, ...values].map((text) => this.nameOf(text));
+    const place = this.allocate(list.length * POINTER_BYTES);
+    this.integers(place, list.length).set(list);
+    const valuesPlace = place + names.length * POINTER_BYTES;
+    const provider = this.nameOf("WebGPU");
+    const code = await module._OrtAppendExecutionProvider(
+      ...[options, provider, place, valuesPlace, names.length],
+    );
+    this.release(place);
+    this.check(code);
   }
 
   /**

@@ -3,30 +3,48 @@
 import { EngineError } from "./errors.js";
 import { Files, unpacked } from "./exported/files.js";
 import { openExport } from "./exported/open.js";
+import { openGpu, tryRows } from "./gpu.js";
 import { checkWebAssembly, NOT_ENOUGH, Runtime } from "./runtime.js";
 import { Session } from "./session/session.js";
 
+/** @import { Manifest } from "./exported/files.js" */
+/** @import { Gpu } from "./gpu.js" */
 /** @import { Form } from "./session/form.js" */
 /** @import { News } from "./session/session.js" */
 
-/** An exported model's folder: its address, with a slash at its end. @typedef {{ name: string, base: string }} Source */
+/**
+ * An exported model's folder: its address, with a slash at its end. engine: the only one to be used; a
+ * GPU may be one that a processor plays if it is asked for so.
+ * @typedef {{ name: string, base: string, engine?: Engine }} Source
+ */
 /**
  * @typedef {{ kind: "load", source: Source }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "compare", lanes: string[], form: Form }
  *   | { kind: "stop" }} Wish
  */
-/** @typedef {{ kind: "ready", name: string, numParameters: number, blockRange: [number, number] | null, isKept: boolean }} Ready isKept: whether this browser keeps the model for later */
 /**
+ * isKept: whether this browser keeps the model for later. gpu: the name of the one that decodes, "" for
+ * the processor; why: a sentence if that is not what was to be expected.
+ * @typedef {{ kind: "ready", name: string, numParameters: number, blockRange: [number, number] | null, isKept: boolean, gpu: string, why: string }} Ready
+ */
+/**
+ * bytes: since the last of its kind; -Infinity where it begins anew.
  * @typedef {{ kind: "progress", bytes: number }
  *   | Ready
  *   | { kind: "failed", text: string }
+ *   | { kind: "lost" }
  *   | { kind: "news", news: News }} Reply
  */
 
 const MOST_THREADS = 4;
-/** ONNX Runtime lies beside this script; another version has another address. */
-const RUNTIME = { module: `onnxruntime.mjs?v=${RUNTIME_VERSION}`, code: `onnxruntime.wasm.gz?v=${RUNTIME_VERSION}` }; // biome-ignore format: a row
+/** Of weights: passes over less are over on a processor before a GPU has begun. */
+const LEAST_GPU_BYTES = 50_000_000;
+const INSTEAD = "Your processor decodes instead.";
+const LOST = "The browser took your GPU away.";
+/** Of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
+/** @type {Record<Engine, string>} */
+const RUNTIMES = { wasm: "onnxruntime", webgpu: "onnxruntime-webgpu" };
 
 const channel = new MessageChannel();
 /** @type {Session | null} */
@@ -51,26 +69,66 @@ export function numThreads() {
   return Math.max(1, Math.min(navigator.hardwareConcurrency, MOST_THREADS));
 }
 
-async function startRuntime() {
+/** @param {Gpu | null} gpu */
+async function startRuntime(gpu) {
   checkWebAssembly();
-  const here = (/** @type {string} */ name) => new URL(name, import.meta.url).href;
-  const response = await fetch(here(RUNTIME.code)).catch(() => null);
+  const name = RUNTIMES[gpu ? "webgpu" : "wasm"];
+  // Another version has another address.
+  const here = (/** @type {string} */ end) =>
+    new URL(`${name}.${end}?v=${RUNTIME_VERSION}`, import.meta.url).href;
+  const response = await fetch(here("wasm.gz")).catch(() => null);
   const data = response?.ok ? await response.arrayBuffer().catch(() => null) : null;
   if (!data) throw new EngineError("The engine’s code cannot be reached.");
   const code = await unpacked(new Uint8Array(data));
-  const { default: makeModule } = await import(here(RUNTIME.module));
-  return Runtime.start(makeModule, code, numThreads());
+  const { default: makeModule } = await import(here("mjs"));
+  return Runtime.start(makeModule, code, gpu ? 1 : numThreads(), gpu?.device);
+}
+
+/**
+ * The model, on the GPU or, with null, on the processor.
+ * @param {Manifest} manifest
+ * @param {Files} files
+ * @param {Gpu | null} gpu
+ */
+async function opened(manifest, files, gpu) {
+  const runtime = await startRuntime(gpu);
+  const checkpoint = await openExport(runtime, manifest, files, gpu ? "webgpu" : "wasm");
+  if (gpu) await tryRows(checkpoint, manifest.graphs.webgpu?.trial ?? []);
+  return checkpoint;
 }
 
 /** @param {Source} source */
-async function load({ base }) {
+async function load({ base, engine }) {
   const files = new Files(base, (bytes) => tell({ kind: "progress", bytes }));
-  const [runtime, manifest] = await Promise.all([startRuntime(), files.manifest()]);
-  const checkpoint = await openExport(runtime, manifest, files);
+  const manifest = await files.manifest();
+  const isLarge = Number(manifest.graphs.webgpu?.bytes) > LEAST_GPU_BYTES;
+  const isForGpu = engine === "webgpu" || (isLarge && engine !== "wasm");
+  const gpu = isForGpu ? await openGpu(engine === "webgpu").catch(() => null) : null;
+  const lost = gpu?.device.lost.then(() => Promise.reject(new EngineError(LOST)));
+  let why = engine === "webgpu" && !gpu ? `This browser gives the page no GPU. ${INSTEAD}` : "";
+  const found =
+    gpu &&
+    (await Promise.race([opened(manifest, files, gpu), lost]).catch((error) => {
+      why = `${messageOf(error, "Your GPU cannot run the model.")} ${INSTEAD}`;
+      tell({ kind: "progress", bytes: Number.NEGATIVE_INFINITY });
+    }));
+  if (found) lost?.catch(() => tell({ kind: "lost" }));
+  else gpu?.device.destroy();
+  const checkpoint = found || (await opened(manifest, files, null));
   session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
   const { name, numParameters, model } = checkpoint;
   const { blockRange } = model.shape;
-  tell({ kind: "ready", name, numParameters, blockRange, isKept: files.isKept });
+  const { isKept } = files;
+  const ready = { name, numParameters, blockRange, isKept, gpu: (found && gpu?.name) || "", why };
+  tell({ kind: "ready", ...ready });
+}
+
+/** @param {unknown} error @param {string} unknown what is said of one that nobody raised on purpose */
+function messageOf(error, unknown = "The model could not be read in this browser.") {
+  if (error instanceof EngineError) return error.message;
+  console.error(error);
+  const isFull = error instanceof RangeError || error instanceof WebAssembly.RuntimeError;
+  return isFull ? NOT_ENOUGH : unknown;
 }
 
 /** @param {Wish} wish */
@@ -79,10 +137,7 @@ async function answer(wish) {
     try {
       await load(wish.source);
     } catch (error) {
-      if (!(error instanceof EngineError)) console.error(error);
-      const isFull = error instanceof RangeError || error instanceof WebAssembly.RuntimeError;
-      const unknown = isFull ? NOT_ENOUGH : "The model could not be read in this browser.";
-      tell({ kind: "failed", text: error instanceof EngineError ? error.message : unknown });
+      tell({ kind: "failed", text: messageOf(error) });
     }
   } else if (wish.kind === "decode") await session?.decode(wish.form);
   else if (wish.kind === "compare") await session?.compare(wish.lanes, wish.form);

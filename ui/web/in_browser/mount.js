@@ -70,31 +70,42 @@ const WARM_AFTER_MS = 5000;
 const MOST_UNASKED_BYTES = 20_000_000;
 const ALONE = "Open this page on its own to decode with more threads";
 
+/** Of addresses, where this browser is to decode. @type {Record<string, Source["engine"]>} */
+const ENGINES = { browser: undefined, gpu: "webgpu", processor: "wasm" };
+
 /** @param {Setting} setting */
 function placeOf({ is_only: isOnly, name, script, base }) {
   // On a static host the files lie beside the page.
   return {
     script: (isOnly ? besidePage : fileAddress)(script),
-    source: askedModel(isOnly ?? false) ?? {
-      name,
-      base: addressOf(base, isOnly ?? false),
-    },
+    source: askedModel(isOnly ?? false) ?? sourceOf(name, addressOf(base, isOnly ?? false)),
   };
+}
+
+/** Decoded by what the address asks for. @param {string} name @param {string} base @returns {Source} */
+function sourceOf(name, base) {
+  return { name, base, engine: ENGINES[askedEngine()] };
+}
+
+/** "" for the server, where there is one. */
+function askedEngine() {
+  const asked = new URLSearchParams(window.location.search).get("engine") ?? "";
+  return asked in ENGINES ? asked : "";
 }
 
 /**
  * The exported model that the address names, on any host that lets this page read it. Where a server
- * can decode too, only with ?engine=browser: its model is another one.
+ * can decode too, only with ?engine=: its model is another one.
  * @param {boolean} isOnly
  * @returns {Source | null}
  */
 function askedModel(isOnly) {
   const query = new URLSearchParams(window.location.search);
   const asked = query.get("model");
-  if (!asked || !(isOnly || query.get("engine") === "browser")) return null;
+  if (!asked || !(isOnly || askedEngine())) return null;
   const path = asked.endsWith("/") ? asked : `${asked}/`;
   const base = URL.canParse(path, document.baseURI) ? besidePage(path) : besidePage("no-model/");
-  return { name: new URL(base).pathname.split("/").at(-2) ?? "model", base };
+  return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base);
 }
 
 /** @param {string} base @param {boolean} isOnly */
@@ -141,7 +152,7 @@ class HereView {
       const model = setting.models?.find((each) => each.name === name);
       if (!model || model.name === this.decoder.place.source.name) return;
       this.setting = { ...this.setting, ...model };
-      this.decoder.use({ name, base: addressOf(model.base, true) });
+      this.decoder.use(sourceOf(name, addressOf(model.base, true)));
       this.begin();
     };
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
@@ -165,10 +176,12 @@ class HereView {
     const whole = isOther ? " MB" : ` of ${size}`;
     const isKept = this.decoder.ready?.isKept ?? true;
     const unkept = isKept ? "" : "; it has no room to keep the model for later";
+    const { gpu = "", why = "" } = this.decoder.ready ?? {};
+    const on = gpu ? `on your GPU (${gpu})` : `on your processor${why && `. ${why}`}`;
     const words = {
       off: elsewhere,
       coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
-      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}${unkept}`,
+      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}${unkept}`,
       failed: elsewhere,
     };
     setText(this.words, words[state]);
@@ -312,7 +325,7 @@ class HereView {
   /** Begin as the address asks: with its decode, unless the runs of this address are kept. */
   begin() {
     const query = new URLSearchParams(window.location.search);
-    if (query.get("engine") !== "browser" && !this.setting.is_only) return;
+    if (!askedEngine() && !this.setting.is_only) return;
     const isKept = flag()[1] !== "";
     const form = isKept ? null : formOfAddress(query);
     if (form) {

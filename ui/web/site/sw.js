@@ -6,7 +6,7 @@
 /** @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
 
 const worker = /** @type {any} */ (self);
-/** @type {{ version: string, files: string[], runtime: { version: string, files: string[] } }} */
+/** @type {{ version: string, files: string[], runtime: { version: string, files: string[], asked: string[] } }} asked: what is kept once it was asked for */
 const { version, files, runtime } = worker.SBD_FILES;
 const STORE = `sbd-${version}`;
 /** Its own, as another version of the page seldom brings another one. */
@@ -64,8 +64,18 @@ function isolating(response) {
 }
 
 /** @param {Request} request */
+async function fetched(request) {
+  const response = await fetch(request);
+  if (response.ok && runtime.asked.some((file) => request.url.includes(file))) {
+    const store = await caches.open(RUNTIME_STORE);
+    await store.put(request, response.clone()).catch(() => {}); // no room
+  }
+  return response;
+}
+
+/** @param {Request} request */
 async function answer(request) {
-  return isolating((await kept(request)) ?? (await fetch(request)));
+  return isolating((await kept(request)) ?? (await fetched(request)));
 }
 
 self.addEventListener("install", (event) => /** @type {Extendable} */ (event).waitUntil(keepAll()));

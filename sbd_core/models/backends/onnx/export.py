@@ -372,7 +372,7 @@ class Exporter:
     def _attention(self, index: int, module: Any, x: str) -> str:
         """(rows, hidden) -> what attention adds to it (rows, hidden)."""
         w, s, name = self.writer, self.shape, f"layer.{index}"
-        size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
+        size, kv_heads = s.head_size, s.num_kv_heads
         query, key, value = self._product(
             f"{name}.query_key_value",
             [module.q_proj, module.k_proj, module.v_proj],
@@ -391,6 +391,15 @@ class Exporter:
         values = self._cached(f"values.{index}", value)
 
         query = self._normed_heads(query, getattr(module, "q_norm", None), s.num_heads)
+        mixed = self._mixed(query, keys, values, name)
+        pairs, turned = self._pairs(index, "o"), group_of(size)
+        [product] = self._product(f"{name}.out", [module.o_proj], mixed, pairs=pairs, turned=turned)
+        return product
+
+    def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
+        """Values (rows, heads * size) mixed as queries of that shape attend to their keys."""
+        w, s = self.writer, self.shape
+        size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
         asked = self._asked(query, name)
         # (slots, KV heads, group * width, size): a KV head's queries are rows of one product.
         if group == 1:
@@ -411,10 +420,7 @@ class Exporter:
             mixed = w.reshape(mixed, f"{mixed}.heads", 0, kv_heads, group, -1, size)
             mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 3, 1, 2, 4])
         mixed = w.reshape(mixed, f"{mixed}.flat", -1, s.num_heads * size)
-        mixed = self._by_row(mixed)
-        pairs, turned = self._pairs(index, "o"), group_of(size)
-        [product] = self._product(f"{name}.out", [module.o_proj], mixed, pairs=pairs, turned=turned)
-        return product
+        return self._by_row(mixed)
 
     def _cached(self, name: str, x: str) -> str:
         """A layer's keys or values (slots, KV heads, capacity, size), those of the rows x in it."""

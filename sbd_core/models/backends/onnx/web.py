@@ -7,19 +7,21 @@ As export.py's but for its inputs and outputs (R rows, L of them wanted, C posit
     places (KV heads R, 1): int64, row of the cache where a row's keys and values are written
     bias (R, C), is_of_block (R, 1) with an adapter
     keys.N, values.N (KV heads C, head size) of each layer
-outputs: logits (L, vocabulary); with a sampler head norm (L, hidden), what they are made of, and
-sampler (L, 2 width), the share that has in `into @ x` of sbd_core.models.block_adapter.SamplerHead;
-keys.N.rows, values.N.rows (KV heads R, head size), the rows' own, and keys.N.new, values.N.new.
+outputs: logits (L, vocabulary); with a sampler head sampler (L, 2 width), the share that the hidden
+states have in `into @ x` of sbd_core.models.block_adapter.SamplerHead; keys.N.new, values.N.new.
 
 One index a written row, as ONNX Runtime Web's WebGPU writes several a row one after the other; and
 a graph with an adapter alone, as two sessions would hold the weights twice.
+
+For WebGPU, where a forward pass costs as many launches as it has nodes, attention is one operator,
+and products in int8 are of fp32 by weights of 8 bits with a scale for each block of a row.
 
 Weights lie in no file. Each is made by a rule from tensors that are stored smaller, as both sides
 do it: see Weight.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,9 +30,20 @@ import numpy as np
 import torch
 from onnx import TensorProto, helper
 from torch import Tensor
+from torch.nn import Linear
 
 from sbd_core.models.backends.onnx.basis import group_of, hadamard
-from sbd_core.models.backends.onnx.export import AdapterLayers, Dtype, Exporter
+from sbd_core.models.backends.onnx.export import (
+    LARGEST,
+    MIDDLE,
+    OWN,
+    TINY,
+    AdapterLayers,
+    Dtype,
+    Exporter,
+    Operand,
+)
+from sbd_core.models.stored_tensors import BLOCK
 
 LINEARS = {
     "query_key_value": {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj"},
@@ -55,9 +68,11 @@ class Weight:
     tensors: names of stored ones, as transformers and BlockAdapter.tensors() have them. rule:
     "values": one below the other, in fp32; "diagonal": a block diagonal of them; "integers" and
     "scales": one below the other, turned in groups of `group` columns, then quantized() of
-    export.py; "rounded.integers" and "rounded.scales": those in which a tensor is stored.
+    export.py; "blocks.integers" and "blocks.scales": one below the other, then in_blocks();
+    "rounded.integers" and "rounded.scales": those in which a tensor is stored.
     turns_last: groups of rows in which the last of them is turned first; see basis.py. columns: the
-    first that is taken of each, and the one to stop before.
+    first that is taken of each, and the one to stop before. swaps: swapped() with these numbers of
+    heads, "rows" of the first of them or "columns" of all.
     """
 
     name: str
@@ -70,6 +85,7 @@ class Weight:
     group: int | None = None
     turns_last: int | None = None
     columns: tuple[int, int] | None = None
+    swaps: tuple[str, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +115,8 @@ class WebExporter(Exporter):
         super().__init__(model, dtype, adapter)
         self._rounded_embedding = rounded_embedding
         self._sampler = sampler
+        # Rules of the parts of a product's weight.
+        self._kinds = {"weight": "integers", "scales": "scales"} if dtype == "int8" else {}
 
     def write_graph(self, file: Path) -> WebWeights:
         """Write the graph; its weights are made, looked at, and kept nowhere. Raises OSError."""
@@ -130,7 +148,12 @@ class WebExporter(Exporter):
             group=group,
             turns_last=turns_last,
             columns=(0, self.shape.hidden) if name == OF_HIDDEN else None,
+            swaps=self._swaps(name),
         )
+
+    def _swaps(self, name: str) -> tuple[str, int, int] | None:
+        """Of the initializer's rule; see Weight."""
+        return None
 
     def _width_of(self, name: str) -> int:
         """Number of columns of a product's weight."""
@@ -150,9 +173,7 @@ class WebExporter(Exporter):
         if parts[0] == "embedding":
             rule = f"rounded.{parts[1]}" if len(parts) > 1 else "values"
             return rule, ["model.embed_tokens.weight"], False, False
-        kind = {"weight": "values" if is_plain else "integers", "scales": "scales"}.get(
-            parts[-1], "values"
-        )
+        kind = self._kinds.get(parts[-1], "values")
         if parts[0] == "head":
             is_tied = self.model.lm_head.weight is self.model.model.embed_tokens.weight
             source = "model.embed_tokens" if is_tied else "lm_head"
@@ -210,13 +231,12 @@ class WebExporter(Exporter):
         logits = make("logits", TensorProto.FLOAT, ["num_logits", s.vocabulary])
         own = []
         if self._sampler is not None:
-            sizes = {"norm": s.hidden, "sampler": self._sampler.shape[0]}
-            own = [make(name, TensorProto.FLOAT, ["num_logits", n]) for name, n in sizes.items()]
-        return [logits, *own, *self._caches(".rows"), *self._caches(".new")]
+            sizes: list[Any] = ["num_logits", self._sampler.shape[0]]
+            own = [make("sampler", TensorProto.FLOAT, sizes)]
+        return [logits, *own, *self._caches(".new")]
 
     def _caches(self, suffix: str = "") -> list[Any]:
-        size = "heads_of_rows" if suffix == ".rows" else "places_of_heads"
-        sizes: list[Any] = [size, self.shape.head_size]
+        sizes: list[Any] = ["places_of_heads", self.shape.head_size]
         return [
             helper.make_tensor_value_info(f"{part}.{index}{suffix}", TensorProto.FLOAT, sizes)
             for index in range(self.shape.num_layers)
@@ -277,6 +297,94 @@ class WebExporter(Exporter):
 
     def _by_row(self, mixed: str) -> str:
         return mixed
+
+
+class WebGpuExporter(WebExporter):
+    """Writes the graph of one model for WebGPU. Turns the model's heads in place: it is of no other
+    use then."""
+
+    def __init__(
+        self, model: Any, dtype: Dtype, adapter: AdapterLayers | None, **rest: Any
+    ) -> None:
+        """rest: as there."""
+        super().__init__(model, "float32", adapter, **rest)
+        s = self.shape
+        self._heads = s.num_kv_heads, s.num_heads // s.num_kv_heads
+        layers = [(each.self_attn.q_proj, each.self_attn.o_proj) for each in model.model.layers]
+        for query, out in layers if self._heads[1] > 1 else []:
+            for each in query.parameters():
+                each.data = swapped(each.data, *self._heads)
+            out.weight.data = swapped(out.weight.data.T, *self._heads).T
+        if adapter is not None and self._heads[1] > 1:
+            self.adapter = [self._swapped_pairs(pairs) for pairs in adapter]
+        widths = {each.in_features for each in model.modules() if isinstance(each, Linear)}
+        if dtype == "int8" and all(width % BLOCK == 0 for width in widths):
+            self._kinds = {"weight": "blocks.integers", "scales": "blocks.scales"}
+
+    def _swapped_pairs(
+        self, pairs: Mapping[str, tuple[Tensor, Tensor]]
+    ) -> Mapping[str, tuple[Tensor, Tensor]]:
+        (a, b), (out_a, out_b) = pairs["q"], pairs["o"]
+        query, out = (a, swapped(b, *self._heads)), (swapped(out_a.T, *self._heads).T, out_b)
+        return {**pairs, "q": query, "o": out}
+
+    def _swaps(self, name: str) -> tuple[str, int, int] | None:
+        parts = name.split(".")
+        product, part = parts[2:4] if parts[0] == "layer" else ("", "")
+        if self._heads[1] == 1 or (product, part) == ("out", "bias"):
+            return None
+        if product == "query_key_value" and part in ("weight", "scales", "bias", "B"):
+            return "rows", *self._heads
+        is_of_out = product == "out" and part in ("weight", "scales", "A")
+        return ("columns", *self._heads) if is_of_out else None
+
+    def _multiplied(
+        self, name: str, x: Operand, weight: Callable[[], Tensor], shared: str | None = None
+    ) -> str:
+        if not self._kinds:
+            return super()._multiplied(name, x, weight, shared)
+        w, (rows, columns) = self.writer, weight().shape
+        made: list[np.ndarray] = []
+
+        def make_values() -> np.ndarray:
+            numbers, scales = in_blocks(weight())
+            made.append(scales)  # which are written next
+            return numbers
+
+        inputs = [x.values, w.weight(f"{name}.weight", make_values)]
+        inputs.append(w.weight(f"{name}.scales", made.pop))
+        sizes = {"K": columns, "N": rows, "bits": 8, "block_size": BLOCK, "accuracy_level": 0}
+        return w.node("MatMulNBits", inputs, name, domain=OWN, **sizes)
+
+    def _nodes(self) -> None:
+        w = self.writer
+        rows = w.node("Unsqueeze", ["bias", w.integers(0, 2)], "bias.of_rows")
+        rows = w.node("Concat", [rows] * self._heads[1], "bias.of_groups", axis=2)
+        w.reshape(rows, "bias.of_heads", 1, 1, -1, 0)
+        super()._nodes()
+
+    def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
+        """Heads of one group are rows of their KV head: queries come group by group."""
+        w, s = self.writer, self.shape
+        width = s.num_kv_heads * s.head_size
+        asked = w.reshape(self._asked(query, name), f"{name}.asked.rows", 1, -1, width)
+        inputs = [asked, keys, values, "", "", "bias.of_heads"]
+        sizes: dict[str, Any] = {"num_heads": s.num_kv_heads, "scale": s.head_size**-0.5}
+        mixed = w.node("MultiHeadAttention", inputs, f"{name}.mixed", domain=OWN, **sizes)
+        return w.reshape(mixed, f"{name}.mixed.flat", -1, s.num_heads * s.head_size)
+
+
+def swapped(weight: Tensor, kv_heads: int, group: int) -> Tensor:
+    """Rows (KV heads * heads of a group * size, ..) so that those of KV heads stand together."""
+    return weight.unflatten(0, (kv_heads, group, -1)).transpose(0, 1).flatten(0, 2).contiguous()
+
+
+def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """weight (out, in) -> uint8 around 128 (out, blocks, 32), a scale for each (out * blocks)."""
+    blocks = weight.unflatten(1, (-1, BLOCK))
+    scales = blocks.abs().amax(2, keepdim=True).clamp_min(TINY) / LARGEST
+    numbers = ((blocks / scales).round() + MIDDLE).to(torch.uint8)
+    return numbers.numpy(), scales.flatten().numpy()
 
 
 class _Sink:

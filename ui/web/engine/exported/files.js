@@ -24,7 +24,7 @@ const KEPT = "sbd-model-";
  * @property {Record<string, Graph>} graphs by the engine that each is for
  * @property {number} download bytes
  */
-/** @typedef {{ file: string, bytes: number, weights: Initializer[] }} Graph */
+/** trial: the largest logits behind the tokens 0 and 1. @typedef {{ file: string, bytes: number, weights: Initializer[], trial: [id: number, logit: number][] }} Graph */
 /**
  * How an initializer of a graph is made from stored tensors, and where it goes.
  * @typedef {object} Initializer
@@ -36,6 +36,7 @@ const KEPT = "sbd-model-";
  * @property {number} [group]
  * @property {number} [turns_last]
  * @property {[number, number]} [columns]
+ * @property {[axis: "rows" | "columns", kvHeads: number, group: number]} [swaps]
  */
 
 export class Files {

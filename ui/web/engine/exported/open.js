@@ -72,7 +72,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
   const vocabulary = jsonOf((await text("tokenizer.json")) ?? missing("tokenizer.json"));
   const tokenizer = new Tokenizer(vocabulary, settings, template);
   const shape = shapeOf(config, jsonOf(await text("config.json"), "config.json"));
-  const trial = manifest.files[PRODUCTS];
+  const trial = engine === "wasm" && manifest.files[PRODUCTS];
   if (trial) await tryProducts(runtime, await files.read(PRODUCTS, trial));
   const graphFile = manifest.files[graph.file] ?? missing(graph.file);
   const code = await files.read(graph.file, graphFile);

@@ -6,7 +6,7 @@ import { ModelError } from "../errors.js";
 /** @import { Graph, Initializer, Stored } from "./files.js" */
 
 const { fround } = Math;
-const LARGEST = 127;
+const [LARGEST, MIDDLE] = [127, 128];
 const TINY = fround(1e-30);
 const Q8_BYTES = 34;
 const Q4_BYTES = 20;
@@ -23,7 +23,7 @@ export class Weights {
   constructor(tensors, data) {
     this.tensors = tensors;
     this.data = data;
-    /** @type {{ key: string, numbers: Int8Array, scales: Float32Array } | null} what a rule for integers left for the one for their scales */
+    /** @type {{ key: string, numbers: Int8Array | Uint8Array, scales: Float32Array } | null} what a rule for integers left for the one for their scales */
     this.left = null;
   }
 
@@ -91,7 +91,7 @@ export class Weights {
     return file;
   }
 
-  /** @param {Initializer} weight @returns {Float32Array | Int8Array} */
+  /** @param {Initializer} weight @returns {Float32Array | Int8Array | Uint8Array} */
   made(weight) {
     switch (weight.rule) {
       case "values":
@@ -102,6 +102,10 @@ export class Weights {
         return this.integers(weight).numbers;
       case "scales":
         return this.integers(weight).scales;
+      case "blocks.integers":
+        return this.inBlocks(weight).numbers;
+      case "blocks.scales":
+        return this.inBlocks(weight).scales;
       case "rounded.integers":
         return this.blocks(weight).numbers;
       case "rounded.scales":
@@ -112,20 +116,36 @@ export class Weights {
   }
 
   /** @param {Initializer} weight */
-  matrices({ from, turns_last: turnsLast, columns }) {
+  matrices({ from, turns_last: turnsLast, columns, swaps }) {
     const whole = from.map((name) => this.matrix(name));
     const found = columns ? whole.map((matrix) => between(matrix, columns)) : whole;
     const last = found.at(-1);
     if (turnsLast && last) turnRows(last, turnsLast);
+    for (const matrix of swaps?.[0] === "rows" ? found.slice(0, 1) : swaps ? found : []) {
+      swapHeads(matrix, .../** @type {NonNullable<typeof swaps>} */ (swaps));
+    }
     return found;
   }
 
-  /** Integers and their scales are asked for one after the other. @param {Initializer} weight */
+  /** @param {Initializer} weight */
   integers(weight) {
-    const key = JSON.stringify([weight.from, weight.group, weight.turns_last]);
-    if (this.left?.key !== key) {
-      this.left = { key, ...quantized(below(this.matrices(weight)), weight.group ?? 1) };
-    }
+    return this.once(weight, (matrix) => quantized(matrix, weight.group ?? 1));
+  }
+
+  /** @param {Initializer} weight */
+  inBlocks(weight) {
+    return this.once(weight, ({ values }) => quantizedInBlocks(values));
+  }
+
+  /**
+   * Integers and their scales are asked for one after the other.
+   * @template {Int8Array | Uint8Array} Numbers
+   * @param {Initializer} weight
+   * @param {(matrix: Matrix) => { numbers: Numbers, scales: Float32Array }} make
+   */
+  once(weight, make) {
+    const key = JSON.stringify([weight.from, weight.group, weight.turns_last, weight.swaps]);
+    if (this.left?.key !== key) this.left = { key, ...make(below(this.matrices(weight))) };
     return this.left;
   }
 
@@ -269,6 +289,44 @@ function turnRows({ rows, columns, values }, group) {
       turn(values, row * columns + column, columns, group);
     }
   }
+}
+
+/**
+ * The first head of every group, then the second of every group, and so on: where rows or columns
+ * are heads of `group` after each other for each KV head.
+ * @param {Matrix} matrix
+ * @param {"rows" | "columns"} axis
+ * @param {number} kvHeads
+ * @param {number} group
+ */
+function swapHeads({ rows, columns, values }, axis, kvHeads, group) {
+  const old = values.slice();
+  const numParts = axis === "rows" ? 1 : rows;
+  const size = values.length / numParts / (kvHeads * group);
+  for (let part = 0; part < numParts; part += 1) {
+    for (let head = 0; head < kvHeads * group; head += 1) {
+      const from = part * columns + ((head % kvHeads) * group + Math.floor(head / kvHeads)) * size;
+      values.set(old.subarray(from, from + size), part * columns + head * size);
+    }
+  }
+}
+
+/** Blocks of 32 as integers around 128 and a scale a block. @param {Float32Array} values */
+function quantizedInBlocks(values) {
+  const numbers = new Uint8Array(values.length);
+  const scales = new Float32Array(values.length / GROUP);
+  for (let block = 0; block < scales.length; block += 1) {
+    const own = values.subarray(block * GROUP, (block + 1) * GROUP);
+    let most = TINY;
+    for (const value of own) most = Math.max(most, Math.abs(value));
+    const scale = fround(most / LARGEST);
+    scales[block] = scale;
+    for (let index = 0; index < GROUP; index += 1) {
+      const share = fround(/** @type {number} */ (own[index]) / scale);
+      numbers[block * GROUP + index] = fround(share + EVEN) - EVEN + MIDDLE;
+    }
+  }
+  return { numbers, scales };
 }
 
 /**

@@ -84,6 +84,33 @@ test("what this engine does not know is a sentence", () => {
   assert.throws(() => made({ rule: "values", from: ["new"] }), /holds new as q1, unknown here/);
 });
 
+test("blocks become integers around 128 by a scale each; of two as near the even one", () => {
+  assert.deepEqual(
+    made({ rule: "blocks.integers", from: ["q8"] }),
+    RISING.map((value) => (value === -8 ? -64 : Math.round((value / 16) * 127)) + 128),
+  );
+  assert.deepEqual(made({ rule: "blocks.scales", from: ["q8"] }), [Math.fround(8 / 127)]);
+});
+
+test("the first heads of every group come before the second ones", () => {
+  store(
+    "heads",
+    "f32",
+    [4, 4],
+    Float32Array.from({ length: 16 }, (_, index) => index),
+  );
+  const rows = [0, 2, 1, 3].flatMap((row) => [0, 1, 2, 3].map((column) => 4 * row + column));
+  assert.deepEqual(made({ rule: "values", from: ["heads"], swaps: ["rows", 2, 2] }), rows);
+  const columns = [0, 1, 2, 3].flatMap((row) => [0, 2, 1, 3].map((column) => 4 * row + column));
+  assert.deepEqual(made({ rule: "values", from: ["heads"], swaps: ["columns", 2, 2] }), columns);
+  const [first, second] = [made({ rule: "values", from: ["heads"] }), rows];
+  assert.deepEqual(
+    made({ rule: "values", from: ["heads", "heads"], swaps: ["rows", 2, 2] }),
+    [...second, ...first],
+    "rows of the first alone",
+  );
+});
+
 test("some columns of a tensor are taken alone", () => {
   assert.deepEqual(made({ rule: "values", from: ["fp32"], columns: [1, 2] }), [2, 4]);
 });

@@ -1,0 +1,148 @@
+"""The browser's GPU decodes an exported folder as Python does, or the processor instead of it.
+
+The GPU is Chromium's software adapter: slow, and true to the last bits that matter here.
+"""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from sbd_core.decoding.api import generate
+from sbd_core.hf.web import export_web
+from sbd_core.models.loading import load
+from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api
+from tests.browser.site.conftest import address, serving, until
+from tests.browser.site.test_engine import PROMPTS, WAYS
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+GPU_FLAGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
+LONGEST = 8
+
+LOAD = """(source) => new Promise((done) => {
+  window.engine?.terminate();
+  window.engine = new Worker('dist/engine.js', { type: 'module' });
+  window.engine.onmessage = ({ data }) => {
+    if (data.kind === 'ready' || data.kind === 'failed') done(data);
+  };
+  window.engine.postMessage({ kind: 'load', source });
+})"""
+"""Starts an engine of one's own; resolves with what it says of itself."""
+
+DECODE = """([lane, form]) => new Promise((done) => {
+  const lines = [];
+  window.engine.onmessage = ({ data: { news } }) => {
+    if (news?.wire) lines.push(...news.wire.split('\\n'));
+    if (news?.isRunning === false) {
+      const steps = lines.map(JSON.parse).filter((line) => line.type === 'step');
+      done([news.text, steps.length, steps.flatMap((step) => step.committed ?? [])]);
+    }
+  };
+  window.engine.postMessage({ kind: 'compare', lanes: [lane], form });
+})"""
+"""Decodes one lane; resolves with the error, the number of passes and the tokens."""
+
+
+@pytest.fixture(scope="module")
+def gpu_browser(chromium):
+    """Chromium with an adapter."""
+    started = chromium.launch(executable_path=CHROMIUM, args=GPU_FLAGS)
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def page(gpu_browser, server):
+    """The site in a tab of its own, its recorded runs on the stage."""
+    opened = gpu_browser.new_page()
+    opened.goto(on_watch(address(server)))
+    yield opened
+    opened.close()
+
+
+def loaded(page, name: str) -> None:
+    """Have the GPU ready with a model of the site."""
+    base = f"{page.url.partition('#')[0]}models/{name}/"
+    said = page.evaluate(LOAD, {"name": name, "base": base, "engine": "webgpu"})
+    assert said.get("gpu"), said
+
+
+def decoded(page, config, prompt: str):
+    """What a lane of the page's own engine gives."""
+    kind = config.solver.name if config.strategy == "sbd" else config.strategy
+    dials = {name: getattr(config.solver, name) for name in ("gamma", "k")
+             if hasattr(config.solver, name)}  # fmt: skip
+    form = {"prompt": prompt, "block_size": config.block_size, "seed": config.seed, **dials,
+            "max_new_tokens": LONGEST, "max_rows": config.max_rows,
+            "repetition_penalty": config.repetition_penalty or 0}  # fmt: skip
+    return page.evaluate(DECODE, ["sbd" if kind == "entropy-bound" else kind, form])
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_every_strategy_gives_the_tokens_of_python(page, exports, name) -> None:
+    folder = next(export.folder for export in exports if export.name == name)
+    loaded(page, name)
+    model = load(folder)
+    for way, config in WAYS.items():
+        config = replace(config, max_new_tokens=LONGEST, max_rows=config.max_rows or 9)
+        expected = generate(model, PROMPTS[name], config)
+        tokens = [token for event in expected.events for token in event.committed]
+        assert decoded(page, config, PROMPTS[name]) == ["", expected.num_forwards, tokens], way
+
+
+def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_folder) -> None:
+    folder = site / "models" / "in-8-bits"
+    export_web(adapter_folder, folder, dtype="int8")
+    loaded(page, folder.name)
+    model = load(folder, dtype="float32")
+    expected = generate(model, "a b c", replace(WAYS["ntp"], max_new_tokens=LONGEST))
+    for way in ("ntp", "verify-12-rows"):
+        text, _, tokens = decoded(page, WAYS[way], "a b c")
+        assert (text, tokens) == ("", expected.token_ids), way
+
+
+WORDS = ".sbd-engine-choice-words"
+
+
+def has_decoded(page) -> None:
+    """Decode what the form holds, to the end."""
+    old = page.evaluate(f"{RUN}.id")
+    decode_button(page).click()
+    until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
+
+
+def test_a_lost_gpu_leaves_the_run_and_the_processor_goes_on(page, gpu_browser) -> None:
+    page.goto(page.url.replace("#", "?engine=gpu#"))
+    expect(page.locator(WORDS)).to_have_text(re.compile("on your GPU .google swiftshader"))
+    decode_button(page).click()
+    until(page, f"{RUN}.id !== 'opening' && {RUN}.main.numCommitted > 2")
+    gpu_browser.new_browser_cdp_session().send("Browser.crashGpuProcess")
+    expect(page.locator(".sbd-status-line")).to_contain_text("The browser took your GPU away;")
+    assert page.evaluate(f"{RUN}.main.numCommitted") > 2
+    has_decoded(page)
+    expect(page.locator(WORDS)).to_contain_text("on your processor")
+
+
+def test_a_gpu_that_computes_other_numbers_is_told_and_left(gpu_browser, site, tmp_path) -> None:
+    shutil.copytree(site, tmp_path / "site")
+    manifest = tmp_path / "site" / "models" / "sbd-nano" / "manifest.json"
+    told = json.loads(manifest.read_text())
+    told["graphs"]["webgpu"]["trial"][0][1] += 5
+    manifest.write_text(json.dumps(told))
+    page = gpu_browser.new_page()
+    with serving(tmp_path / "site") as server:
+        page.goto(on_watch(address(server) + "?engine=gpu"))
+        words = "Your GPU computes other numbers than it should. Your processor decodes instead."
+        expect(page.locator(WORDS)).to_contain_text(words)
+        has_decoded(page)
+        page.close()
+
+
+def test_a_browser_without_a_gpu_says_so_and_decodes(open_page, server) -> None:
+    page = open_page(address(server) + "?engine=gpu")
+    words = "This browser gives the page no GPU. Your processor decodes instead."
+    expect(page.locator(WORDS)).to_contain_text(words)
+    has_decoded(page)

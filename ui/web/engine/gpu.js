@@ -1,0 +1,99 @@
+// The visitor's GPU: opened for the runtime, and tried, as what a row of a forward pass gives must not
+// depend on the rows beside it.
+
+import { EngineError } from "./errors.js";
+import { Cache, ROW_COUNTS } from "./model.js";
+
+/** @import { Graph } from "./exported/files.js" */
+/** @import { Checkpoint } from "./exported/open.js" */
+
+/** @typedef {{ device: GPUDevice, name: string }} Gpu */
+
+const LIMITS = /** @type {const} */ ([
+  "maxBufferSize",
+  "maxStorageBufferBindingSize",
+  "maxStorageBuffersPerShaderStage",
+  "maxComputeWorkgroupStorageSize",
+  "maxComputeInvocationsPerWorkgroup",
+  "maxComputeWorkgroupSizeX",
+  "maxComputeWorkgroupSizeY",
+  "maxComputeWorkgroupSizeZ",
+  "maxComputeWorkgroupsPerDimension",
+]);
+/** The runtime's code for subgroups reads this many keys at once, whatever their size. */
+const LEAST_SUBGROUP = 8;
+/** Share of the largest logit by which weights of 8 bits may move one. */
+const NEAR = 0.1;
+/** With more, padding would cost what a GPU gains. */
+const MOST_ROWS_AT_LEAST = 32;
+
+/** An adapter by its name. @param {GPUAdapterInfo} info */
+export function nameOf({ description, vendor, architecture }) {
+  return description || [vendor, architecture].filter(Boolean).join(" ") || "GPU";
+}
+
+/**
+ * With all that its adapter has; null where there is none.
+ * @param {boolean} takesSoftware whether a processor that plays a GPU is one
+ * @returns {Promise<Gpu | null>}
+ */
+export async function openGpu(takesSoftware) {
+  const adapter = await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
+  if (!adapter || (adapter.info.isFallbackAdapter && !takesSoftware)) return null;
+  const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
+  const hasSubgroups = adapter.features.has("subgroups");
+  const isWide = hasSubgroups && adapter.info.subgroupMinSize >= LEAST_SUBGROUP;
+  /** @type {GPUFeatureName[]} */
+  const requiredFeatures = isWide ? ["subgroups"] : [];
+  const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
+  // Such as no memory left: what is computed from then on is nothing.
+  device.addEventListener("uncapturederror", () => device.destroy());
+  return { device, name: nameOf(adapter.info) };
+}
+
+/**
+ * Make passes of every number of rows, so that their shaders are compiled; look whether they give
+ * what they should, and from how many rows on one is the same to the bit whatever stands beside it.
+ * Raises EngineError where that is never so.
+ * @param {Checkpoint} checkpoint
+ * @param {Graph["trial"]} trial
+ */
+export async function tryRows({ model, maskId }, trial) {
+  const longest = Number(ROW_COUNTS.at(-1));
+  const cache = new Cache(model, longest);
+  /** A causal row and a masked one of a pass. @param {number} numRows */
+  const rowsOf = async (numRows) => {
+    cache.truncate(0);
+    const others = new Array(numRows - 3).fill(maskId ?? 0);
+    const logits = await model.forward({
+      cache,
+      causalIds: [0, 1],
+      blockIds: [maskId ?? 0],
+      numCausalLogits: 1,
+      predraftBlocks: [{ numCausal: 1, tokenIds: others, isAlternative: false }],
+    });
+    return [...logits.row(0), ...logits.row(1)];
+  };
+  try {
+    const found = await rowsOf(longest);
+    const most = Math.abs(trial[0]?.[1] ?? 0);
+    if (!trial.every(([id, logit]) => Math.abs(Number(found[id]) - logit) < NEAR * most)) {
+      throw new EngineError("Your GPU computes other numbers than it should.");
+    }
+    let [fewest, isSame] = [longest, true];
+    for (const count of ROW_COUNTS.slice(0, -1).toReversed()) {
+      const rows = await rowsOf(count);
+      isSame &&= rows.every((value, index) => value === found[index]);
+      if (isSame) fewest = count;
+    }
+    model.fewestRows = fewest;
+    cache.truncate(0);
+    const request = { cache, causalIds: [0, 1], blockIds: [], predraftBlocks: [] };
+    const alone = (await model.forward({ ...request, numCausalLogits: 1 })).row(0);
+    if (fewest > MOST_ROWS_AT_LEAST || !alone.every((value, index) => value === found[index])) {
+      throw new EngineError("On your GPU a row’s numbers depend on the rows beside it.");
+    }
+  } finally {
+    cache.release();
+  }
+}
