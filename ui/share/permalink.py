@@ -38,8 +38,8 @@ PINS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}(,[0-9]{1,9}:[0-9]{1,9})*")
 
 
 def is_link(query: Mapping[str, str]) -> bool:
-    """Whether an address asks for a decode."""
-    return any(name in query for name in FIELDS)
+    """Whether an address asks for a decode; one that names a model alone has it chosen."""
+    return any(name in query for name in FIELDS if name != "with")
 
 
 def form_of(query: Mapping[str, str]) -> Form:

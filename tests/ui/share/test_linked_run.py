@@ -5,6 +5,7 @@ import json
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
+import gradio as gr
 import orjson
 import pytest
 
@@ -90,3 +91,9 @@ def test_a_bad_link_of_lanes_is_answered_by_a_sentence_and_keeps_its_prompt(part
     assert news["is_error"]
     assert news["text"].startswith(f"This link cannot be compared: {BAD_COMPARISONS[part]}")
     assert outputs[NUM_SHOWN + 1 + FORM_FIELDS.index("prompt")] == "mine"
+
+
+@pytest.mark.parametrize("query", ["", "with=story", "with=other", "unknown=1"])
+def test_an_address_that_asks_for_no_decode_changes_nothing(query) -> None:
+    """The model that it names the page's script chooses."""
+    assert all(output == gr.skip() for output in answer_to(query))
