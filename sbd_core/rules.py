@@ -299,21 +299,11 @@ SOLVER_PARAMETERS = tuple(
     dict.fromkeys(item.name for rule in SOLVERS.values() for item in fields(rule))
 )
 """Settings that at least one of them takes."""
-LETTERS = {"gamma": "γ", "tau": "τ"}
-"""Letters by which the page shows settings."""
 
 
 def solver_parameters(solver: Solver) -> dict[str, Any]:
     """The settings of a solver by name."""
     return {item.name: getattr(solver, item.name) for item in fields(solver)}
-
-
-def solver_words(solver: Solver) -> str:
-    """A solver for a reader: its title and its settings."""
-    parameters = [
-        f"{LETTERS.get(name, name)} {value}" for name, value in solver_parameters(solver).items()
-    ]
-    return ", ".join([solver.title, *parameters])
 
 
 def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:

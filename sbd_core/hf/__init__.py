@@ -7,20 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sbd_core.hf.adapted import read_adapted
+    from sbd_core.hf.adapters import Merged, merge, read_adapted
     from sbd_core.hf.generation import SetBlockOutput, generate
-    from sbd_core.hf.merging import Merged, merge
     from sbd_core.hf.preparation import Preparation, prepare
     from sbd_core.hf.vendoring import write_custom_generate
 
 _HOMES = {
-    "Merged": "merging",
+    "Merged": "adapters",
     "Preparation": "preparation",
     "SetBlockOutput": "generation",
     "generate": "generation",
-    "merge": "merging",
+    "merge": "adapters",
     "prepare": "preparation",
-    "read_adapted": "adapted",
+    "read_adapted": "adapters",
     "write_custom_generate": "vendoring",
 }
 

@@ -4,7 +4,6 @@ Each kind holds a matrix (out, in) row by row, or a vector. How a kind is widene
 to the last bit, as the page's scripts do the same. Knows no files.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -25,7 +24,7 @@ Q4_1 = np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", BLOCK // 2)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A tensor in bytes. kind: of KINDS."""
+    """A tensor in bytes. kind: of WIDEN."""
 
     kind: str
     shape: tuple[int, ...]
@@ -33,20 +32,12 @@ class Stored:
 
     def tensor(self) -> Tensor:
         """The values in fp32."""
-        return torch.from_numpy(KINDS[self.kind].widened(self.data)).reshape(self.shape)
+        return torch.from_numpy(WIDEN[self.kind](self.data)).reshape(self.shape)
 
     def __add__(self, below: "Stored") -> "Stored":
         """The rows of both."""
         shape = (self.shape[0] + below.shape[0], *self.shape[1:])
         return Stored(self.kind, shape, self.data + below.data)
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One way to store. bytes_for: how many bytes so many values take."""
-
-    widened: Callable[[bytes], np.ndarray]
-    bytes_for: Callable[[int], int]
 
 
 def exactly(tensor: Tensor) -> Stored:
@@ -123,12 +114,13 @@ def _from_q4_1(data: bytes) -> np.ndarray:
     return numbers * blocks["scale"].astype("f4")[:, None] + blocks["least"].astype("f4")[:, None]
 
 
-KINDS = {
-    "f32": Kind(lambda data: np.frombuffer(data, "<f4").copy(), lambda count: 4 * count),
-    "bf16": Kind(_from_bf16, lambda count: 2 * count),
-    "q8_0": Kind(_from_q8_0, lambda count: Q8_0.itemsize * math.ceil(count / BLOCK)),
-    "q4_1": Kind(_from_q4_1, lambda count: Q4_1.itemsize * math.ceil(count / BLOCK)),
+WIDEN: dict[str, Callable[[bytes], np.ndarray]] = {
+    "f32": lambda data: np.frombuffer(data, "<f4").copy(),
+    "bf16": _from_bf16,
+    "q8_0": _from_q8_0,
+    "q4_1": _from_q4_1,
 }
+"""Each kind's bytes -> its values in fp32."""
 
 KIND_OF_GGUF = {"F32": "f32", "BF16": "bf16", "Q8_0": "q8_0", "Q4_1": "q4_1"}
 NAME_OF_GGUF = {

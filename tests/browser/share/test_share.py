@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from sbd_core.replay import replay_html
-from sbd_core.rules import LeftToRight
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate
+from sbd_core.errors import ArgumentError
+from sbd_core.replay import Replay, replay_html
+from sbd_core.rules import EntropyBound, LeftToRight
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces
 from tests.ui.doubles import story_model
+from ui import recordings
 from ui.share.export import main as export_main
 
 pytestmark = pytest.mark.browser
@@ -221,3 +225,48 @@ def test_sixty_passes_make_an_animation_of_at_most_3_mb_while_the_page_answers(o
         seen.add(hash(shown.tobytes()))
     assert durations == [250] * 59 + [3000]
     assert len(seen) == animation.n_frames
+
+
+def test_a_name_that_is_not_in_the_gallery_is_refused():
+    for name in ("../opening", "", None, ["x"]):
+        with pytest.raises(ArgumentError, match="must be one of the gallery"):
+            recordings.gallery_traces(name)
+
+
+def test_a_damaged_index_is_an_empty_gallery(tmp_path, monkeypatch):
+    monkeypatch.setattr(recordings, "GALLERY_INDEX", tmp_path / "index.json")
+    for text in ("", "{", "[1]", json.dumps([{"name": "x"}])):
+        (tmp_path / "index.json").write_text(text)
+        recordings.gallery.cache_clear()
+        assert recordings.gallery() == ()
+    recordings.gallery.cache_clear()
+
+
+def test_a_card_opens_its_run_in_the_player(story):
+    item = recordings.gallery()[-1]
+    trace = recordings.gallery_traces(item.name)[item.lanes[0]]
+    expect(story.locator(".sbd-gallery-how")).to_have_text(recordings.HOW_CHOSEN)
+    card = story.get_by_role("button", name=item.sentence)
+    expect(card.locator(".sbd-gallery-stairs path")).to_have_count(2)
+    card.click()
+    has_begun(story)
+    expect(story.locator(".sbd-prompt")).to_have_text(trace.prompt)
+    shown = state(story)
+    assert shown["main"]["steps"] == trace.num_forwards
+    assert shown["main"]["text"] == trace.text
+    assert shown["ntp"]["finish"] is not None
+
+
+def test_a_trace_replays_in_its_frame_and_touches_nothing_around_it(open_page, replay_url):
+    trace = generate(story_model(HOSTILE * 2), "p", DecodeConfig(solver=EntropyBound(0.35)))
+    page = open_page(replay_url)
+    page.set_content(f"<!doctype html><title>notes</title>{Replay(trace)._repr_html_()}")
+    frame = page.frame_locator("iframe")
+    expect(frame.locator(".sbd-host")).to_contain_text("forward passes")
+    frame.get_by_role("button", name="Last forward pass").click()
+    expect(frame.locator(".sbd-host")).to_contain_text(
+        f"{trace.num_forwards} / {trace.num_forwards}"
+    )
+    assert page.evaluate("window.hacked") is None
+    outer = "() => { try { return parent.document.title } catch { return 'shut off' } }"
+    assert page.frames[1].evaluate(outer) == "shut off"

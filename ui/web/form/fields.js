@@ -34,7 +34,7 @@ const DIALS = [
 
 const OWN_AT_0 = ["repetition_penalty", "max_rows"];
 /** @type {string[]} */
-export const DIAL_NAMES = DIALS.map(([name]) => name);
+const DIAL_NAMES = DIALS.map(([name]) => name);
 
 /** Settings of which each model has its own best. */
 const OF_MODEL = ["block_size"];
@@ -76,7 +76,7 @@ function dialOf(name) {
  * Settings of the form in a few words each; hidden ones are left out.
  * @param {string[]} names of fields
  */
-export function dialWords(names) {
+function dialWords(names) {
   return DIALS.flatMap(([name, tell]) => {
     const value = names.includes(name) ? dialOf(name) : null;
     return value === null ? [] : [tell(value)];

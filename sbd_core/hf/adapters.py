@@ -1,4 +1,8 @@
-"""merge(): a model folder that needs no peft, from an adapter and its base."""
+"""Adapters for transformers: merge() writes an adapter and its base as one model folder.
+
+The folder needs no peft. read_adapted() gives the base of a block adapter as a transformers model
+that reads it.
+"""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -6,13 +10,15 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedTokenizerBase
 
-from sbd_core.errors import ModelError, require_extra, shown
+from sbd_core.errors import ArgumentError, ModelError, require_extra, shown
 from sbd_core.hf.preparation import TOLERANCE, logits, new_folder, probes, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
-from sbd_core.models.checkpoint_info import is_block_adapter
-from sbd_core.models.loading import read, read_with_peft
+from sbd_core.models.backends.transformers import GatedLinears
+from sbd_core.models.checkpoint_info import bundled_folder, is_block_adapter
+from sbd_core.models.loading import read, read_with_adapter, read_with_peft
 from sbd_core.models.model_config import is_trained_for_blocks
 from sbd_core.models.quiet import bars_only_on_a_terminal
 from sbd_core.models.source_check import require_causal_lm
@@ -122,3 +128,22 @@ def _require_same(before: Tensor, after: Tensor, step: str) -> float:
     if not change <= TOLERANCE * float(before.abs().max()):
         raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")
     return change
+
+
+def read_adapted(
+    path: str | Path, dtype: torch.dtype = torch.float32
+) -> tuple[Any, PreTrainedTokenizerBase]:
+    """Model and tokenizer of the folder of a block adapter, or of a bundled one by its name.
+
+    model.generate(**inputs, custom_generate=sbd_core.hf.generate, strategy="verify") decodes with
+    the adapter; without custom_generate the model is its base. Raises ArgumentError, ModelError.
+    """
+    folder = bundled_folder(str(path)) or Path(path)
+    if not is_block_adapter(folder):
+        rule = "must be the folder of a block adapter, as sbd train-adapter writes it"
+        raise ArgumentError("path", rule, str(path))
+    model, tokenizer, adapter = read_with_adapter(folder, dtype)
+    model.block_adapter = GatedLinears(model, adapter)
+    model.config.mask_token_id = adapter.info.mask_token_id
+    model.generation_config.suppress_tokens = [adapter.info.mask_token_id]
+    return model, tokenizer
