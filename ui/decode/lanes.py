@@ -65,14 +65,18 @@ class Lane:
         self._stream = None
 
 
-def passes(lanes: Sequence[Lane], deadline: float) -> Iterator[tuple[Lane, StepEvent | None]]:
-    """Every forward pass of every lane, one of each in turn, None for its end; until the deadline.
+def passes(
+    lanes: Sequence[Lane], deadline: float, *, is_race: bool
+) -> Iterator[tuple[Lane, StepEvent | None]]:
+    """Every forward pass of every lane, None for its end; until the deadline.
 
-    Forward passes before a lane's first reveal are not a turn: they only read the prompt. On a GPU
-    that is lent a call at a time, one lane comes after the other.
+    is_race: one of each lane in turn, else lane after lane, so that nobody waits for a lane that
+    the first is only compared with. Forward passes before a lane's first reveal are not a turn:
+    they only read the prompt. A GPU that is lent a call at a time takes lane after lane.
     """
     running = list(lanes)
-    if on_zero_gpu():  # a second GPU might not be lent while the first call waits for it
+    # A second GPU might not be lent while the first call waits for it.
+    if not is_race or on_zero_gpu():
         for lane in lanes:
             yield from _alone(lane, deadline)
         return

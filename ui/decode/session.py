@@ -124,7 +124,7 @@ class Session:
         def opened() -> list[Lane]:
             return self.open(form)[:num_lanes]
 
-        yield from self._told([form.model], opened, form.ask, visit, client)
+        yield from self._told([form.model], opened, form.ask, visit, client, is_race=False)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
         """Yield the same for one prompt decoded in several ways, each a lane by its name."""
@@ -132,7 +132,8 @@ class Session:
         def opened() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
 
-        yield from self._told([form.model for form in forms.values()], opened, "", None, client)
+        names = [form.model for form in forms.values()]
+        yield from self._told(names, opened, "", None, client, is_race=True)
 
     def _told(
         self,
@@ -141,8 +142,13 @@ class Session:
         ask: object,
         visit: Visit | None,
         client: Client,
+        *,
+        is_race: bool,
     ) -> Iterator[Update]:
-        """Yield everything that the page shows of a run. names: of the models. ask: see Form."""
+        """Yield everything that the page shows of a run.
+
+        names: of the models. ask: see Form. is_race: see `passes`.
+        """
         ticket = None
         run_id = uuid.uuid4().hex[:8]
         is_stopped = (visit or Visit()).watch()
@@ -155,7 +161,8 @@ class Session:
             yield from self.wait(ticket, client)
             self.settle(lanes)
             known = ask if isinstance(ask, str) and len(ask) <= MAX_ASK else ""
-            yield from self._run(run_id, lanes, known, is_stopped, client)
+            rows = partial(self._lines, run_id, lanes, ask=known, is_race=is_race)
+            yield from self._run(rows, lanes[0], is_stopped, client)
         except SetBlockDecodingError as error:
             ahead = MAX_PLACES if isinstance(error, QueueFull) else 0
             yield Update(
@@ -257,18 +264,17 @@ class Session:
 
     def _run(
         self,
-        run_id: str,
-        lanes: list[Lane],
-        ask: str,
+        rows: Callable[[float], Iterator[str]],
+        main: Lane,
         is_stopped: Callable[[], bool],
         client: Client,
     ) -> Iterator[Update]:
+        """Yield a run's wire lines as they are due. rows: the lines up to a deadline."""
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
-        main = lanes[0]
         is_awaited = True  # the first reveal of the main lane
-        for line in self._lines(run_id, lanes, deadline, ask):
+        for line in rows(deadline):
             if is_stopped():
                 return
             require_listener(client)
@@ -281,7 +287,9 @@ class Session:
         text = late_text(self.limits) if time.monotonic() > deadline else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False, lane=main)
 
-    def _lines(self, run_id: str, lanes: list[Lane], deadline: float, ask: str) -> Iterator[str]:
+    def _lines(
+        self, run_id: str, lanes: list[Lane], deadline: float, *, ask: str, is_race: bool
+    ) -> Iterator[str]:
         """Wire lines of all lanes, in the order of `passes`."""
         main = lanes[0]
         model, messages = main.model, _engine().messages_of(main.prompt)
@@ -300,7 +308,7 @@ class Session:
             messages=messages,
         )
         ended = []
-        for lane, event in passes(lanes, deadline):
+        for lane, event in passes(lanes, deadline, is_race=is_race):
             if event is None:
                 ended.append(lane)
                 yield self._end(wire, lane)

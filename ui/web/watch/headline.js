@@ -90,7 +90,7 @@ export function makeHeadline() {
     setText(time, shown);
     const isCompared = view.isOver && view.run.strategy !== "ntp";
     const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
-    const isCut = view.run.main.finish === "stopped";
+    const isCut = [view.run.main, view.run.ntp].some((lane) => lane?.finish === "stopped");
     const length = isCompared && !isCut ? lengthWords(numbers) : "";
     setText(note, [length, slow?.isPassDearer ? DEARER : ""].filter(Boolean).join("; "));
     explain(label, said, [slow?.words, TIME].filter(Boolean).join(" "));

@@ -213,7 +213,7 @@ export function makeNumbers(actions) {
     weights.hidden = !Object.keys(run.weights).length;
     setText(weights, weightsWords(run));
     // Made again it would be whole.
-    const isCut = numbers.wholePasses === null || run.main.finish === "stopped";
+    const isCut = !run.isComplete || run.main.finish === "stopped";
     again.hidden = !actions.canRedo || run.strategy === "ntp" || isCut;
     showProgress(again, timing);
   }

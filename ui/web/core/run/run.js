@@ -187,16 +187,17 @@ export class Run {
   }
 
   /**
-   * The numbers of the header: those of `pass`, and those of the whole run, null until every lane
-   * came to its end, however early. ntpPasses are what next-token prediction needs for the tokens of
-   * this answer, one each; ntpTokens and ntpSeconds are those of the answer that it wrote itself,
+   * The numbers of the header: those of `pass`, and those of the whole run, null until it came to its
+   * end, however early. ntpPasses are what next-token prediction needs for the tokens of this answer, one
+   * each; ntpTokens and ntpSeconds, once it is at its end too, are those of the answer that it wrote itself,
    * which may have another length. Tokens that were given count as tokens of the answer, not as
    * decoded; next-token prediction is given none, so it has other work then and no numbers here.
    * @param {number} pass
    */
   numbersAt(pass) {
     const { main, ntp } = this;
-    const isWhole = main.finish !== null && (ntp === null || ntp.finish !== null);
+    const isWhole = main.finish !== null;
+    const beside = isWhole && ntp?.finish && ntp.numCommitted ? ntp : null;
     const numPasses = Math.min(pass, main.lastPass) + 1;
     const numTokens = main.numTokensAt(pass);
     const numGiven = main.numGivenAt(pass);
@@ -209,9 +210,9 @@ export class Run {
       wholePasses,
       wholeTokens: this.numDecodedWhole,
       ntpPasses: isWhole && ntp && !main.pins.size ? this.numDecodedWhole : null,
-      ntpTokens: ntp?.numCommitted ?? this.numDecodedWhole,
+      ntpTokens: beside?.numCommitted ?? this.numDecodedWhole,
       seconds: isWhole ? main.secondsAt(main.lastPass) : null,
-      ntpSeconds: ntp && isWhole && !main.pins.size ? ntp.secondsAt(ntp.lastPass) : null,
+      ntpSeconds: beside && !main.pins.size ? beside.secondsAt(beside.lastPass) : null,
     };
   }
 

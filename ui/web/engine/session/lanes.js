@@ -64,13 +64,19 @@ export class Lane {
 }
 
 /**
- * Every forward pass of every lane, one of each in turn, null for its end. Forward passes before a
+ * Every forward pass of every lane, null for its end: in a race one of each lane in turn, else lane after
+ * lane, so that nobody waits for a lane that the first is only compared with. Forward passes before a
  * lane's first reveal are not a turn: they only read the prompt.
  * @param {Lane[]} lanes
+ * @param {boolean} isRace
  * @returns {AsyncGenerator<[Lane, StepEvent | null], void>}
  */
-export async function* passes(lanes) {
+export async function* passes(lanes, isRace) {
   const running = [...lanes];
+  if (!isRace && lanes.length > 1) {
+    for (const lane of lanes) yield* passes([lane], false);
+    return;
+  }
   while (running.length) {
     for (const lane of [...running]) {
       let event = await lane.step();

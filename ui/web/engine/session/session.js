@@ -147,7 +147,7 @@ export class Session {
     let told = performance.now();
     let isAwaited = true; // the first reveal of the main lane
     let isCut = false;
-    for await (const [lane, event] of passes(lanes)) {
+    for await (const [lane, event] of passes(lanes, about === "compare")) {
       lines.push(event ? wire.step(lane.name, event) : wire.end(lane.name, lane.finish, lane.text));
       const isDue = performance.now() - told > MS_BETWEEN_NEWS || (isAwaited && main.hasRevealed);
       if (isDue) {

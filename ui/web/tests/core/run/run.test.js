@@ -69,6 +69,17 @@ test("a run that was stopped is compared over the tokens that it wrote", () => {
   assert.deepEqual([numbers.seconds, numbers.ntpSeconds, numbers.ntpTokens], [0.006, 0.02, 3]);
 });
 
+test("a whole answer has its numbers while next-token prediction is on its way, or stopped before it began", () => {
+  const opening = start({ strategies: ["sbd", "ntp"] });
+  const rows = [opening, PREFILL, FIRST, SECOND, END];
+  const stopped = { ...NTP_END, seq: 5, finish: "stopped" };
+  for (const more of [[], NTP.slice(0, 2), [stopped]]) {
+    const numbers = runOf(wire(...rows, ...more)).numbersAt(2);
+    assert.deepEqual([numbers.wholePasses, numbers.wholeTokens, numbers.ntpPasses], [3, 2, 2]);
+    assert.deepEqual([numbers.seconds, numbers.ntpSeconds, numbers.ntpTokens], [0.006, null, 2]);
+  }
+});
+
 test("settings are flat, and say pins by token id", () => {
   const run = runOf(wire(start({ pinned: [[1, 1]] })));
   assert.deepEqual(run.settings({ gamma: 0.5 }), {
