@@ -45,17 +45,40 @@ class ConfidenceScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """The quantity that a solver's γ bounds, in the words of the page.
+
+    kind: the sum of the entropies revealed but for one of them, each entropy, or nothing at all.
+    equation: of the paper, "" for none. title: over the picture of entropies, [a word] of the
+    glossary in brackets. gamma: the meaning of γ, "" for a solver without one. exempt: the position
+    that is revealed whatever γ is, and the verb; none without a γ.
+    """
+
+    kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
+    equation: str = ""
+    title: str = "[Entropy] budget"
+    gamma: str = "uncertainty a forward pass may take on, nats"
+    exempt: tuple[str, ...] = ()
+
+
+NO_BOUND = Bound("none", title="[Entropy], added up", gamma="")
+
+
+@dataclass(frozen=True, slots=True)
 class Solver:
     """Protocol of every solver.
 
-    name: as commands, traces and links have it. title: as a reader meets it. compared_at: the
-    values of its first setting in the sweep of solvers, if it has settings. reads_causal_row:
-    whether the leftmost position's scores and token are those of the causal row before the block.
-    Every concrete subclass must be listed in SOLVERS.
+    name: in commands, traces and links. title, words: for readers, words being a sentence on what
+    it reveals. bound: the quantity that its γ bounds. compared_at: the values of its first setting
+    in the sweep of solvers, if it has settings. reads_causal_row: whether the leftmost position's
+    scores and token are those of the causal row before the block. Every concrete subclass must be
+    listed in SOLVERS.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    words: ClassVar[str]
+    bound: ClassVar[Bound] = NO_BOUND
     compared_at: ClassVar[tuple[float, ...]]
     reads_causal_row: ClassVar[bool] = False
 
@@ -101,6 +124,11 @@ class EntropyBound(_WithGamma):
 
     name = "entropy-bound"
     title = "Entropy bound (Eq. 8)"
+    words = (
+        "It reveals the surest positions first, while their entropies, the largest not "
+        "counted, sum to at most γ (Eq. 8)."
+    )
+    bound = Bound("all but the largest", "Eq. 8", exempt=("the largest", "is not counted"))
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """See Solver."""
@@ -113,6 +141,8 @@ class EntropyBoundByConfidence(_WithGamma):
 
     name = "entropy-bound-by-confidence"
     title = "Entropy bound by confidence"
+    words = "The same bound, but in the order of the best token’s probability."
+    bound = Bound("all but the largest", "Eq. 18", exempt=("the largest", "is not counted"))
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """See Solver."""
@@ -125,6 +155,8 @@ class EntropyBoundByMargin(_WithGamma):
 
     name = "entropy-bound-by-margin"
     title = "Entropy bound by margin"
+    words = "The same bound, but in the order of the best token’s lead over the second."
+    bound = Bound("all but the largest", "Eq. 18", exempt=("the largest", "is not counted"))
 
     @property
     def needs_margin(self) -> bool:
@@ -147,6 +179,11 @@ class EntropyBoundFromLeft(_WithGamma):
     gamma: float = 0.35
     name = "entropy-bound-from-left"
     title = "Entropy bound from the left"
+    words = (
+        "It reveals the leftmost mask, then the surest others, while their entropies sum to at "
+        "most γ."
+    )
+    bound = Bound("all but the leftmost", exempt=("the leftmost", "is not counted"))
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """See Solver."""
@@ -168,7 +205,12 @@ class CausalFirst(_WithGamma):
     gamma: float = 0.35
     name = "causal-first"
     title = "Causal token first"
+    words = (
+        "It reveals the next token as next-token prediction gives it, then guesses after it, "
+        "while their entropies sum to at most γ."
+    )
     reads_causal_row = True
+    bound = Bound("all but the leftmost", exempt=("the causal token", "is not counted"))
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """See Solver."""
@@ -182,7 +224,14 @@ class EntropyThreshold(_WithGamma):
 
     name = "entropy-threshold"
     title = "Entropy threshold"
+    words = "It reveals every position whose own entropy is below γ, or the surest one."
     compared_at: ClassVar[tuple[float, ...]] = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    bound = Bound(
+        "each",
+        title="[Entropy] of each mask",
+        gamma="uncertainty that a token must stay below, nats",
+        exempt=("the surest", "always comes"),
+    )
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """See Solver."""
@@ -197,6 +246,9 @@ class ConfidenceThreshold(Solver):
     tau: float = 0.9
     name = "confidence-threshold"
     title = "Confidence threshold"
+    words = (
+        "It reveals every position whose best token has probability τ or more, or the surest one."
+    )
     compared_at: ClassVar[tuple[float, ...]] = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)
 
     def __post_init__(self) -> None:
@@ -215,6 +267,10 @@ class Factor(Solver):
     factor: float = 1.0
     name = "factor"
     title = "Factor"
+    words = (
+        "It reveals the n surest, as long as (n + 1) times the doubt of the last stays below "
+        "the factor."
+    )
     compared_at: ClassVar[tuple[float, ...]] = (0.1, 0.25, 0.5, 1.0, 1.5)
 
     def __post_init__(self) -> None:
@@ -235,6 +291,7 @@ class TopK(_WithCount):
     by: Measure = "confidence"
     name = "top-k"
     title = "Top-k"
+    words = "It reveals a fixed number of positions, the surest first."
 
     def __post_init__(self) -> None:
         require_integer("k", self.k, 1)
@@ -260,6 +317,7 @@ class Random(_WithCount):
 
     name = "random"
     title = "Random"
+    words = "It reveals a fixed number of positions, drawn at random."
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """See Solver."""
@@ -272,6 +330,7 @@ class LeftToRight(_WithCount):
 
     name = "left-to-right"
     title = "Left to right"
+    words = "It reveals a fixed number of masks, from the left."
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """See Solver."""

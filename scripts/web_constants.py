@@ -8,9 +8,8 @@ from typing import Any
 from sbd_core import roofline
 from sbd_core.plots import theme
 from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
-from sbd_core.rules import SOLVER_TITLES
+from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS
 from ui.decode import form
-from ui.form import bounds
 from ui.form.controls import FIELD_IDS, STRATEGIES
 from ui.share import permalink, trace_files
 
@@ -26,8 +25,9 @@ def constants() -> dict[str, Any]:
         "fieldLabels": form.LABELS,
         "maxLanes": form.MAX_LANES,
         "solverNames": SOLVER_TITLES,
-        "bounds": {solver: asdict(bound) for solver, bound in bounds.BOUNDS.items()},
-        "noBound": asdict(bounds.NO_BOUND),
+        "solverLines": {name: rule.words for name, rule in SOLVERS.items()},
+        "bounds": {name: asdict(rule.bound) for name, rule in SOLVERS.items()},
+        "noBound": asdict(NO_BOUND),
         "entropyScale": {
             "max": theme.MAX_ENTROPY,
             "ticks": theme.TICKS,

@@ -8,12 +8,11 @@ import gradio as gr
 
 from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.replay import LANE_NAMES, wire_json
-from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS
+from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound
 from ui import recordings
 from ui.assets import view
 from ui.decode.form import MAX_TYPED_CHARACTERS
 from ui.examples import BUNDLED_MODEL, PRESETS, Preset, presets, recording_of
-from ui.form.bounds import BOUNDS
 from ui.form.engine_choice import engine_value
 from ui.form.measured import Best, best_for
 from ui.hosting.limits import USUAL, Limits
@@ -270,8 +269,8 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
 
 def gamma_words(solver: str) -> str:
     """The meaning of γ for this solver; the paper's for one without γ, which hides it."""
-    bound = BOUNDS.get(solver)
-    return bound.gamma if bound and bound.gamma else BOUNDS[SOLVER_CHOICES[0][1]].gamma
+    rule = SOLVERS.get(solver, EntropyBound)
+    return rule.bound.gamma or EntropyBound.bound.gamma
 
 
 def _template() -> gr.Textbox:

@@ -1,5 +1,7 @@
-// The page's words, each in a sentence, a line for every solver, and where a text names one of its
-// words: [mask], or [masks|mask] if it stands in another form. Knows no DOM.
+// The page's words, each in a sentence, and the places where a text names one of them: [mask], or
+// [masks|mask] if it stands in another form. Knows no DOM.
+
+import constants from "../constants.json" with { type: "json" };
 
 /** @typedef {{ name: string, words: string }} Entry */
 /**
@@ -133,26 +135,7 @@ export const GLOSSARY = {
 };
 
 /** @type {Readonly<Record<string, string>>} what each solver reveals, in a line */
-export const SOLVER_LINES = {
-  "entropy-bound":
-    "It reveals the surest positions first, while their entropies, the largest not counted, sum to at most γ (Eq. 8).",
-  "entropy-bound-by-confidence":
-    "The same bound, but in the order of the best token’s probability.",
-  "entropy-bound-by-margin":
-    "The same bound, but in the order of the best token’s lead over the second.",
-  "entropy-bound-from-left":
-    "It reveals the leftmost mask, then the surest others, while their entropies sum to at most γ.",
-  "causal-first":
-    "It reveals the next token as next-token prediction gives it, then guesses after it, while their entropies sum to at most γ.",
-  "entropy-threshold": "It reveals every position whose own entropy is below γ, or the surest one.",
-  "confidence-threshold":
-    "It reveals every position whose best token has probability τ or more, or the surest one.",
-  factor:
-    "It reveals the n surest, as long as (n + 1) times the doubt of the last stays below the factor.",
-  "top-k": "It reveals a fixed number of positions, the surest first.",
-  random: "It reveals a fixed number of positions, drawn at random.",
-  "left-to-right": "It reveals a fixed number of masks, from the left.",
-};
+export const SOLVER_LINES = constants.solverLines;
 
 const WORD = /([(“]*)\[([^\]|]+)(?:\|([a-z]+))?\]([)”.,;:!?’]*)/g;
 

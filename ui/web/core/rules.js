@@ -17,7 +17,7 @@ function marginOf(item) {
 }
 
 /**
- * Says what gamma bounds in a solver, see ui/form/bounds.py.
+ * Says what gamma bounds in a solver, see Bound of sbd_core/rules.py.
  * @typedef {{ kind: string, title: string, equation: string, gamma: string, exempt: string[] }} Bound
  */
 
