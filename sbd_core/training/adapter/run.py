@@ -289,7 +289,8 @@ class AdapterRun:
         generator = torch.Generator().manual_seed(1)
         sums, num_masked, num_blocks = [0.0, 0.0, 0, 0, 0], 0, 0
         mask_id = self._info.mask_token_id
-        texts = [t for t in self._held_out if len(t.answer_ids) >= LEAD_SIZE][:NUM_MEASURED]
+        long_enough = [t for t in self._held_out if len(t.answer_ids) >= LEAD_SIZE]
+        texts = (long_enough or self._held_out)[:NUM_MEASURED]
         for first in range(0, len(texts), 4):
             states = make_states(texts[first : first + 4], LEAD_SIZE, 8, mask_id, 1.0, generator)
             hidden = self.module.hidden(states)

@@ -28,6 +28,22 @@ def texts(model: HuggingFaceModel) -> list[Text]:
     return [Text(tuple(row[:9]), tuple(row[9:])) for row in ids]
 
 
+def test_answers_shorter_than_the_measured_block_are_measured_where_none_is_longer(
+    llama: HuggingFaceModel, tmp_path: Path
+) -> None:
+    long = texts(llama)
+    short = [Text(text.prompt_ids, text.answer_ids[:5]) for text in long]
+
+    def measured(held_out: list[Text]) -> dict[str, float]:
+        run = AdapterRun(llama, RECIPE, long, held_out, tmp_path / "out", info(llama))
+        return asdict(run.measure())
+
+    assert measured([*long, *short]) == measured(long)
+    found = measured(short)
+    assert 0 < found["nats"] < 20
+    assert 0 <= found["drafted"] <= 4
+
+
 def trained(model: HuggingFaceModel, out: Path, steps: int, init: Path | None = None) -> AdapterRun:
     """A run that made so many steps, measured, and saved."""
     all_texts = texts(model)
