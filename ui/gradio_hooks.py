@@ -6,8 +6,11 @@ tests/ui/test_gradio_hooks.py fails when one of them changes.
 import os
 import time
 from typing import Any
+from urllib.parse import parse_qs
 
 import gradio as gr
+from gradio.server_messages import UnexpectedErrorMessage
+from starlette.responses import Response
 
 from ui.decode.client import LOCAL, Client
 from ui.hosting.middleware import App, Receive, Scope, Send
@@ -80,6 +83,29 @@ class ForgottenValues:
             if scope["type"] == "http":
                 for state in list(page.state_holder.session_data.values()):
                     state.config_values.clear()
+
+
+class KnownStreams:
+    """ASGI middleware that ends a stream of news at once for a session that asked for nothing.
+
+    Gradio's route says the same, then fails: a traceback in the log for every tab that outlives
+    the server, and for every stray request.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] == "http" and scope["path"].endswith("/queue/data"):
+            asked = parse_qs(scope["query_string"].decode("latin1")).get("session_hash")
+            page: Any = scope["app"]
+            if asked and asked[0] not in page.get_blocks()._queue.pending_messages_per_session:
+                news = UnexpectedErrorMessage(message="404: Not Found", session_not_found=True)
+                body = f"data: {news.model_dump_json()}\n\n"
+                await Response(body, media_type="text/event-stream")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 def data_of(event: gr.EventData) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from ui.gradio_hooks import (
     HIDDEN,
     QUICK,
     ForgottenValues,
+    KnownStreams,
     client_of,
     data_of,
     keep_direct_events_out_of_queue,
@@ -151,6 +152,7 @@ def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) ->
         "app_kwargs": {
             "middleware": [
                 Middleware(ForgottenValues),
+                Middleware(KnownStreams),
                 Middleware(PageMiddleware, trusted=trusted_proxies, is_local=is_local),
             ]
         },

@@ -173,6 +173,27 @@ def test_a_parquet_file_is_read_where_pyarrow_is_and_refused_by_name_else(
     assert read(tmp_path / "a.parquet", b"PAR1") == (HELLO, [])
 
 
+def test_what_datasets_saves_is_read_by_the_library_itself(tmp_path) -> None:
+    """datasets 5.2.0: to_parquet(), and the folders of both save_to_disk()."""
+    datasets = pytest.importorskip("datasets", reason="hf: sources need pip install datasets")
+    rows = datasets.Dataset.from_list([{"messages": CHAT}, {"messages": CHAT}])
+    rows.to_parquet(tmp_path / "a.parquet")
+    rows.save_to_disk(tmp_path / "one")
+    datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "both")
+    for source in (f"file:{tmp_path}/a.parquet", *(f"hf:{tmp_path}/{n}" for n in ("one", "both"))):
+        records = read_source(source, LeftOut(source))
+        assert [(each.messages, each.answer) for each in records] == HELLO * 2
+    with pytest.raises(ArgumentError, match="dataset that can be loaded"):
+        read_source(f"hf:{tmp_path}/one:test", LeftOut(""))
+
+
+def test_a_folder_is_no_file_of_records_and_says_how_one_of_datasets_is_named(tmp_path) -> None:
+    for name in ("saved", "saved.json"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(ArgumentError, match=r"a folder of save_to_disk\(\) is hf:FOLDER"):
+            read_source(f"file:{tmp_path / name}", LeftOut(""))
+
+
 @pytest.mark.parametrize(
     ("turns", "count", "reason"),
     [

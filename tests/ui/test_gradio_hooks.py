@@ -44,6 +44,17 @@ def test_what_is_answered_beside_the_queue_is_not_taken_into_it():
         visitor.leave()
 
 
+def test_a_stream_that_nobody_asked_for_ends_at_once_without_a_traceback(capfd):
+    with served(story_model()) as page:
+        visitor = Visitor(page)
+        [message] = visitor.messages()
+        assert (message["msg"], message["session_not_found"]) == ("unexpected_error", True)
+        visitor.ask_page()
+        assert visitor.ending() == "done"
+        visitor.leave()
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_what_200_sessions_sent_is_not_kept():
     size = 200_000
     with served(story_model()) as page:

@@ -5,7 +5,7 @@ A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named).
 - Any other file holds records (sbd_core/records.py). Every turn of the assistant in a chat is
   learnt as the answer to all before it, a text alone as written from nothing.
 - Of a dataset the first MAX_RECORDS records are read. `datasets` must be installed; without a
-  network what it has cached, or a folder as NAME, still works.
+  network what it has cached, or a folder as NAME, still works, save_to_disk()'s too.
 """
 
 import re
@@ -24,6 +24,8 @@ from sbd_core.tasks import Example, task
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 TEXT, RECORDS = (".txt",), (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+SAVED = "state.json"
+"""In a folder that datasets' Dataset.save_to_disk() wrote, which load_dataset() does not read."""
 Piece = TypeVar("Piece")
 
 
@@ -117,8 +119,9 @@ def read_source(source: str, left_out: LeftOut) -> list[Record]:
 
 
 def _rows(path: Path) -> list[Row]:
-    if suffix_of(path) not in RECORDS:
-        rule = f"must be a file that ends in {', '.join((*TEXT, *RECORDS))}"
+    if path.is_dir() or suffix_of(path) not in RECORDS:
+        kinds = ", ".join((*TEXT, *RECORDS))
+        rule = f"must be a file that ends in {kinds} (a folder of save_to_disk() is hf:FOLDER)"
         raise ArgumentError("data", rule, str(path))
     return read_rows("data", path)
 
@@ -126,14 +129,17 @@ def _rows(path: Path) -> list[Row]:
 def _dataset(source: str, name: str) -> Iterator[Row]:
     try:
         import httpx
-        from datasets import load_dataset
+        from datasets import load_dataset, load_from_disk
         from datasets.exceptions import DatasetsError
     except ImportError as error:
         rule = "must be a file, or datasets be installed: pip install datasets"
         raise ArgumentError("data", rule, source) from error
     folder, _, split = name.partition(":")
     try:
-        records = load_dataset(folder, split=split or "train", streaming=True)
+        if (Path(folder) / SAVED).is_file() and not split:
+            records = load_from_disk(folder)
+        else:
+            records = load_dataset(folder, split=split or "train", streaming=True)
         for number, record in enumerate(islice(records, MAX_RECORDS), start=1):
             yield row_of("data", f"{source} record {number}", record)
     except ArgumentError:

@@ -168,6 +168,18 @@ def test_closing_the_stream_frees_the_model_at_once():
     waiting.close()
 
 
+def test_who_waited_as_long_as_anybody_may_is_told_and_leaves_the_line(monkeypatch):
+    session = Session(story_model())
+    stream = session.decode(Form("p"))
+    next(stream)
+    monkeypatch.setattr(session_module, "MAX_PATIENCE_SECONDS", 0.1)
+    *_, last = session.decode(Form("p"))
+    assert (last.message, last.is_error) == ("The model is busy; try again in a minute.", True)
+    monkeypatch.undo()
+    assert next(session.decode(Form("p"))).message == waiting_text(1)
+    stream.close()
+
+
 def test_a_prompt_is_tokenized_once_for_all_lanes():
     model = story_model()
     asked, encode = [], model.encode

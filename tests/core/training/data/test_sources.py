@@ -159,6 +159,7 @@ def dataset_library(monkeypatch, load_dataset) -> None:
     """Stands in for `datasets`, which no test may need installed."""
     package, errors = types.ModuleType("datasets"), types.ModuleType("datasets.exceptions")
     package.load_dataset, errors.DatasetsError = load_dataset, type("Other", (Exception,), {})
+    package.load_from_disk = None
     monkeypatch.setitem(sys.modules, "datasets", package)
     monkeypatch.setitem(sys.modules, "datasets.exceptions", errors)
 
