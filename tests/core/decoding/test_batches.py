@@ -91,6 +91,8 @@ def test_bad_input_is_refused_before_the_first_pass() -> None:
         stream_batch(model, ["ab"], DecodeConfig(), batch_size=0)
     with pytest.raises(ArgumentError, match=r"^prompt: "):
         stream_batch(model, ["ab", ""], DecodeConfig())
+    with pytest.raises(ArgumentError, match=r"^seeds: must be one seed per prompt \(2\); got 1"):
+        stream_batch(model, ["a", "b"], DecodeConfig(), seeds=[1])
     assert not model.calls
     assert generate_batch(model, [], DecodeConfig()) == []
 

@@ -64,13 +64,6 @@ def test_ntp_and_verify_are_greedy_generate_on_the_bundled_model(nano) -> None:
     assert num_drafted > num_passes / 10, "hardly a draft was ever accepted"
 
 
-def test_a_long_answer_of_the_bundled_model_is_the_same_in_all_three(nano) -> None:
-    text = corpus_texts(40)[-1]
-    expected = greedy(nano, nano.encode(text, is_raw=False), 120)
-    assert answer(nano, text, "ntp", 120) == expected
-    assert answer(nano, text, "verify", 120, 7) == expected
-
-
 @pytest.mark.parametrize("max_rows", [3, 9, 41])
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
 @pytest.mark.parametrize("agreement", [0.0, 0.6, 0.9, 1.0])

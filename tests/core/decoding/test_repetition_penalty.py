@@ -70,15 +70,6 @@ def test_ntp_is_generate_of_transformers_token_for_token(tiny) -> None:
     assert num_other > 4, "the penalty hardly changed an answer"
 
 
-def test_verify_is_ntp_on_random_models(tiny) -> None:
-    for prompt in random_ids(4, tiny.vocabulary_size):
-        wanted = generate(tiny, prompt, config("ntp")).token_ids
-        for block_size, max_rows in ((2, 12), (6, 5), (16, 41)):
-            sizes = {"block_size": block_size, "max_rows": max_rows}
-            found = generate(tiny, prompt, config("verify", **sizes))
-            assert found.token_ids == wanted
-
-
 def penalised(row: list[float], before: list[int]) -> list[float]:
     """The rule again, in plain numbers."""
     return [

@@ -155,14 +155,6 @@ def test_gamma_0_reveals_one_token_a_pass(tiny) -> None:
         assert trace.finish != "length" or trace.num_forwards == 1 + trace.num_tokens
 
 
-def test_gamma_0_reveals_one_token_a_pass_of_the_bundled_model(nano) -> None:
-    config = DecodeConfig(solver=EntropyBound(gamma=0.0), block_size=16, max_new_tokens=32)
-    for prompt in corpus_texts(3):
-        for event in generate(nano, prompt, config).events[1:]:
-            num_certain = sum(item.entropy == 0.0 for item in event.masked)
-            assert 1 <= len(event.reveals) <= num_certain + 1
-
-
 def certain_model(is_certain: list[bool]) -> ScriptedModel:
     """Entropy exactly 0 where `is_certain`, ln 2 elsewhere; the answer is all "c"."""
 

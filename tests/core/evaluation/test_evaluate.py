@@ -170,11 +170,6 @@ def test_the_data_seed_chooses_the_examples_and_the_seed_does_not(nano) -> None:
     assert found[0]["rows"]["sbd"]["families"] == found[1]["rows"]["sbd"]["families"]
 
 
-def test_seeds_must_be_one_a_prompt(nano) -> None:
-    with pytest.raises(ArgumentError, match=r"seeds: must be one seed per prompt \(2\); got 1"):
-        generate_batch(nano, ["a", "b"], CONFIG, seeds=[1])
-
-
 CONFIGS = {
     name: DecodeConfig(strategy=name, max_new_tokens=8, top_k_recorded=0) for name in ("ntp", "sbd")
 }
