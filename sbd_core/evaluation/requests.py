@@ -1,31 +1,117 @@
-"""How open requests, most of which no checker can score, are answered.
+"""Measures answers to open requests, most of which no checker can score.
 
-In how many forward passes, how fast, and how much of each answer the causal head would have
-written. Answers can be kept in a journal, so that a run that was killed goes on.
-
-Loops are counted and left out of everything else, as one token over and over is easily drafted.
+The measures are forward passes, speed, the share of each answer that the causal head would have
+written, and, for requests of IFEval (Zhou et al. 2023), whether their instructions are followed by
+lm-eval's verifiers. A journal may keep the answers, so that a run that was killed goes on. Loops
+are counted and left out of everything else, as one token over and over is easily drafted.
 """
 
 import gzip
 import hashlib
 import json
 import math
+import random
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict, dataclass, replace
+from functools import cache
+from io import StringIO
 from pathlib import Path
 from random import Random
 from statistics import fmean, median, stdev
 from typing import Any
+from unittest import mock
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import Prompt, generate_batch
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_extra
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.rules import CausalFirst, EntropyBound, EntropyBoundFromLeft
 from sbd_core.shared_work import Journal
 from sbd_core.trace import Trace
 from sbd_core.training.synthesize import is_loop
+
+IDS, ARGUMENTS = "instruction_id_list", "kwargs"
+
+
+def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
+    """A check that an answer follows every instruction of the request, by IFEval's strict
+    rule; None for a request that names none.
+
+    row: prompt, instruction_id_list and kwargs, as google/IFEval has them. Raises ArgumentError.
+    """
+    if IDS not in row:
+        return None
+    names, arguments = row[IDS], row.get(ARGUMENTS)
+    known = verifiers()
+    if (
+        not isinstance(names, list)
+        or not isinstance(arguments, list)
+        or len(arguments) != len(names)
+        or any(name not in known for name in names)
+        or not all(isinstance(each, dict) for each in arguments)
+    ):
+        rule = f"{IDS} and {ARGUMENTS} must be IFEval's, one mapping an instruction"
+        raise ArgumentError("requests", rule, str(names)[:200])
+
+    def check(answer: str) -> bool:
+        return bool(answer.strip()) and all(
+            _follows(known[name](name), given, str(row.get("prompt", "")), answer)
+            for name, given in zip(names, arguments, strict=True)
+        )
+
+    return check
+
+
+def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
+    """The verdict of lm-eval, the same each time: it draws whatever an instruction leaves open."""
+    state = random.getstate()
+    random.seed(0)
+    try:
+        verifier.build_description(**{key: value for key, value in given.items() if value})
+        if "prompt" in (verifier.get_instruction_args() or {}):
+            verifier.build_description(prompt=prompt)
+    finally:
+        random.setstate(state)
+    if given.get("letter"):
+        # lm-eval draws another for one that is no letter from a to z, such as # or \u00e9.
+        verifier._letter = given["letter"].strip().lower()
+    return bool(verifier.check_following(answer))
+
+
+@cache
+def verifiers() -> Mapping[str, Any]:
+    """{instruction id: class of lm-eval}.
+
+    lm-eval downloads a sentence splitter when it is imported, and says so. Where it is not there
+    already, sentences are split by the same algorithm without its list of abbreviations. Its
+    guesses of a language are seeded. Raises ModelError.
+    """
+    require_extra("lm-eval")
+    import langdetect
+    import nltk
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    with mock.patch.object(nltk, "download", return_value=False), redirect_stdout(StringIO()):
+        from lm_eval.tasks.ifeval import instructions_registry, instructions_util
+    langdetect.DetectorFactory.seed = 0
+    try:
+        nltk.data.find("tokenizers/punkt_tab")
+    except LookupError:
+        splitter = PunktSentenceTokenizer()
+        instructions_util._get_sentence_tokenizer = lambda: splitter
+        nltk.word_tokenize = words_of
+    registry: Mapping[str, Any] = instructions_registry.INSTRUCTION_DICT
+    return registry
+
+
+def words_of(text: str) -> list[str]:
+    """The words of one sentence, as nltk.word_tokenize has them, without its data files."""
+    from nltk.tokenize import NLTKWordTokenizer
+
+    words: list[str] = NLTKWordTokenizer().tokenize(text)
+    return words
+
 
 NTP = "NTP"
 GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)

@@ -52,9 +52,9 @@ from sbd_core.models.web_folder import (
     WebFolder,
     digest_of,
     entry_of,
+    read_web,
     write_parts,
 )
-from sbd_core.models.web_model import read_web
 from sbd_core.version import VERSION
 
 MOST_BYTES = 2_000_000_000

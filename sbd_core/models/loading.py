@@ -42,8 +42,7 @@ from sbd_core.models.source_check import (
     require_source,
     require_whole,
 )
-from sbd_core.models.web_folder import open_web
-from sbd_core.models.web_model import read_web
+from sbd_core.models.web_folder import open_web, read_web
 
 LOADING_ERRORS = (
     OSError,

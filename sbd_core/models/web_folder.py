@@ -1,6 +1,7 @@
-"""A folder that a browser decodes with: its manifest and its files. Knows no tensors.
+"""A folder that a browser decodes with: its manifest, its files, and the model in it.
 
-Weights lie in parts small enough for any host, as stored_tensors.py has them.
+Weights lie in parts small enough for any host, as stored_tensors.py has them. Tensors are imported
+where they are read, as the page looks at such folders before there is a model.
 """
 
 import hashlib
@@ -15,6 +16,9 @@ from sbd_core.files import sha256
 from sbd_core.models.checkpoint_info import WEB_MANIFEST, object_in
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
+    from sbd_core.models.block_adapter import BlockAdapter
     from sbd_core.models.stored_tensors import Stored
 
 FORMAT = 1
@@ -129,3 +133,76 @@ def _pieces(tensors: "Iterable[Stored]") -> Iterator[bytes]:
 def entry_of(file: Path) -> dict[str, Any]:
     """Size and digest of a file, as the manifest has them."""
     return {"size": file.stat().st_size, "sha256": sha256(file)}
+
+
+OF_MODEL = ("model.", "lm_head.")
+"""How the names of a transformers model's weights begin, and no adapter's."""
+
+
+def tensors_of(web: WebFolder) -> "dict[str, Stored]":
+    """Tensors by their names, as transformers and BlockAdapter.tensors() have them."""
+    from sbd_core.models.stored_tensors import Stored
+
+    parts = (web.folder / part["file"] for part in web.manifest["parts"])
+    data, tensors = b"".join(part.read_bytes() for part in parts), {}
+    for name, entry in web.manifest["tensors"].items():
+        part = data[entry["offset"] : entry["offset"] + entry["bytes"]]
+        tensors[name] = Stored(entry["kind"], tuple(entry["shape"]), part)
+    return tensors
+
+
+def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
+    """The transformers model in fp32, its tokenizer, and its adapter. Raises ModelError.
+
+    The page's scripts make a graph's weights of the same numbers.
+    """
+    from sbd_core.models.quiet import quietly
+
+    tensors = {name: stored.tensor() for name, stored in tensors_of(web).items()}
+    folder = str(web.folder)
+    try:
+        with quietly():
+            from transformers import (
+                MODEL_FOR_CAUSAL_LM_MAPPING,
+                AutoConfig,
+                AutoTokenizer,
+                GenerationConfig,
+            )
+
+            where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+            config = AutoConfig.from_pretrained(folder, **where)
+            kind: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+            weights = {n: tensor for n, tensor in tensors.items() if n.startswith(OF_MODEL)}
+            options: dict[str, Any] = {"config": config, "state_dict": weights}
+            model: Any = kind.from_pretrained(None, attn_implementation="sdpa", **options)
+            model.generation_config = GenerationConfig.from_pretrained(folder, **where)
+            tokenizer = AutoTokenizer.from_pretrained(folder, **where)
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(f"model: {shown(folder)} cannot be read: {reason}; {DAMAGED}") from error
+    return model, tokenizer, _adapter_in(web.manifest, tensors)
+
+
+def _adapter_in(
+    manifest: Mapping[str, Any], tensors: Mapping[str, "Tensor"]
+) -> "BlockAdapter | None":
+    from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
+
+    told = manifest["adapter"]
+    if told is None:
+        return None
+    info = BlockAdapterInfo.of(told)
+    num_layers = manifest["config"]["num_layers"]
+    layers = tuple(
+        {
+            name: (tensors[f"layers.{index}.{name}.A"], tensors[f"layers.{index}.{name}.B"])
+            for name in LINEARS
+            if f"layers.{index}.{name}.A" in tensors
+        }
+        for index in range(num_layers)
+    )
+    mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
+    sampler = (
+        (tensors["sampler.into"], tensors["sampler.out"]) if "sampler.into" in tensors else None
+    )
+    return BlockAdapter(info, layers, mask, sampler)

@@ -10,7 +10,6 @@ import pytest
 from sbd_core import ArgumentError, DecodeConfig, generate, load
 from sbd_core.__main__ import main
 from sbd_core.errors import EXTRAS, MissingExtraError
-from sbd_core.evaluation.instructions import check_of, verifiers
 from sbd_core.evaluation.requests import (
     GAMMAS,
     NTP,
@@ -18,6 +17,7 @@ from sbd_core.evaluation.requests import (
     RequestAnswer,
     RequestSet,
     answer_requests,
+    check_of,
     chosen_gammas,
     clear_journals,
     gamma_configs,
@@ -25,6 +25,7 @@ from sbd_core.evaluation.requests import (
     num_answers,
     request_configs,
     score_answers,
+    verifiers,
 )
 from sbd_core.files import ASSETS
 from sbd_core.training.synthesize import is_held_out

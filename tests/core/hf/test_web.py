@@ -23,8 +23,7 @@ from sbd_core.models.backends.onnx.forward import own_bias
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.models.stored_tensors import Stored
-from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web
-from sbd_core.models.web_model import read_web, tensors_of
+from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web, read_web, tensors_of
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 CAPACITY = 64
