@@ -2,14 +2,12 @@
 
 import { mountCharts } from "./charts.js";
 import { mountCompare } from "./compare/mount.js";
-import { mountFooter } from "./form/footer.js";
-import { mountHeader } from "./form/header.js";
+import { mountFooter, mountHeader, mountUntrained } from "./form/header.js";
 import { mountModelSwitch } from "./form/model_switch.js";
 import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
 import { mountRiskSlider } from "./form/risk.js";
 import { mountStatusLine } from "./form/status.js";
-import { mountUntrained } from "./form/untrained.js";
 import { mountGallery } from "./gallery.js";
 import { mountHome } from "./home.js";
 import { mountEngineChoice } from "./in_browser/mount.js";

@@ -1,9 +1,11 @@
-// The head of every view: the links to them all, folded into a menu on a phone, and the name of the
-// loaded model, as text.
+// The head and the foot of every view: links, the name of the model, and what to know of one that
+// was not trained for Set Block Decoding.
 
+import { PAPER_PAGE } from "../core/glossary.js";
 import { icon } from "../dom/buttons.js";
-import { elementOf, find, setAttribute, setText } from "../dom/elements.js";
-import { followAddress, onTurn, turnTo } from "../dom/page.js";
+import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
+import { fileAddress, followAddress, onTurn, turnTo } from "../dom/page.js";
+import { makeTermNote, question } from "../dom/terms.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -67,4 +69,63 @@ export function mountHeader({ element, value, signal }) {
 export function showModelHere(words) {
   here = words;
   redraw?.();
+}
+
+const ADDED =
+  "Three things are not in the paper. Verify checks every draft before it counts, so the answer is " +
+  "that of next-token prediction. The solver “entropy bound from the left” also reveals the " +
+  "leftmost mask in every forward pass. The bundled models decode on a CPU and in a browser.";
+const REACHED =
+  "The paper reports 3 to 5 times fewer forward passes for its Llama-3.1 8B and Qwen-3 8B. With its " +
+  "lower γ they lose at most 3.3 points on any benchmark of Table 1, at 3.0 and 3.2 tokens per " +
+  "forward pass on average.";
+
+/**
+ * @param {string} href
+ * @param {string} text
+ */
+function link(href, text) {
+  return make("a", "", { href, target: "_blank", rel: "noopener noreferrer" }, text);
+}
+
+/** @type {Mount} */
+export function mountFooter({ element, value, signal }) {
+  /** @type {{ code: string, card: string, is_beside: boolean }} is_beside: the card lies beside the page */
+  const { code, card, is_beside: isBeside } = JSON.parse(value);
+  const root = find(element, ".sbd-footer");
+  root.replaceChildren(
+    link(PAPER_PAGE, "Gat et al. 2025, arXiv 2509.04185"),
+    code ? link(code, "Code") : "",
+    link(isBeside ? card : fileAddress(card), "Model card"),
+    make(
+      "span",
+      "",
+      {},
+      "The paper and this page",
+      question("what is added and reached", `${REACHED} ${ADDED}`),
+    ),
+  );
+  makeTermNote(root, signal);
+  return () => {};
+}
+
+/** @typedef {{ name: string, words: string, lines: string[] }} Words as ui/untrained.py */
+
+/** @type {Mount} */
+export function mountUntrained({ element, value }) {
+  /** @param {string} text "" hides the strip */
+  function show(text) {
+    element.hidden = text === "";
+    if (!text) return;
+    /** @type {Words} */
+    const { name, words, lines } = JSON.parse(text);
+    find(element, ".sbd-untrained-name").textContent = name;
+    find(element, ".sbd-untrained-words").textContent = words;
+    // A click takes the whole line, to be copied.
+    find(element, ".sbd-untrained-lines").replaceChildren(
+      ...lines.map((line) => make("code", "", {}, line)),
+    );
+  }
+  show(value);
+  return show;
 }

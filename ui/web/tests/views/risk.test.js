@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { adviceWords, nearestStep, outsideWords, recordingWords } from "../../core/risk.js";
+import { adviceWords, nearestStep, outsideWords, recordingWords } from "../../form/risk.js";
 
 const USUAL = { gammas: [0, 0.1, 1], block_range: [2, 16] };
 
