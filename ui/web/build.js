@@ -66,7 +66,7 @@ const BUNDLES = {
   },
 };
 
-/** What each file of assets/dist holds. @type {Record<string, Uint8Array>} */
+/** The content of each file of assets/dist. @type {Record<string, Uint8Array>} */
 const contents = {};
 for (const [name, options] of Object.entries(BUNDLES)) {
   const { outputFiles } = await build({ ...SHARED, ...options });

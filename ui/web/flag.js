@@ -1,6 +1,6 @@
-// What Gradio calls before the page's load event goes to the server: says whether the runs of this
-// address are kept in this tab, so that a reload does not decode them anew. A function and nothing
-// else: it runs before the bundle is there.
+// The script that Gradio calls before the page's load event goes to the server: says whether the
+// runs of this address are kept in this tab, so that a reload does not decode them anew. A function
+// and nothing else: it runs before the bundle is there.
 
 /** @returns {[visit: null, kept: string]} */
 export function flag() {

@@ -1,5 +1,5 @@
-// The race of the first visit: a recorded run in two lanes, forward pass by forward pass, over and over;
-// which of two runs is the visitor's choice. Knows nothing of Gradio.
+// The race of the first visit: a recorded run in two lanes, forward pass by forward pass, over and
+// over; which of two runs is the visitor's choice. Knows nothing of Gradio.
 
 import { LANE_TITLES } from "./core/names.js";
 import { clamp, formatSeconds } from "./core/numbers.js";
@@ -175,7 +175,7 @@ function makeSentence(run) {
 }
 
 /**
- * What a forward pass is, and the time of the recorded run as it is; where it is no faster, the way to
+ * A sentence on forward passes and the recorded run's time; where it is no faster, the way to
  * the visitor's own.
  * @param {Run} run
  */

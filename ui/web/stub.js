@@ -1,5 +1,5 @@
-// What Gradio evaluates for every part of the page: hands the part to the bundle, which is one
-// file that the browser keeps. Values that come before the bundle is there wait for it.
+// The script that Gradio evaluates for every part of the page: hands the part to the bundle, which
+// is one file that the browser keeps. Values that come before the bundle is there wait for it.
 
 import { fileAddress } from "./dom/page.js";
 

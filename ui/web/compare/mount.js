@@ -21,7 +21,7 @@ import { StaleLine } from "./stale.js";
 /** @typedef {{ text: string, isError: boolean, isRunning: boolean, wire: string }} Said */
 
 /**
- * What the server says.
+ * A message of the server.
  * @typedef {object} ServerNews
  * @property {Order} order
  * @property {string} text
@@ -124,7 +124,7 @@ class CompareView {
   }
 
   /**
-   * What this browser says of lanes of its own.
+   * Take a message of this browser's own lanes.
    * @param {News} news
    */
   takeNews({ text = "", isError = false, isRunning = false, wire = "" }) {
@@ -189,7 +189,7 @@ const OF_LANES = [
   ...KINDS.map((kind) => dialOf(kind)?.[0] ?? ""),
 ];
 
-/** What the lanes share: the form without what each lane has of its own. */
+/** The fields that the lanes share: the form without each lane's own. */
 function formOfLanes() {
   const shared = Object.entries(readForm()).filter(([name]) => !OF_LANES.includes(name));
   return { ...Object.fromEntries(shared), model: chosenModel() };

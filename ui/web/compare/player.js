@@ -243,7 +243,7 @@ export class ComparePlayer {
     if (this.state.isPlaying) this.set({ isPlaying: false });
   }
 
-  /** Where the clock stands when the last lane has finished. */
+  /** The clock's time when the last lane has finished. */
   get finish() {
     return Math.max(
       0,

@@ -23,7 +23,7 @@ export function laneDifferences(shown, chosen) {
 }
 
 /**
- * What the form asks for otherwise than a decode that is shown.
+ * The differences between the form and a decode that is shown.
  * @param {Pick<Run, "prompt" | "config">} run
  * @param {string} promptId of the form's element
  */
@@ -71,7 +71,7 @@ export class StaleLine {
     watchForm(() => this.look(), signal);
   }
 
-  /** Why Compare refuses what is asked for, "" as far as the page can tell. */
+  /** The reason why Compare refuses the form, "" as far as the page can tell. */
   get refusal() {
     if (this.chosen().length === 0) return "no lane is chosen";
     return promptBox(this.promptId)?.value.trim() === "" ? "the prompt is empty" : "";

@@ -1,4 +1,4 @@
-// What strategies, solvers and fields are called, by the names that the wire and the form have.
+// Titles of strategies, solvers and fields, by their names on the wire and in the form.
 
 import constants from "../constants.json" with { type: "json" };
 

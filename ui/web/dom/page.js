@@ -1,4 +1,4 @@
-// What the views know of the page round them: its scheme, and which view is in front. A view has an
+// The page round the views: its scheme, and which view is in front. A view has an
 // address of its own, #name, and what is deeper inside it follows: #learn/4. Without one the page
 // opens at home, or where the decode or the lanes that the address asks for are shown.
 

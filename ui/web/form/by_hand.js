@@ -1,4 +1,4 @@
-// What the visitor set by hand: a recording brings its own settings into the form, and these are
+// The settings made by hand: a recording brings its own settings into the form, and these are
 // what a prompt of the visitor's own goes back to. Knows the form's fields, nothing of the slider.
 
 import constants from "../constants.json" with { type: "json" };

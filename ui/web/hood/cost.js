@@ -1,4 +1,4 @@
-// What this forward pass cost: rows, operations and bytes as counted, the time measured, and the
+// The cost of this forward pass: rows, operations and bytes as counted, the time measured, and the
 // least time that a device's roofline allows.
 
 import {

@@ -1,4 +1,4 @@
-// Who decodes on this page: the views ask here before they ask the server. One page, one decoder.
+// The decoder of this page: the views ask here before they ask the server. One page, one decoder.
 
 /** @import { Wish } from "./decoder.js" */
 /** @import { News } from "../engine/session/session.js" */

@@ -22,7 +22,7 @@ import { Decoder } from "./decoder.js";
 const PROMPT_ID = "sbd-prompt-box";
 const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
-/** What the visitor asks for; fields that are hidden have their own defaults. */
+/** The visitor's form; hidden fields have their defaults. */
 export function readForm() {
   /** @type {Form} */
   const form = { prompt: promptBox(PROMPT_ID)?.value ?? "" };
@@ -70,7 +70,7 @@ const WARM_AFTER_MS = 5000;
 const MOST_UNASKED_BYTES = 20_000_000;
 const ALONE = "Open this page on its own to decode with more threads";
 
-/** Of addresses, where this browser is to decode. @type {Record<string, Source["engine"]>} */
+/** The engines that an address may name. @type {Record<string, Source["engine"]>} */
 const ENGINES = { browser: undefined, gpu: "webgpu", processor: "wasm" };
 
 /** @param {Setting} setting */

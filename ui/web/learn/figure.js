@@ -48,7 +48,7 @@ export class Figure {
   }
 
   /**
-   * What the player's parts may call; a scene says which of it does something here.
+   * The actions that the player's parts may call; a scene says which of them work here.
    * @param {Partial<FigureActions>} own
    * @returns {FigureActions}
    */

@@ -1,4 +1,4 @@
-// What the server tells of the lesson, and the address of a scene. Knows no DOM.
+// The lesson as the server sends it, and the address of a scene. Knows no DOM.
 
 import { History } from "../core/run/history.js";
 

@@ -1,4 +1,4 @@
-// What scenes are made of: bars, choices, a slider, motion, room that words keep.
+// The parts of scenes: bars, choices, a slider, motion, room that words keep.
 
 import { entropyColour, inkOn, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";

@@ -1,5 +1,5 @@
-// What scenes show of their runs: who may look at whom, what a forward pass does with a block, which words
-// clash. Knows no DOM.
+// The states that scenes show of their runs: who may look at whom, what a forward pass does with a
+// block, which words clash. Knows no DOM.
 
 import { gammaDigits, raceSeconds } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
@@ -12,7 +12,7 @@ const DIGITS = 4; // after the point, of an entropy and a sum of them at least
 const MOST_DIGITS = 9;
 
 /**
- * What an entropy adds to a sum as that is shown: so the terms, as they are shown, come to the sum.
+ * The amount that an entropy adds to a sum as shown: the shown terms come to the shown sum.
  * @param {number} before the sum without it, nats
  * @param {number} entropy nats
  * @param {number} digits after the point
@@ -130,7 +130,7 @@ export function mayLook(row, column, numWritten) {
 }
 
 /**
- * What a block of the answer is in a forward pass.
+ * The state of a block of the answer in a forward pass.
  * @param {Run} run
  * @param {number} pass
  * @param {number} start of the block
@@ -147,7 +147,7 @@ export function blockState(run, pass, start) {
 }
 
 /**
- * What the check of a story found; where it failed, what the underline means.
+ * The verdict on a story, with the meaning of the underline where it failed.
  * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "fault_tokens">} edge
  */
 export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fault_tokens: at }) {
@@ -160,7 +160,7 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fa
 }
 
 /**
- * What the seconds are of, and by whose peak rates, which sources may differ in.
+ * A note on what the seconds cover, and on whose peak rates, as sources differ.
  * @param {Pick<Machine, "name" | "rates">} machine
  * @param {number} numTexts decoded at the same time
  */

@@ -15,14 +15,14 @@ import { SCENES } from "./scenes/index.js";
 /** @import { Lesson, SceneWords } from "./lesson.js" */
 
 /**
- * What the page round the view does for it; on a page of its own it does nothing.
+ * The services of the page round the view; on a page of its own they do nothing.
  * @typedef {object} LearnHost
  * @property {() => void} leave turn to the player
  * @property {(prompt: string) => void} decode
  */
 
 /**
- * What a scene is made from.
+ * The material of a scene.
  * @typedef {object} ScenePlace
  * @property {Lesson} lesson
  * @property {AbortSignal} signal the scene is left
@@ -262,7 +262,7 @@ export class LearnView {
   }
 
   /**
-   * What a scene says once it is answered: its idea, and why.
+   * The words of a scene once it is answered: its idea, and why.
    * @param {SceneWords} words
    * @returns {[part: HTMLElement, text: string][]}
    */

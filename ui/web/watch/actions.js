@@ -1,4 +1,4 @@
-// What a visitor can do, by pointer or key: every view is given these and changes nothing itself.
+// The actions of a visitor, by pointer or key: every view is given these and changes nothing itself.
 
 import { clamp } from "../core/numbers.js";
 import { isLecturing } from "../dom/lecture.js";

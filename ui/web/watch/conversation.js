@@ -1,4 +1,4 @@
-// What was said before a run's prompt, and the line in which one asks on. Knows no server.
+// The conversation before a run's prompt, and the line in which one asks on. Knows no server.
 
 import { canAnyBeAsked, mayAskOn } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";

@@ -1,4 +1,4 @@
-// What one asks for of a whole run: its numbers, timings and hindsight, in a drawer.
+// The drawer of a whole run: its numbers, timings and hindsight.
 
 import { icon } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";

@@ -1,4 +1,4 @@
-// What the views draw from: the run, the playhead and what is pointed at, as one value a frame.
+// The value that the views draw from, one a frame: the run, the playhead and what is pointed at.
 // Also what one position is in it. Knows no DOM.
 
 import { revealedAt } from "../core/budget.js";

@@ -1,5 +1,5 @@
-// What a forward pass costs, from the model's shape and what it read, as sbd_core/cost counts it; and
-// what a device's roofline allows for that. Knows no DOM.
+// The cost of a forward pass, from the model's shape and what it read, as sbd_core/cost.py has it;
+// and what a device's roofline allows for that. Knows no DOM.
 
 import constants from "../../constants.json" with { type: "json" };
 import { blocksOf } from "./mask.js";

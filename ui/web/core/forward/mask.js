@@ -1,4 +1,4 @@
-// Who may attend to whom in one forward pass, from the trace alone: the same predicate as
+// The attention mask of one forward pass, from the trace alone: the same predicate as
 // sbd_core/masks.py, to which a test holds it. Rows are what the model reads: causal tokens, then
 // the blocks; keys are the cached tokens, then the same. Knows no DOM.
 

@@ -1,4 +1,4 @@
-// What became of drafts: verify checks the tokens that one forward pass drafted in the next, keeps
+// The outcome of drafts: verify checks the tokens that one forward pass drafted in the next, keeps
 // those that next-token prediction would have said, and throws the rest away; a predraft may stand
 // ready for that, as a branch under the tiles. Knows no DOM.
 

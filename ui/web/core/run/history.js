@@ -1,4 +1,4 @@
-// What the wire has told so far: folds its lines into the latest run; drops what was seen and what
+// The history of the wire: folds its lines into the latest run; drops what was seen and what
 // belongs to old runs. Knows no DOM.
 
 import { Run } from "./run.js";

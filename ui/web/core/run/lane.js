@@ -102,7 +102,7 @@ export class Lane {
     return this.steps.length - 1;
   }
 
-  /** Where the answer ends, exclusive; Infinity while that is not known. */
+  /** The end of the answer, exclusive; Infinity while that is not known. */
   get end() {
     return this.endAt(this.lastPass);
   }

@@ -1,4 +1,4 @@
-// What a run saved in forward passes and time, and why fewer forward passes were not faster. Knows no DOM.
+// The forward passes and time that a run saved, and why fewer passes were not faster. Knows no DOM.
 
 import { countOf, median } from "../numbers.js";
 

@@ -1,4 +1,4 @@
-// What differs between two answers, by the fewest edits: a token in another's place differs in
+// The differences between two answers, by the fewest edits: a token in another's place differs in
 // both, and none is missing there. Knows no DOM.
 
 /**

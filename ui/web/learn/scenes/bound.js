@@ -44,7 +44,7 @@ function keptWords(layout, gamma) {
 }
 
 /**
- * What may be said while γ is dragged: one text for every count of guesses that can be kept.
+ * The texts shown while γ is dragged, one for every count of guesses that can be kept.
  * @param {Run} run
  * @param {number} pass
  */

@@ -38,7 +38,7 @@ function doubtsAt(lane, pass) {
 }
 
 /**
- * What a rereading would have written, and what becomes of that.
+ * A sentence on what a rereading would have written, and what becomes of it.
  * @param {Run} run
  * @param {number} pass
  */

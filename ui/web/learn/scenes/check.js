@@ -16,7 +16,7 @@ import { apart, choiceWords } from "../states.js";
 /** @import { MakeScene } from "../view.js" */
 
 /**
- * What the forward pass did with the draft, and what the whole answer took.
+ * A sentence on what the forward pass did with the draft and what the whole answer took.
  * @param {Lesson} lesson
  */
 function checkWords({

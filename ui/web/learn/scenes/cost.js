@@ -1,4 +1,4 @@
-// What it buys: the forward passes of one answer, and the seconds they take on a chip, with a block
+// The gain: the forward passes of one answer, and the seconds they take on a chip, with a block
 // and a batch of choice.
 
 import { countOf } from "../../core/numbers.js";
@@ -170,7 +170,7 @@ export function makeCostScene({ lesson, signal, did, say }) {
 }
 
 /**
- * What the forward passes and times were counted and worked out from.
+ * A note on how the forward passes and times were counted and worked out.
  * @param {Lesson} lesson
  */
 function sourceOf({ runs: { text: run }, num_different: numDifferent, tokens_per_pass: mean }) {

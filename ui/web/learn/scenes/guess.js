@@ -18,7 +18,7 @@ function endOf(text) {
 }
 
 /**
- * What the model says: its best guesses with their probabilities.
+ * The model's best guesses with their probabilities.
  * @param {Gap["guesses"]} guesses
  */
 export function makeGuesses(guesses) {
@@ -47,7 +47,7 @@ function makeMeter(entropy) {
 }
 
 /**
- * What the model makes of the word that a reader chose.
+ * The model's view of the word that a reader chose.
  * @param {Gap} gap
  * @param {string} chosen
  */

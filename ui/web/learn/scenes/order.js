@@ -54,7 +54,7 @@ function makePasses(lane, puzzle) {
 }
 
 /**
- * What the givens leave to the first empty cell, in it until the model guesses there.
+ * The digits that the givens leave to the first empty cell, shown until the model guesses there.
  * @param {Lane} lane
  * @param {number} first
  * @param {string} candidates
@@ -71,7 +71,7 @@ function makeQuestion(lane, first, candidates) {
 }
 
 /**
- * What became of the first empty cell.
+ * The outcome of the first empty cell.
  * @param {Lesson} lesson
  * @param {number} first
  */

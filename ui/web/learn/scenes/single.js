@@ -42,7 +42,7 @@ function makeStrip({ runs }) {
 }
 
 /**
- * What a forward pass of so many tokens spends its time on, as two bars.
+ * The parts of a forward pass's time for so many tokens, as two bars.
  * @param {PassTime} time
  * @param {number} longest seconds
  */

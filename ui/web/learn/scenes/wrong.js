@@ -1,4 +1,4 @@
-// What goes wrong: one story at rising gammas; the reader finds where it breaks.
+// A story at rising gammas; the reader finds where it breaks.
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";

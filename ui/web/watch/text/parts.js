@@ -1,5 +1,5 @@
-// What a lane shows at each position: its token, or, where one is still masked or drafted, an empty
-// place as wide as what will stand there. So no word moves when another lands. Knows no DOM.
+// The content of a lane at each position: its token, or, where one is still masked or drafted, an
+// empty place as wide as what will stand there. So no word moves when another lands. Knows no DOM.
 
 import { lanePieces } from "../../core/text/letters.js";
 

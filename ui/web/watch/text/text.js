@@ -38,7 +38,7 @@ function mayPart(nodes, index) {
   return endsLine || (nodes[index]?.textContent?.startsWith(" ") ?? false);
 }
 
-/** Where the lines of a part begin. @param {HTMLElement} node */
+/** The places where the lines of a part begin. @param {HTMLElement} node */
 function startOf(node) {
   return node.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(node).paddingLeft);
 }
