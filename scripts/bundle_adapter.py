@@ -195,7 +195,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("trained", type=Path, help="folder that train-adapter wrote")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS / REAL_MODEL, help="(%(default)s)")
-    parser.add_argument("--cpu-dtype", default="float32", help="of load() on a CPU (%(default)s)")
+    parser.add_argument(
+        "--cpu-dtype", default="float32", help="dtype of load() on a CPU (%(default)s)"
+    )
     flags = parser.parse_args()
     try:
         bundle(flags.trained, flags.out, cpu_dtype=flags.cpu_dtype)

@@ -522,9 +522,11 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.on_gpu", description=__doc__)
     parser.add_argument("step", nargs="?", choices=("pack", "base", *STEPS))
-    parser.add_argument("--work", type=Path, default=Path("/tmp/on-gpu"), help="outside the tree")
-    parser.add_argument("--minutes", type=float, help="of the step, instead of its own")
-    parser.add_argument("--extra", type=Path, nargs="*", default=[], help="of pack: more files")
+    parser.add_argument(
+        "--work", type=Path, default=Path("/tmp/on-gpu"), help="folder outside the tree"
+    )
+    parser.add_argument("--minutes", type=float, help="minutes of the step, instead of its own")
+    parser.add_argument("--extra", type=Path, nargs="*", default=[], help="with pack: more files")
     parser.add_argument("--dry-run", action="store_true", help="all steps on the CPU, tiny")
     flags = parser.parse_args()
     if flags.dry_run:

@@ -189,7 +189,7 @@ def main() -> None:
     every = [HOME, *ACTS, STATIC_SITE, LEARN]
     parser.add_argument("--only", choices=every, nargs="+", default=every)
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder (assets/pictures)")
-    parser.add_argument("--width", type=int, default=1440, help="of the window (1440)")
+    parser.add_argument("--width", type=int, default=1440, help="width of the window (1440)")
     parser.add_argument("--scheme", choices=("light", "dark"), default="light")
     flags = parser.parse_args()
     model = sbd_core.load(device="cpu")

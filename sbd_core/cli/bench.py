@@ -18,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_loading(parser)
     parser.add_argument("--limit", type=int, default=50, help="prompts per task")
-    parser.add_argument("--rounds", type=int, default=1, help="of each prompt, the best counts")
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="timings of each prompt, of which the best counts"
+    )
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dtypes", action="store_true", help="our strategies in float32 and int8")

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="above 1: make tokens that came before less likely (the model's own; 1 is none)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn at random")
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
     parser.add_argument(
         "--any-block-size", action="store_true", help="allow sizes the model was not trained on"
     )

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="test", help="test or train")
     parser.add_argument("--limit", type=int, default=100, help="examples per task")
     parser.add_argument(
-        "--data-seed", type=int, default=0, help="of the examples; --seed is of decoding"
+        "--data-seed", type=int, default=0, help="seed of the examples; --seed is for decoding"
     )
     parser.add_argument("--batch-size", type=int, default=32, help="examples decoded together")
     _add_comparisons(parser)
@@ -73,7 +73,7 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         f"{NUM_FOR_GAMMAS} requests of this file",
     )
     parser.add_argument(
-        "--baseline", metavar="FOLDER", help="of --table: a model trained on NTP alone"
+        "--baseline", metavar="FOLDER", help="with --table: a model trained on NTP alone"
     )
 
 

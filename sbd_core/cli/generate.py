@@ -34,11 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file of records with a prompt or chat; under accelerate launch processes share them",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="of --prompts: the same records with answers"
+        "--out", type=Path, metavar="FILE", help="with --prompts: the same records with answers"
     )
-    parser.add_argument("--batch-size", type=int, help="with --prompts: decoded together (32)")
+    parser.add_argument(
+        "--batch-size", type=int, help="with --prompts: number decoded together (32)"
+    )
     decoding_flags.add_arguments(parser)
-    parser.add_argument("--system", metavar="TEXT", help="what the system says before the prompt")
+    parser.add_argument("--system", metavar="TEXT", help="system message before the prompt")
     parser.add_argument("--raw", action="store_true", help="do not wrap in the chat template")
     parser.add_argument(
         "--pin",

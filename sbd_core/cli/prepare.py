@@ -11,13 +11,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `prepare`."""
     parser.add_argument("model", metavar="MODEL", help="model folder, hub id or known base")
     parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
-    parser.add_argument("--min-block-size", type=int, default=2, help="of the training to come")
-    parser.add_argument("--max-block-size", type=int, default=16, help="of the training to come")
+    parser.add_argument(
+        "--min-block-size", type=int, default=2, help="smallest block of the training to come"
+    )
+    parser.add_argument(
+        "--max-block-size", type=int, default=16, help="largest block of the training to come"
+    )
     parser.add_argument(
         "--strategy",
         choices=("sbd", "verify", "ntp"),
         default="sbd",
-        help="by which the model decodes unless it is told",
+        help="strategy by which the model decodes by default",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=1)
     parser.add_argument("--nfe-speedup", type=float, default=3.4, help="tokens per forward pass")
     parser.add_argument("--device", default="h100-fp8", help=", ".join(DEVICES))
-    parser.add_argument("--model", metavar="M", help="whose shape counts (Llama-3.1-8B)")
+    parser.add_argument("--model", metavar="M", help="model whose shape counts (Llama-3.1-8B)")
     parser.add_argument(
         "--measured", type=Path, metavar="FILE", help="results of bench to calibrate by"
     )

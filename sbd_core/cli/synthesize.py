@@ -12,8 +12,10 @@ HELP = "let a chat model write its own training text: requests it makes up, and 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `synthesize`."""
     parser.add_argument("--model", required=True, help="folder, hub id or known base")
-    parser.add_argument("--out", type=Path, required=True, help="JSON Lines file; goes on with it")
-    parser.add_argument("--examples", type=int, default=25_000, help="lines it is to hold")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="JSON Lines file to write or resume"
+    )
+    parser.add_argument("--examples", type=int, default=25_000, help="number of lines to write")
     parser.add_argument(
         "--prompts",
         type=Path,
@@ -25,14 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--structured-ratio",
         type=float,
         default=0.25,
-        help="of requests for lists, steps, code, tables and the like",
+        help="share of requests for lists, steps, code, tables and the like",
     )
-    parser.add_argument("--max-answer-tokens", type=int, default=160, help="0: no answers")
     parser.add_argument(
-        "--repetition-penalty", type=float, help="of answers (the model's own, else 1.1)"
+        "--max-answer-tokens", type=int, default=160, help="longest answer; 0: no answers"
+    )
+    parser.add_argument(
+        "--repetition-penalty", type=float, help="for answers (the model's own, else 1.1)"
     )
     parser.add_argument("--batch-size", type=int, default=128, help="texts written together")
-    parser.add_argument("--seed", type=int, default=0, help="of the requests")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the requests")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 

@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, help="model folder to write")
     parser.add_argument(
-        "--tokenizer", metavar="FOLDER", help="of a new model, instead of training one"
+        "--tokenizer",
+        metavar="FOLDER",
+        help="folder whose tokenizer a new model takes, instead of a trained one",
     )
     parser.add_argument("--lora", type=int, metavar="RANK", help="train an adapter of this rank")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
@@ -39,7 +41,9 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
         type=Path,
         help="recipe file (the stage's own), or finetune or lora for a prepared model and --data",
     )
-    group.add_argument("--minutes", type=float, help="to train, decay included, instead of steps")
+    group.add_argument(
+        "--minutes", type=float, help="time to train, decay included, instead of steps"
+    )
     for flag in ("--steps", "--batch-size", "--seed"):
         group.add_argument(flag, type=int, help="instead of the recipe's")
     group.add_argument("--learning-rate", type=float, help="instead of the recipe's")

@@ -16,7 +16,7 @@ SAVE_MINUTES, MEASURE_MINUTES = 10.0, 10.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `train-adapter`."""
     parser.add_argument("--base", required=True, help="folder, hub id or known base")
-    parser.add_argument("--base-name", help="what the adapter calls its base (--base itself)")
+    parser.add_argument("--base-name", help="name of the base in the adapter (--base itself)")
     parser.add_argument("--out", type=Path, required=True, help="adapter folder to write")
     parser.add_argument(
         "--data",
@@ -25,33 +25,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="file of chats or of prompts and answers, as train reads; may be given again",
     )
-    parser.add_argument("--minutes", type=float, required=True, help="of this start")
+    parser.add_argument("--minutes", type=float, required=True, help="training time of this start")
     parser.add_argument("--init", type=Path, help="adapter folder to begin from")
-    parser.add_argument("--rank", type=int, default=32, help="of every low-rank product")
-    parser.add_argument("--sampler-width", type=int, default=1024, help="0: no sampler head")
-    parser.add_argument("--learning-rate", type=float, default=1e-3, help="after the warm-up")
+    parser.add_argument("--rank", type=int, default=32, help="rank of every low-rank product")
     parser.add_argument(
-        "--cooldown", type=float, default=0.0, help="of the minutes, for the rate's way to zero"
+        "--sampler-width", type=int, default=1024, help="width of the sampler head; 0: none"
+    )
+    parser.add_argument("--learning-rate", type=float, default=1e-3, help="rate after the warm-up")
+    parser.add_argument(
+        "--cooldown",
+        type=float,
+        default=0.0,
+        help="share of the minutes in which the rate falls to zero",
     )
     parser.add_argument(
         "--averaging",
         type=float,
         default=0.998,
-        help="decay of the running average, what ships",
+        help="decay of the running average, which ships",
     )
-    parser.add_argument("--batch-size", type=int, default=4, help="texts a step")
-    parser.add_argument("--rows", type=int, default=256, help="block rows a text")
-    parser.add_argument("--block-sizes", default="4,8,16", help="one is drawn for each step")
-    parser.add_argument("--whole-ratio", type=float, default=0.5, help="of blocks all masked")
-    parser.add_argument("--first-weight", type=float, default=0.5, help="of a block's first mask")
-    parser.add_argument("--decay", type=float, default=0.9, help="of the weight by place")
-    parser.add_argument("--max-tokens", type=int, default=256, help="of a text; the rest is cut")
-    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
+    parser.add_argument("--batch-size", type=int, default=4, help="texts per step")
+    parser.add_argument("--rows", type=int, default=256, help="block rows per text")
+    parser.add_argument("--block-sizes", default="4,8,16", help="sizes to draw from, one per step")
+    parser.add_argument(
+        "--whole-ratio", type=float, default=0.5, help="share of blocks masked whole"
+    )
+    parser.add_argument(
+        "--first-weight", type=float, default=0.5, help="weight of a block's first mask"
+    )
+    parser.add_argument(
+        "--decay", type=float, default=0.9, help="decay of the weight from place to place"
+    )
+    parser.add_argument("--max-tokens", type=int, default=256, help="longest text; the rest is cut")
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--compile", action="store_true", help="torch.compile; pays on a GPU")
-    parser.add_argument("--save-minutes", type=float, default=SAVE_MINUTES, help="between saves")
     parser.add_argument(
-        "--measure-minutes", type=float, default=MEASURE_MINUTES, help="between measurements"
+        "--save-minutes", type=float, default=SAVE_MINUTES, help="minutes between saves"
+    )
+    parser.add_argument(
+        "--measure-minutes",
+        type=float,
+        default=MEASURE_MINUTES,
+        help="minutes between measurements",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
