@@ -21,6 +21,7 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 GPU_FLAGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
 LONGEST = 8
+WORDS = ".sbd-engine-choice-words"
 
 LOAD = """(source) => new Promise((done) => {
   window.engine?.terminate();
@@ -104,14 +105,34 @@ def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_fol
         assert (text, tokens) == ("", expected.token_ids), way
 
 
-WORDS = ".sbd-engine-choice-words"
-
-
 def has_decoded(page) -> None:
     """Decode what the form holds, to the end."""
     old = page.evaluate(f"{RUN}.id")
     decode_button(page).click()
     until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
+
+
+def test_a_large_model_is_offered_fetched_and_deleted(gpu_browser, site, exports, tmp_path) -> None:
+    shutil.copytree(site, tmp_path / "site")
+    file = tmp_path / "site" / "index.html"
+    size = str(exports[0].manifest["download"])
+    file.write_text(file.read_text("utf-8").replace(size, "30000000"), "utf-8")
+    page = gpu_browser.new_page()
+    with serving(tmp_path / "site") as server:
+        page.goto(on_watch(address(server) + "?engine=gpu"))
+        offer = page.get_by_role("button", name="Run it on your own GPU, 30.0 MB once")
+        offer.click()
+        expect(page.get_by_role("progressbar", name="Fetched")).to_be_visible()
+        expect(page.locator(WORDS)).to_contain_text("on your GPU (google swiftshader)")
+        expect(offer).to_be_hidden()
+        kept = (
+            "caches.keys().then((names) => names.some((n) => n.startsWith('sbd-model-sbd-nano-')))"
+        )
+        assert page.evaluate(kept)
+        page.get_by_role("button", name="Delete it from this browser").click()
+        expect(offer).to_be_visible()
+        assert not page.evaluate(kept)
+        page.close()
 
 
 def test_a_lost_gpu_leaves_the_run_and_the_processor_goes_on(page, gpu_browser) -> None:

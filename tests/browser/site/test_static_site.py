@@ -183,6 +183,16 @@ def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled
         page.close()
 
 
+def test_an_address_measures_what_decoding_costs_here(open_page, server):
+    page = open_page(address(server) + "#bench")
+    until(page, "document.querySelector('.sbd-engine-choice-bench').textContent !== ''")
+    told = json.loads(page.locator(".sbd-engine-choice-bench").inner_text())
+    assert (told["model"], told["fewest_rows"]) == ("sbd-nano", 1)
+    assert told["engine"].startswith("WebAssembly, threads: ")
+    assert min(told["ms_by_rows"].values()) == told["ms_by_rows"]["1"] > 0
+    assert min(told["tokens_per_second"].values()) > 0
+
+
 class Counting(Quiet):
     """Remembers what was asked for."""
 

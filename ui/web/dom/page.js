@@ -75,6 +75,7 @@ export function isDarkPage() {
 function namedView() {
   const [name = ""] = location.hash.slice(1).split(/[/?]/);
   if (VIEWS.includes(name)) return name;
+  if (name === "bench") return "watch";
   const query = new URLSearchParams(location.search);
   if (query.has("lanes")) return "compare";
   return constants.linkNames.some((each) => query.has(each)) ? "watch" : "home";

@@ -28,18 +28,28 @@ const NEAR = 0.1;
 const MOST_ROWS_AT_LEAST = 32;
 
 /** An adapter by its name. @param {GPUAdapterInfo} info */
-export function nameOf({ description, vendor, architecture }) {
+function nameOf({ description, vendor, architecture }) {
   return description || [vendor, architecture].filter(Boolean).join(" ") || "GPU";
 }
 
 /**
- * With all that its adapter has; null where there is none.
+ * null where there is none.
  * @param {boolean} takesSoftware whether a processor that plays a GPU is one
+ */
+export async function findAdapter(takesSoftware) {
+  const asked = navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
+  const adapter = await asked?.catch(() => null);
+  return adapter && (takesSoftware || !adapter.info.isFallbackAdapter) ? adapter : null;
+}
+
+/**
+ * With all that its adapter has; null where there is none.
+ * @param {boolean} takesSoftware
  * @returns {Promise<Gpu | null>}
  */
 export async function openGpu(takesSoftware) {
-  const adapter = await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
-  if (!adapter || (adapter.info.isFallbackAdapter && !takesSoftware)) return null;
+  const adapter = await findAdapter(takesSoftware);
+  if (!adapter) return null;
   const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
   const hasSubgroups = adapter.features.has("subgroups");
   const isWide = hasSubgroups && adapter.info.subgroupMinSize >= LEAST_SUBGROUP;

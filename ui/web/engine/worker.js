@@ -21,7 +21,7 @@ import { Session } from "./session/session.js";
  * @typedef {{ kind: "load", source: Source }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "compare", lanes: string[], form: Form }
- *   | { kind: "stop" }} Wish
+ *   | { kind: "bench" | "stop" }} Wish
  */
 /**
  * isKept: whether this browser keeps the model for later. gpu: the name of the one that decodes, "" for
@@ -49,6 +49,7 @@ const RUNTIMES = { wasm: "onnxruntime", webgpu: "onnxruntime-webgpu" };
 const channel = new MessageChannel();
 /** @type {Session | null} */
 let session = null;
+let decodedBy = "";
 
 /** @param {Reply} reply */
 function tell(reply) {
@@ -119,6 +120,7 @@ async function load({ base, engine }) {
   const { name, numParameters, model } = checkpoint;
   const { blockRange } = model.shape;
   const { isKept } = files;
+  decodedBy = found ? `WebGPU, ${gpu?.name}` : `WebAssembly, threads: ${numThreads()}`;
   const ready = { name, numParameters, blockRange, isKept, gpu: (found && gpu?.name) || "", why };
   tell({ kind: "ready", ...ready });
 }
@@ -142,6 +144,7 @@ async function answer(wish) {
   } else if (wish.kind === "decode") await session?.decode(wish.form);
   else if (wish.kind === "compare") await session?.compare(wish.lanes, wish.form);
   else if (wish.kind === "time") await session?.time(wish.form);
+  else if (wish.kind === "bench") await session?.bench(decodedBy);
   else session?.stop();
 }
 

@@ -13,7 +13,7 @@ import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
 /**
  * @typedef {{ kind: "decode" | "time", form: Form }
  *   | { kind: "compare", lanes: string[], form: Form }
- *   | { kind: "stop" }} Wish
+ *   | { kind: "bench" | "stop" }} Wish
  */
 /** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
 
@@ -31,6 +31,7 @@ export class Decoder {
     this.state = "off";
     this.bytes = 0;
     this.reason = "";
+    this.bench = "";
     this.isBusy = false;
     /** @type {Ready | null} */
     this.ready = null;
@@ -131,6 +132,10 @@ export class Decoder {
     if (news.about === "compare") {
       inBrowser.compare?.(news);
       return;
+    }
+    if (news.about === "bench") {
+      this.bench = news.text ?? "";
+      this.changed();
     }
     if (news.timing) player?.takeTiming(news.timing);
     if (news.about !== "decode") return;

@@ -6,11 +6,13 @@ import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
 import { currentView, fileAddress, goButtons, promptBox, rootAddress } from "../dom/page.js";
+import { KEPT } from "../engine/exported/files.js";
+import { findAdapter } from "../engine/gpu.js";
 import { flag } from "../flag.js";
 import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
 import { showModelHere } from "../form/header.js";
 import { keepAddress } from "../share/permalink.js";
-import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
+import { inBrowser, onNumAhead, SETTLED_EVENT, sayStatus } from "./bridge.js";
 import { Decoder } from "./decoder.js";
 
 /** @import { Source } from "../engine/worker.js" */
@@ -68,6 +70,8 @@ const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
 /** Larger downloads wait until the visitor asks for a decode here. */
 const MOST_UNASKED_BYTES = 20_000_000;
+const REMOVE = "Delete it from this browser";
+const PREPARING = "Preparing the model …";
 const ALONE = "Open this page on its own to decode with more threads";
 
 /** The engines that an address may name. @type {Record<string, Source["engine"]>} */
@@ -133,15 +137,21 @@ class HereView {
     const isFramed = window.top !== window.self && !window.crossOriginIsolated;
     const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
     alone.hidden = !(isFramed && setting.is_only);
-    root.replaceChildren(this.words, this.button, alone);
+    this.bar = make("progress", "sbd-engine-choice-bar", { "aria-label": "Fetched" });
+    this.remove = make("button", "sbd-engine-choice-do", { type: "button" }, REMOVE);
+    this.bench = make("pre", "sbd-engine-choice-bench");
+    root.replaceChildren(this.words, this.bar, this.button, this.remove, alone, this.bench);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
     /** @type {Form | null} what the server was asked last */
     this.asked = null;
     this.isWarming = false;
+    /** Whether this browser can decode on a GPU, and whether it keeps files of the model. */
+    [this.hasGpu, this.isKept] = [false, false];
     this.button.addEventListener("click", () => {
-      if (this.setting.is_only) this.decoder.cancel();
+      if (this.setting.is_only && this.decoder.state === "coming") this.decoder.cancel();
       else this.turn();
     });
+    this.remove.addEventListener("click", () => void this.forget());
     inBrowser.take = (wish) => {
       const isTaken = !this.isOfServer(wish) && this.decoder.take(wish);
       if (!isTaken && wish.kind === "decode") this.served(wish.form);
@@ -155,6 +165,7 @@ class HereView {
       this.decoder.use(sourceOf(name, addressOf(model.base, true)));
       this.begin();
     };
+    document.addEventListener(SETTLED_EVENT, () => void this.lookAround(), { signal });
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
@@ -163,6 +174,27 @@ class HereView {
       [inBrowser.take, inBrowser.isOn, inBrowser.choose] = [null, null, null];
     });
     this.draw();
+    void this.lookAround();
+  }
+
+  /** See what this browser has that a large model needs. */
+  async lookAround() {
+    this.hasGpu = (await findAdapter(askedEngine() === "gpu")) !== null;
+    this.isKept = (await this.stores()).length > 0;
+    this.draw();
+  }
+
+  /** Names of the stores that keep files of the model. */
+  async stores() {
+    const names = await globalThis.caches?.keys().catch(() => []);
+    return names?.filter((name) => name.startsWith(`${KEPT}${this.setting.name}-`)) ?? [];
+  }
+
+  /** Delete the model from this browser. */
+  async forget() {
+    this.decoder.cancel();
+    for (const name of await this.stores()) await caches.delete(name);
+    await this.lookAround();
   }
 
   draw() {
@@ -176,20 +208,30 @@ class HereView {
     const whole = isOther ? " MB" : ` of ${size}`;
     const isKept = this.decoder.ready?.isKept ?? true;
     const unkept = isKept ? "" : "; it has no room to keep the model for later";
+    const isHere = !isOther && bytes >= this.setting.bytes;
     const { gpu = "", why = "" } = this.decoder.ready ?? {};
     const on = gpu ? `on your GPU (${gpu})` : `on your processor${why && `. ${why}`}`;
     const words = {
       off: elsewhere,
-      coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
+      coming: isHere ? PREPARING : `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
       on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}${unkept}`,
       failed: elsewhere,
     };
     setText(this.words, words[state]);
     this.words.dataset.state = state;
-    this.button.hidden = isOnly === true && state !== "coming";
+    this.bar.hidden = state !== "coming" || isOther || isHere;
+    this.bar.max = this.setting.bytes;
+    this.bar.value = bytes;
+    const isLarge = this.setting.bytes > MOST_UNASKED_BYTES;
+    this.remove.hidden = !(isLarge && this.isKept) || state === "coming";
+    setText(this.bench, this.decoder.bench);
+    const offers = isLarge && this.hasGpu && state !== "coming" && state !== "on";
+    this.button.hidden = isOnly === true && state !== "coming" && !offers;
     showModelHere(isOn ? this.modelWords() : "");
-    const served = isOn ? "Use the server" : "Use your browser";
-    setText(this.button, isOnly ? "Cancel" : served);
+    const once = this.isKept ? "" : `, ${size} once`;
+    const offered = offers ? `Run it on your own GPU${once}` : "Use your browser";
+    const instead = isOnly ? "Cancel" : "Use the server";
+    setText(this.button, (isOnly ? state === "coming" : isOn) ? instead : offered);
   }
 
   modelWords() {
@@ -202,12 +244,13 @@ class HereView {
   turn() {
     const { decoder } = this;
     const address = new URL(window.location.href);
-    if (decoder.isOn) {
+    if (decoder.isOn && !this.setting.is_only) {
       decoder.turnOff();
       address.searchParams.delete("engine");
     } else {
+      void navigator.storage?.persist?.().catch(() => false);
       void decoder.turnOn();
-      address.searchParams.set("engine", "browser");
+      if (!this.setting.is_only) address.searchParams.set("engine", "browser");
     }
     keepAddress(address);
   }
@@ -326,6 +369,12 @@ class HereView {
   begin() {
     const query = new URLSearchParams(window.location.search);
     if (!askedEngine() && !this.setting.is_only) return;
+    if (window.location.hash === "#bench") {
+      void this.decoder
+        .turnOn()
+        .then((isOn) => isOn && this.decoder.engine.send({ kind: "bench" }));
+      return;
+    }
     const isKept = flag()[1] !== "";
     const form = isKept ? null : formOfAddress(query);
     if (form) {

@@ -6,7 +6,8 @@ import { EngineError, ModelError, shown } from "../errors.js";
 export const FORMAT = 1;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
-const KEPT = "sbd-model-";
+/** How the stores of a model's files begin, behind it its name. */
+export const KEPT = "sbd-model-";
 
 /** @typedef {{ size: number, sha256: string }} Promised of a file by the manifest */
 /** @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored of a tensor, in the parts put together */

@@ -3,6 +3,7 @@
 // one function. Knows no worker and no page.
 
 import { NUM_TIMINGS } from "../../core/run/times.js";
+import { rowCostsOf } from "../decoding/row_costs.js";
 import { EngineError } from "../errors.js";
 import { messageOf, openForm } from "./form.js";
 import { laneForms } from "./lane_names.js";
@@ -15,7 +16,7 @@ import { RunLines } from "./wire.js";
 /**
  * News for the page. wire: lines for the player.
  * @typedef {object} News
- * @property {"decode" | "compare" | "timing"} about
+ * @property {"decode" | "compare" | "timing" | "bench"} about
  * @property {string} [text] a line for the visitor, "" clears it
  * @property {boolean} [isError]
  * @property {boolean} [isRunning]
@@ -27,6 +28,10 @@ const MS_BETWEEN_NEWS = 60;
 const MS_BETWEEN_BREATHS = 12;
 const MAX_ASK = 16;
 const STOPPED_TEXT = "Stopped.";
+const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
+
+/** To three digits. @param {number} value */
+const rounded = (value) => Number(value.toPrecision(3));
 
 export class Session {
   /**
@@ -191,7 +196,40 @@ export class Session {
   }
 
   /**
-   * @param {"decode" | "compare"} about
+   * What decoding costs here, as one line of JSON: milliseconds by rows, and tokens a second.
+   * @param {string} engine what decodes
+   */
+  async bench(engine) {
+    const { checkpoint } = this;
+    const { model, name } = checkpoint;
+    const { fewestRows, wantedStep } = model;
+    /** @param {string} strategy */
+    const speed = async (strategy) => {
+      const opened = await openForm(checkpoint, { ...BENCH_FORM, strategy });
+      const lane = new Lane(checkpoint, opened.prompt, opened.promptIds, opened.settings);
+      while (await lane.step());
+      await lane.close();
+      return rounded(lane.answer.length / lane.seconds);
+    };
+    try {
+      const costs = await rowCostsOf(checkpoint);
+      const verify = await speed("verify");
+      // Next-token prediction needs no rows that are equal to others: it is told at its best.
+      [model.fewestRows, model.wantedStep] = [1, 1];
+      const ntp = await speed("ntp");
+      const ms = Object.fromEntries(costs.map(([rows, cost]) => [rows, rounded(1000 * cost)]));
+      const told = { model: name, engine, fewest_rows: fewestRows, ms_by_rows: ms };
+      const text = JSON.stringify({ ...told, tokens_per_second: { ntp, verify } });
+      this.say({ about: "bench", text });
+    } catch (error) {
+      this.fail("bench", error);
+    } finally {
+      [model.fewestRows, model.wantedStep] = [fewestRows, wantedStep];
+    }
+  }
+
+  /**
+   * @param {News["about"]} about
    * @param {unknown} error
    */
   fail(about, error) {
