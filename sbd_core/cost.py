@@ -1,7 +1,7 @@
 """The cost of a forward pass in operations and bytes, counted from a model's shape. No tensors.
 
-The shape is read from a transformers config, or the dict of a config.json, whichever names its
-family gives the sizes; errors name what is no decoder, or not of equal dense layers. A forward pass
+The shape is read from a transformers config, or the dict of a config.json, by the names that each
+family gives the sizes. Models that are no decoder of equal dense layers are refused. A forward pass
 multiplies every row by every weight, and every row's query by the keys and values it may attend to.
 It reads each weight and each cached key and value once. Norms, activations and the sum of the
 embeddings are left out, as is what a batch shares: each text is counted alone.

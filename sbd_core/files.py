@@ -1,6 +1,4 @@
-"""Writing files so that a reader sees the old text or the new one, never half of it; digests; where
-the package's assets are.
-"""
+"""Files written so that a reader sees the old text or the new one, never half; digests; assets."""
 
 import errno
 import hashlib

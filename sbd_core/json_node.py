@@ -1,6 +1,6 @@
-"""JSON parsed, and read field by field, every message naming the place. Knows no field of a trace.
+"""JSON parsed, and read field by field by methods whose errors name the place.
 
-Every method raises TraceError where the data is not what it is asked for.
+Every method raises TraceError for data of another form. Knows no field of a trace.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Runs half an hour of work on a borrowed GPU machine: python -m scripts.on_gpu STEP
 
-`pack` writes here what travels, in loads; there `base` unpacks the base, and then come the steps in
-the order of STEPS, each at most MOST_MINUTES, going on where it ended and useful alone. What is to
-come back lies in loads below WORK/back. --dry-run goes through all of it on a CPU, tiny.
+`pack` writes, on this machine, the loads to copy there. There `base` unpacks the base, and the
+steps follow in the order of STEPS; each takes at most MOST_MINUTES, resumes where it ended, and is
+useful alone. Results are in loads below WORK/back. --dry-run goes through all of it on a CPU, tiny.
 Knows the commands of sbd_core; trains and decodes nothing by itself.
 """
 

@@ -1,7 +1,7 @@
-"""The models that a page offers: each is loaded when somebody wants it, and one whose base must be
-fetched is fetched when somebody says so.
+"""The models that a page offers.
 
-Knows no Gradio and no tensors.
+Each is loaded when somebody wants it; a missing base is fetched when somebody asks for it. Knows no
+Gradio and no tensors.
 """
 
 import logging

@@ -1,5 +1,6 @@
-"""The strip on a page whose model was not trained for Set Block Decoding: what is left, and how to
-train it. Decides only its words.
+"""The strip on a page whose model was not trained for Set Block Decoding.
+
+It says what the model can do, and how to train it. Decides only its words.
 """
 
 import shlex

@@ -1,5 +1,6 @@
-"""How well a model predicts held-out answers: perplexity of its next-token head (Fig. 4), loss
-of its masked one. Decodes nothing.
+"""Perplexity of the next-token head on held-out answers (Fig. 4), and loss of the masked one.
+
+Decodes nothing.
 """
 
 import math

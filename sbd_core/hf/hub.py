@@ -1,6 +1,6 @@
 """export_hub(): a trained model as the folder of a repository on the Hugging Face Hub.
 
-Whoever loads it from there decodes through transformers alone. Uploads nothing.
+Loaded from there it decodes through transformers alone. Uploads nothing.
 """
 
 import shutil

@@ -1,7 +1,7 @@
 """prepare(): a causal language model becomes one that training can teach to decode blocks.
 
-It gets a mask token, and its config says so; nothing else of it changes, which is proved on the
-folder that was written. Knows nothing of training.
+It gets a mask token, and its config says so. Nothing else of it changes, which is checked on the
+written folder. Knows nothing of training.
 """
 
 import contextlib

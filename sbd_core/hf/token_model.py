@@ -1,6 +1,6 @@
 """A transformers model without its tokenizer, behind the SetBlockModel protocol.
 
-What model.generate() is given is token ids, so nothing here turns ids into text.
+model.generate() is given token ids, so nothing here turns ids into text.
 """
 
 from collections.abc import Mapping, Sequence

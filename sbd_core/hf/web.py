@@ -1,7 +1,7 @@
 """export_web(): a trained model as a folder that a browser decodes with, and Python too.
 
-It holds the graph, the tokenizer, a manifest, and the weights in parts: those of a base that was
-fetched as its GGUF file has them, an adapter of it in 4 bits, as it drafts alone, any other model
+It holds the graph, the tokenizer, a manifest and the weights in parts. A fetched base keeps the
+blocks of its GGUF file, its adapter, which only drafts, takes 4 bits, and any other model is stored
 exactly. Uploads nothing.
 """
 

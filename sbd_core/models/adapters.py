@@ -1,6 +1,6 @@
-"""Folders of adapters that training wrote: how one says which weights it was trained beside.
+"""Folders of adapters that training wrote, each with a fingerprint of the weights beside it.
 
-An adapter of any other tool is held to names and shapes alone, see source_check.py.
+An adapter of any other tool is checked by names and shapes alone, see source_check.py.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """synthesize(): a chat model asks itself and answers, as text for training its masked rows.
 
 A user's turn is sampled from the chat template, or comes from a file; the answer is greedy under
-the repetition penalty that decoding will use. What fine-tuning is to predict is then the model's
-own words. Knows nothing of how the text is used.
+the repetition penalty that decoding will use. Fine-tuning then predicts the model's own words.
+Knows nothing of how the text is used.
 """
 
 import hashlib

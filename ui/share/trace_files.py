@@ -1,6 +1,6 @@
 """Traces that visitors bring: read, checked, and refused in one sentence if they cannot play.
 
-A valid trace may still be one that no screen can hold; Trace.from_json does not mind, this does.
+Trace.from_json accepts traces that no screen can hold; this does not.
 """
 
 import re

@@ -1,6 +1,4 @@
-"""The page's title line, which follows the model on its way, what opens without an address, and the
-page's foot.
-"""
+"""The page's head, which follows the model while it loads, its first view, and its foot."""
 
 import os
 
