@@ -6,7 +6,6 @@ from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.decode.client import Visit
 from ui.decode.fair_queue import MAX_PLACES
-from ui.endpoints import MAX_PAGES_AT_ONCE
 
 SENT = {"prompt": "Tell me a story."}
 
@@ -60,10 +59,8 @@ def test_a_stream_makes_gradio_copy_the_properties_of_hardly_anything():
 def test_every_run_is_in_the_one_line_and_gradio_holds_nobody_back():
     demo = page_module.build(story_model())
     runs = {f.name: f for f in demo.fns.values() if f.concurrency_id == "runs"}
-    assert set(runs) == {"decode", "redo", "linked", "started", "race", "timed"}
+    assert set(runs) == {"decode", "redo", "linked", "started", "race", "timed", "trace_to_html"}
     limits = {f.concurrency_limit for f in runs.values()}
     options = page_module.launch_options()
     assert MAX_PLACES < min(limits) <= options["max_threads"] < demo._queue.max_size
-    assert {f.concurrency_limit for f in demo.fns.values() if f.queue} - limits == {
-        MAX_PAGES_AT_ONCE
-    }
+    assert {f.concurrency_limit for f in demo.fns.values() if f.queue} == limits
