@@ -18,7 +18,6 @@ from sbd_core.decoding.api import generate_batch
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.evaluation import Sample, evaluate
 from sbd_core.evaluation.api import MODEL
-from sbd_core.evaluation.perplexity import masked_loss, perplexity
 from sbd_core.evaluation.runners import (
     Job,
     LocalRunner,
@@ -27,7 +26,7 @@ from sbd_core.evaluation.runners import (
     journal_of,
     seed_of,
 )
-from sbd_core.evaluation.tables import handwritten_prompts, sweep_configs
+from sbd_core.evaluation.tables import handwritten_prompts, masked_loss, perplexity, sweep_configs
 from sbd_core.masks import decoding_mask
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.plots.solver_curves import curves
