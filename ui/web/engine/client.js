@@ -9,8 +9,8 @@
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
 const DIED =
   "The engine in this browser stopped, perhaps for want of memory; decode again to start it anew.";
-const LOST =
-  "The browser took your GPU away; the run so far is kept, and your processor decodes from now on.";
+const GPU_STOPPED =
+  "Your GPU stopped, perhaps for want of memory; the run so far is kept, and your processor decodes from now on.";
 
 export class Engine {
   /**
@@ -68,7 +68,7 @@ export class Engine {
           fail(data.text);
         } else if (data.kind === "lost") {
           this.place.source.engine = "wasm";
-          fail(LOST);
+          fail(GPU_STOPPED);
         } else this.hear(data.news);
       });
       this.send({ kind: "load", source: this.place.source });

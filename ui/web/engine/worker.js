@@ -41,7 +41,7 @@ const MOST_THREADS = 4;
 /** Of weights: passes over less are over on a processor before a GPU has begun. */
 const LEAST_GPU_BYTES = 50_000_000;
 const INSTEAD = "Your processor decodes instead.";
-const LOST = "The browser took your GPU away.";
+const STOPPED = "Your GPU stopped, perhaps for want of memory.";
 /** Of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
 /** @type {Record<Engine, string>} */
 const RUNTIMES = { wasm: "onnxruntime", webgpu: "onnxruntime-webgpu" };
@@ -105,7 +105,7 @@ async function load({ base, engine }) {
   const isLarge = Number(manifest.graphs.webgpu?.bytes) > LEAST_GPU_BYTES;
   const isForGpu = engine === "webgpu" || (isLarge && engine !== "wasm");
   const gpu = isForGpu ? await openGpu(engine === "webgpu").catch(() => null) : null;
-  const lost = gpu?.device.lost.then(() => Promise.reject(new EngineError(LOST)));
+  const lost = gpu?.device.lost.then(() => Promise.reject(new EngineError(STOPPED)));
   let why = engine === "webgpu" && !gpu ? `This browser gives the page no GPU. ${INSTEAD}` : "";
   const found =
     gpu &&
