@@ -39,11 +39,10 @@ from ui.messages import Speaker, server_message
 from ui.models import Models
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
-from ui.untrained import untrained
 from ui.views import gallery
 from ui.views.charts import charts_section
 from ui.views.compare import compare_value, wire_compare
-from ui.views.home import footer, header, home_value
+from ui.views.home import footer, header, home_value, untrained
 from ui.views.learn import setting
 from ui.views.roofline import roofline_section
 

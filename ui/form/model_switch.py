@@ -19,8 +19,7 @@ from ui.form.controls import Controls, OfModel, block_size_words, strategies_of
 from ui.gradio_hooks import HIDDEN, QUICK, data_of
 from ui.hosting.limits import Limits
 from ui.models import SECONDS_BETWEEN_LOOKS, Models, Offer
-from ui.untrained import untrained_value
-from ui.views.home import title_of
+from ui.views.home import title_of, untrained_value
 
 EVENTS = ("choose_model", "fetch_base", "cancel_fetch", "remove_base")
 SET_BY_MODEL = ("system", "strategy", "gamma", "block_size")

@@ -12,7 +12,7 @@ from ui.decode.session import Session
 from ui.form import controls
 from ui.launch import model_of
 from ui.models import Models
-from ui.untrained import untrained
+from ui.views.home import untrained
 
 
 def strategy_field(model):

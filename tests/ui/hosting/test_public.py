@@ -8,7 +8,7 @@ from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.hosting.limits import PUBLIC, USUAL
 from ui.lazy_model import LazyModel
-from ui.untrained import words_for
+from ui.views.home import words_for
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ export function mountFooter({ element, value, signal }) {
   return () => {};
 }
 
-/** @typedef {{ name: string, words: string, lines: string[] }} Words as ui/untrained.py */
+/** @typedef {{ name: string, words: string, lines: string[] }} Words as ui/views/home.py */
 
 /** @type {Mount} */
 export function mountUntrained({ element, value }) {
