@@ -24,7 +24,6 @@ STYLES = tuple(
         "page",
         "learn",
         "views",
-        "model-switch",
         "home",
     )
 )
