@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,7 +12,6 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.cost import LayerShape, ModelShape
-from sbd_core.decoding.row_costs import known_row_costs
 from sbd_core.errors import ArgumentError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
@@ -392,7 +392,9 @@ def _free_rows(what: Asked) -> tuple[str, str]:
     sizes = range(2, 4097)
     count = 1 + bisect_right(sizes, FREE, key=slowdown)
     note = f"take at most {FREE:g} times as long as one: a draft of as many costs no time there"
-    for name, costs in known_row_costs().items():
+    # The page opens before the engine is imported, which has measured nothing until then.
+    engine = sys.modules.get("sbd_core.decoding.row_costs")
+    for name, costs in (engine.known_row_costs() if engine else {}).items():
         one = costs.seconds(1)
         told = ", ".join(f"{rows} rows {costs.seconds(rows) / one:.1f}×" for rows in SHOWN_ROWS)
         note += f". This machine, timed with {name}: {told} as long as one"
