@@ -131,7 +131,7 @@ def test_a_large_model_is_offered_fetched_and_deleted(gpu_browser, site, exports
             "caches.keys().then((names) => names.some((n) => n.startsWith('sbd-model-sbd-nano-')))"
         )
         assert page.evaluate(kept)
-        page.get_by_role("button", name="Delete it from this browser").click()
+        page.get_by_role("button", name="Delete the model from this browser").click()
         expect(offer).to_be_visible()
         assert not page.evaluate(kept)
         page.close()

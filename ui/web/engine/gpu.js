@@ -22,14 +22,16 @@ const LIMITS = /** @type {const} */ ([
 ]);
 /** The runtime's code for subgroups reads this many keys at once, whatever their size. */
 const LEAST_SUBGROUP = 8;
+/** Tokens of the trial in an export; see TRIAL of sbd_core/hf/web.py. */
+const NUM_TRIED = 24;
 /** Share of the largest logit by which weights of 8 bits may move one. */
 const NEAR = 0.1;
 /** With more, padding would cost what a GPU gains. */
 const MOST_ROWS_AT_LEAST = 32;
 
-/** An adapter by its name. @param {GPUAdapterInfo} info */
-function nameOf({ description, vendor, architecture }) {
-  return description || [vendor, architecture].filter(Boolean).join(" ") || "GPU";
+/** An adapter by its name. @param {Partial<GPUAdapterInfo>} [info] which older browsers have not */
+function nameOf({ description, vendor, architecture } = {}) {
+  return description || [vendor, architecture].filter(Boolean).join(" ") || "unnamed";
 }
 
 /**
@@ -39,7 +41,7 @@ function nameOf({ description, vendor, architecture }) {
 export async function findAdapter(takesSoftware) {
   const asked = navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
   const adapter = await asked?.catch(() => null);
-  return adapter && (takesSoftware || !adapter.info.isFallbackAdapter) ? adapter : null;
+  return adapter && (takesSoftware || !adapter.info?.isFallbackAdapter) ? adapter : null;
 }
 
 /**
@@ -52,7 +54,7 @@ export async function openGpu(takesSoftware) {
   if (!adapter) return null;
   const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
   const hasSubgroups = adapter.features.has("subgroups");
-  const isWide = hasSubgroups && adapter.info.subgroupMinSize >= LEAST_SUBGROUP;
+  const isWide = hasSubgroups && adapter.info?.subgroupMinSize >= LEAST_SUBGROUP;
   /** @type {GPUFeatureName[]} */
   const requiredFeatures = isWide ? ["subgroups"] : [];
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
@@ -70,21 +72,22 @@ export async function openGpu(takesSoftware) {
  */
 export async function tryRows({ model, maskId }, trial) {
   const longest = Number(ROW_COUNTS.at(-1));
-  const cache = new Cache(model, longest);
-  /** A causal row and a masked one of a pass. @param {number} numRows */
+  const ids = Array.from({ length: NUM_TRIED }, (_, index) => index);
+  const cache = new Cache(model, NUM_TRIED + longest);
+  const request = { cache, causalIds: ids.slice(-2), blockIds: [], numCausalLogits: 1 };
+  /** The last causal row and a masked one of a pass. @param {number} numRows */
   const rowsOf = async (numRows) => {
-    cache.truncate(0);
-    const others = new Array(numRows - 3).fill(maskId ?? 0);
+    cache.truncate(NUM_TRIED - 2);
+    const other = { numCausal: 1, tokenIds: [maskId ?? 0], isAlternative: false };
     const logits = await model.forward({
-      cache,
-      causalIds: [0, 1],
+      ...request,
       blockIds: [maskId ?? 0],
-      numCausalLogits: 1,
-      predraftBlocks: [{ numCausal: 1, tokenIds: others, isAlternative: false }],
+      predraftBlocks: new Array(numRows - 3).fill(other),
     });
     return [...logits.row(0), ...logits.row(1)];
   };
   try {
+    await model.forward({ ...request, causalIds: ids.slice(0, -2), predraftBlocks: [] });
     const found = await rowsOf(longest);
     const most = Math.abs(trial[0]?.[1] ?? 0);
     if (!trial.every(([id, logit]) => Math.abs(Number(found[id]) - logit) < NEAR * most)) {
@@ -97,9 +100,8 @@ export async function tryRows({ model, maskId }, trial) {
       if (isSame) fewest = count;
     }
     model.fewestRows = fewest;
-    cache.truncate(0);
-    const request = { cache, causalIds: [0, 1], blockIds: [], predraftBlocks: [] };
-    const alone = (await model.forward({ ...request, numCausalLogits: 1 })).row(0);
+    cache.truncate(NUM_TRIED - 2);
+    const alone = (await model.forward({ ...request, predraftBlocks: [] })).row(0);
     if (fewest > MOST_ROWS_AT_LEAST || !alone.every((value, index) => value === found[index])) {
       throw new EngineError("On your GPU a row’s numbers depend on the rows beside it.");
     }

@@ -70,7 +70,7 @@ const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
 /** Larger downloads wait until the visitor asks for a decode here. */
 const MOST_UNASKED_BYTES = 20_000_000;
-const REMOVE = "Delete it from this browser";
+const REMOVE = "Delete the model from this browser";
 const PREPARING = "Preparing the model …";
 const ALONE = "Open this page on its own to decode with more threads";
 

@@ -25,7 +25,7 @@ export const KEPT = "sbd-model-";
  * @property {Record<string, Graph>} graphs by the engine that each is for
  * @property {number} download bytes
  */
-/** trial: the largest logits behind the tokens 0 and 1. @typedef {{ file: string, bytes: number, weights: Initializer[], trial: [id: number, logit: number][] }} Graph */
+/** trial: the largest logits behind the tokens 0 to 23. @typedef {{ file: string, bytes: number, weights: Initializer[], trial: [id: number, logit: number][] }} Graph */
 /**
  * How an initializer of a graph is made from stored tensors, and where it goes.
  * @typedef {object} Initializer
