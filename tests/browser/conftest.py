@@ -165,6 +165,17 @@ def has_begun(page, old: str = "opening"):
     )
 
 
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries())
+      if (!hadRecentInput) window.shifts.push(value);
+  }).observe({ type: "layout-shift" });
+}"""
+MOST_SHIFT = 0.01
+"""Of the page, by the browser's own measure, while a run comes in."""
+
+
 def decode(page):
     """Press Decode and wait until both lanes are complete; the playhead is at the last pass."""
     begin(page)

@@ -7,7 +7,14 @@ import pytest
 from sbd_core.config import RowCosts
 from sbd_core.decoding import api
 from sbd_core.models.checkpoint_info import REAL_MODEL
-from tests.browser.conftest import HOSTILE_PROMPT, painted, sync_api, turn_to
+from tests.browser.conftest import (
+    HOSTILE_PROMPT,
+    MOST_SHIFT,
+    SHIFTS,
+    painted,
+    sync_api,
+    turn_to,
+)
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
 from ui import recordings
@@ -103,16 +110,6 @@ def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, ser
     expect(lane(page, "verify").locator(".is-other")).to_have_count(0)
     page.get_by_role("button", name="Explain how the lanes were timed").focus()
     expect(page.locator(".sbd-compare .sbd-term-note")).to_contain_text("without drawing")
-
-
-SHIFTS = """() => {
-  window.shifts = [];
-  new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput } of list.getEntries())
-      if (!hadRecentInput) window.shifts.push(value);
-  }).observe({ type: "layout-shift" });
-}"""
-MOST_SHIFT = 0.01
 
 
 def test_lanes_show_the_new_prompt_at_once_and_nothing_moves_while_they_run(open_page, slow_url):

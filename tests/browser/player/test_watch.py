@@ -7,18 +7,24 @@ import pytest
 from tests.browser.conftest import (
     HOSTILE,
     HOSTILE_PROMPT,
+    MOST_SHIFT,
+    ONE,
+    SHIFTS,
     begin,
+    choose_strategy,
     decode,
     decode_button,
     go_to,
+    has_begun,
     painted,
     push,
     recorded,
     state,
     sync_api,
     traces,
+    unfold,
 )
-from tests.ui.doubles import ANSWER, story_model
+from tests.ui.doubles import ANSWER, slowed, story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -87,6 +93,42 @@ def test_on_a_phone_both_lanes_are_seen_together(open_page, story_url):
     top = page.locator(".sbd-lane").first.bounding_box()["y"]
     bar = page.locator(".sbd-transport").bounding_box()["height"]
     assert boxes[1]["y"] + boxes[1]["height"] - top <= 844 - bar
+
+
+@pytest.fixture(scope="module")
+def steady_url(serve) -> str:
+    return serve(slowed(story_model(), 0.05))
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080), (390, 844)])
+def test_nothing_moves_while_a_run_comes_in(open_page, steady_url, width, height):
+    page = open_page(steady_url, width, height, reduced_motion="reduce")
+    unfold(page)
+    page.get_by_label("Prompt", exact=True).fill("another one")
+    page.evaluate(SHIFTS)
+    old = state(page)["run"]
+    decode_button(page).click()
+    if width < 900:
+        expect(decode_button(page)).to_be_hidden(timeout=400)  # folded at the press
+    has_begun(page, old)
+    expect(page.locator("#sbd-stop")).to_be_disabled()
+    painted(page)
+    assert sum(page.evaluate("window.shifts")) <= MOST_SHIFT
+
+
+def test_a_live_run_is_played_to_its_end_as_quickly_as_it_came(open_page, story_url):
+    page = open_page(story_url)
+    choose_strategy(page, ONE)
+    decode_button(page).click()
+    has_begun(page)
+    last = "document.querySelector('.sbd-host').sbdPlayer.run.main.lastPass"
+    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    assert page.evaluate(last) > 40  # more than 13 seconds at the pace of a recording
+    shown = "document.querySelector('.sbd-host').sbdPlayer.state.pass"
+    page.wait_for_function(f"{shown} === {last}", timeout=8000)
+    page.get_by_role("button", name="Play (space)").click()
+    page.wait_for_timeout(1000)
+    assert page.evaluate(shown) < 10
 
 
 def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):

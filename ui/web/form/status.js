@@ -2,7 +2,7 @@
 // said it. What it says of the form goes once the form asks for something else.
 
 import { find, setText } from "../dom/elements.js";
-import { playerOf, watchForm } from "../dom/page.js";
+import { foldForm, playerOf, watchForm } from "../dom/page.js";
 import { onStatus, sayNumAhead } from "../in_browser/bridge.js";
 import { differences } from "../watch/stale.js";
 
@@ -34,6 +34,7 @@ export function mountStatusLine({ element, value, signal }) {
   let followed = null;
   /** @param {Said} said */
   function say({ text: words, isError, isOfForm }) {
+    if (isError) foldForm(false); // it says what to change there
     isOfRun = Boolean(isOfForm);
     followed = null;
     line.setAttribute("role", isError ? "alert" : "status");

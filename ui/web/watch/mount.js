@@ -70,6 +70,7 @@ function stopWithoutServer(player, signal) {
   const click = (event) => {
     const pressed = elementOf(event);
     if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // another decode is asked for
+    if (pressed && goButtons()[0]?.contains(pressed)) foldForm(true); // at the press, not when the run comes
     if (!pressed?.closest("#sbd-stop")) return;
     const { run } = player;
     timer = window.setTimeout(() => {

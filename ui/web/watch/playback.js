@@ -26,6 +26,7 @@ export class Playback {
     /** @type {number | null} how long the pass stands that comes next [ms], null after a jump */
     this.stepMs = null;
     this.hasMoved = false;
+    this.isFollowing = false; // a live run up to its end, as quickly as it came
     this.clock = makeClock(
       () => state.isPlaying || this.isPlainOnItsWay,
       () => this.rate(),
@@ -42,6 +43,7 @@ export class Playback {
   jump() {
     this.stepMs = null;
     this.hasMoved = true;
+    this.isFollowing = false;
     this.clock.stop();
   }
 
@@ -55,7 +57,8 @@ export class Playback {
     const { state } = this;
     const run = this.shown();
     if (!run) return playRate(state.speed, 0, 0);
-    const backlog = run.isComplete ? 0 : run.main.lastPass - state.pass;
+    const isAhead = this.isFollowing || !run.isComplete;
+    const backlog = isAhead ? run.main.lastPass - state.pass : 0;
     return playRate(state.speed, backlog, run.main.steps.length);
   }
 
@@ -78,6 +81,7 @@ export class Playback {
     const isStep = target === this.state.pass + 1;
     this.stepMs = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.pace();
     this.hasMoved = true;
+    if (isManual) this.isFollowing = false;
     const stop = isManual ? { isPlaying: false } : {};
     this.change({ pass: target, plainPass: null, gammaPreview: null, ...stop });
   }
@@ -114,6 +118,7 @@ export class Playback {
     if (this.state.pass < main.lastPass) {
       this.seek(this.state.pass + 1, false);
     } else if (main.finish !== null || run.isStopped) {
+      this.isFollowing = false;
       this.change({ isPlaying: false });
     }
   }

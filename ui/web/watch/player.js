@@ -146,6 +146,7 @@ export class Player {
     // A live run opens after the pass that only read the prompt, if it came along.
     const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
     this.open(isCalm ? Math.max(main.lastPass, 0) : isRead ? 1 : 0, !isCalm);
+    this.playback.isFollowing = !isRecorded;
     if (isRead) this.playback.startStep();
     if (run.id !== "opening") showOnPhone(this.root);
   }
