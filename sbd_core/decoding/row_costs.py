@@ -23,7 +23,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.files import cache_folder
 from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
 from sbd_core.models.threads import one_thread_between_passes
-from sbd_core.sampling import LogitStatsSpec
+from sbd_core.sampling import LogitStatsSpec, argmax
 
 NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
 NUM_PROMPT = 64
@@ -36,7 +36,7 @@ NUM_DRAFTED = 4
 """Rows of the block that is drafted from."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
-FORMAT = 5
+FORMAT = 6
 
 logger = logging.getLogger(__name__)
 _known: dict[str, tuple[str, RowCosts]] = {}
@@ -93,7 +93,7 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
     """Seconds of a forward pass and of reading its logits: the causal rows and a drafted block.
 
-    With a sampler head each row of a block is read by itself, once it has weighed it anew.
+    A sampler head weighs the rows of a block anew, one after the other.
     """
     spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
     began = time.perf_counter()
@@ -102,15 +102,14 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
     with one_thread_between_passes(model):
         model.compute_logit_stats(logits, 0, first, spec)
         stop = min(len(logits), first + NUM_DRAFTED)
-        if request.block_ids and head is None:
-            model.compute_logit_stats(logits, first, stop, spec)
-        elif head is not None:
+        if head is not None and stop > first + 1:
+            walk = head.begin(logits[first + 1 : stop])
+            for row in range(first + 1, stop):
+                walk.add_to(row - first - 1, 0)
+                argmax(logits[row : row + 1])
+        if request.block_ids:
             spec = replace(spec, num_top=1 + NUM_ALTERNATIVES, has_entropy=True)
-            walk = head.begin(logits[first + 1 : stop]) if stop > first + 1 else None
-            for row in range(first, stop):
-                if walk is not None and row > first:
-                    walk.add_to(row - first - 1, 0)
-                model.compute_logit_stats(logits, row, row + 1, spec)
+            model.compute_logit_stats(logits, first, stop, spec)
     return time.perf_counter() - began
 
 

@@ -17,7 +17,7 @@ from sbd_core.decoding.repetition import SeenTokens
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, PredraftBlock, SetBlockModel
-from sbd_core.sampling import LogitStats, LogitStatsSpec
+from sbd_core.sampling import LogitStats, LogitStatsSpec, argmax
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +156,30 @@ class DecodingState:
         if self._seen is None and head is None:
             stats = self._stats(logits, start, stop, spec)
             return stats, stats.sample(self.generator)
-        rows, before, chosen = [], list(exact[:-1]), list(exact[-1:])
+        before, chosen = list(exact[:-1]), list(exact[-1:])
         walk = None if head is None or stop - start < 2 else head.begin(logits[start + 1 : stop])
         for row in range(start, stop):
             if walk is not None and row > start:
                 walk.add_to(row - start - 1, chosen[-1])
-            rows.append(self._stats(logits, row, row + 1, spec, [before]))
+            if self._seen is not None:
+                self._seen.penalise(logits[row : row + 1], [before])
             if row > start:
-                chosen += rows[-1].sample(self.generator)
+                chosen.append(self._choice(logits, row))
             before.append(chosen[-1])
-        return LogitStats.joined(rows), chosen
+        return self._measured(logits, start, stop, spec), chosen
+
+    @torch.inference_mode()
+    def _choice(self, logits: Tensor, row: int) -> int:
+        """The best token by a row whose measures come later, or one drawn at the temperature."""
+        if self.config.temperature:
+            stats = self._measured(logits, row, row + 1, self._causal_spec)
+            return stats.sample(self.generator)[0]
+        forbidden = logits[row, self.model.mask_token_id]
+        own = forbidden.clone()
+        forbidden.fill_(-torch.inf)
+        best = int(argmax(logits[row : row + 1]))
+        forbidden.copy_(own)
+        return best
 
     def _stats(
         self,
@@ -178,6 +192,9 @@ class DecodingState:
         """before: for each row, the tokens that it counts besides the certain ones in the cache."""
         if self._seen is not None:
             self._seen.penalise(logits[start:stop], before)
+        return self._measured(logits, start, stop, spec)
+
+    def _measured(self, logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
         try:
             return self.model.compute_logit_stats(logits, start, stop, spec)
         except ArgumentError as error:
