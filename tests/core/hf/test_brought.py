@@ -159,10 +159,11 @@ def test_quantised_weights_are_refused_by_their_method(folder, told, refused) ->
 def test_a_head_for_values_is_left_out_with_a_line(folder, caplog) -> None:
     """trl 0.11, AutoModelForCausalLMWithValueHead after PPO."""
     plain = ours(folder)
-    rewrite(folder, lambda weights: {**weights, "v_head.summary.weight": torch.ones(1, 32)})
+    head = {"v_head.summary.weight": torch.ones(1, 32), "v_head.summary.bias": torch.ones(1)}
+    rewrite(folder, lambda weights: {**weights, **head})
     with caplog.at_level(logging.WARNING, "sbd_core"):
         assert ours(folder) == plain
-    assert "holds 1 weights that its config does not name, such as v_head" in caplog.text
+    assert "holds 2 weights that its config does not name, such as v_head" in caplog.text
 
 
 def test_a_broken_generation_config_is_not_taken_for_none(folder, refused) -> None:

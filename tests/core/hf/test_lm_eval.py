@@ -1,6 +1,7 @@
 """`sbd lm-eval` with tasks of our own: any strategy, any batch; the causal head scores."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,48 @@ def test_generate_until_gives_our_answers_in_any_batch(strategy, tasks, tmp_path
         assert facts["num_forwards"] == num_forwards
         num_tokens = sum(trace.num_tokens for trace in traces)
         assert facts["tokens_per_forward"] == pytest.approx(num_tokens / num_forwards)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("strategy", ["verify", "ntp"])
+def test_an_answer_ends_where_lm_eval_s_own_model_ends_it(strategy, tasks) -> None:
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    from sbd_core.hf.harness import SetBlockLM
+
+    place, settings = str(tasks / "model"), {"device": "cpu", "dtype": "float32"}
+    # In a batch HFLM writes on until all of it has stopped, which can change what is cut.
+    theirs = HFLM(place, batch_size=1, **settings)
+    ours = SetBlockLM(place, batch_size=2, strategy=strategy, block_size=4, **settings)
+
+    def answers(model, kwargs) -> list[str]:
+        asked = [
+            Instance("generate_until", {}, (question, {"max_gen_toks": 12, **kwargs}), number)
+            for number, question in enumerate(QUESTIONS)
+        ]
+        return model.generate_until(asked, disable_tqdm=True)
+
+    free = answers(theirs, {})
+    words = re.findall(r"[ -~]+", "\n".join(free))
+    span = max(words, key=lambda word: len(theirs.tok_encode(word)))
+    assert len(theirs.tok_encode(span)) > 1, free
+    for kwargs, is_cut in (
+        ({}, False),
+        ({"until": span}, True),
+        ({"until": [span, span[-1]]}, True),
+        ({"until": []}, False),
+        ({"until": ""}, True),  # which every text holds
+        ({"until": ["", span]}, True),
+        ({"until": ["<eos>"]}, False),
+        ({"until": ["<user>", "<m>"]}, False),
+        ({"until": ["x" * 300]}, False),
+        ({"until": [span], "do_sample": False, "temperature": 0.7}, True),
+    ):
+        found = answers(ours, kwargs)
+        assert found == answers(theirs, kwargs), kwargs
+        assert (found != free) is is_cut, kwargs
 
 
 @pytest.mark.slow
