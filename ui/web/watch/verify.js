@@ -94,8 +94,8 @@ function makeBranch(run, pass, branch) {
   const right = exact.map((token) => tokenName(run.tokenText(token))).join(" ");
   const title =
     alternative === undefined
-      ? `Predraft for position ${position}, which was thrown away: ${names}${hidden}`
-      : `An alternative at position ${thrown} was right: ${right}${names && `; drafted behind it: ${names}${hidden}`}`;
+      ? `Drafted in case position ${position} is thrown away, as it was: ${names}${hidden}`
+      : `Another token at position ${thrown} was right: ${right}${names && `; drafted behind it: ${names}${hidden}`}`;
   const nodes = [
     ...exact.map((token) => makeToken(run, token, " sbd-sample-accepted")),
     ...tokens.map((token) => makeToken(run, token)),
@@ -117,7 +117,7 @@ function exactTokens({ main }, pass, position) {
 /** The branch of the pass, if it used one, and a sentence under it. */
 export class Branches {
   constructor() {
-    this.list = make("ul", "sbd-branches-list", { "aria-label": "Predrafts" });
+    this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafts that were ready" });
     this.words = make("p", "sbd-branches-words");
     this.root = make("div", "sbd-branches", {}, this.list, this.words);
     this.shown = "";

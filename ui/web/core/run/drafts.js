@@ -73,13 +73,12 @@ export function alternativeWords(predrafts, isAccepted) {
   const right = rightAlternative(predrafts);
   const isReady = !right && predrafts.some(({ isUsed }) => isUsed);
   const count = predrafts.filter(({ alternative }) => alternative !== undefined).length;
-  const ready = isReady ? "; a predraft was ready" : "";
-  if (!count) return `No alternative to a drafted token was read in this forward pass${ready}.`;
+  const ready = isReady ? ", but the next draft was ready" : "";
+  if (!count) return `No other token was tried beside the draft${ready}.`;
   const [read, one, none] =
     count === 1
-      ? ["1 alternative to a drafted token was read", "it was", "it was not"]
-      : [`${count} alternatives to drafted tokens were read`, "one of them was", "none was"];
-  if (isReady) return `${read}, but ${none} right${ready}.`;
-  const became = right ? `${one} right` : `${none} ${isAccepted ? "needed" : "right"}`;
-  return `${read} beside the draft; ${became}.`;
+      ? ["1 other token was tried beside the draft", "it was", "it was not"]
+      : [`${count} other tokens were tried beside the draft`, "one of them was", "none was"];
+  const became = right ? `${one} right` : `${none} ${isAccepted ? "needed" : "right"}${ready}`;
+  return `${read}; ${became}.`;
 }

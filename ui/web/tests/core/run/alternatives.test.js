@@ -64,15 +64,15 @@ test("what became of alternatives is a sentence", () => {
     alternativeWords([], true),
   ];
   assert.deepEqual(said, [
-    "2 alternatives to drafted tokens were read beside the draft; one of them was right.",
-    "1 alternative to a drafted token was read beside the draft; it was not right.",
-    "1 alternative to a drafted token was read beside the draft; it was not needed.",
-    "1 alternative to a drafted token was read beside the draft; it was right.",
-    "No alternative to a drafted token was read in this forward pass.",
+    "2 other tokens were tried beside the draft; one of them was right.",
+    "1 other token was tried beside the draft; it was not right.",
+    "1 other token was tried beside the draft; it was not needed.",
+    "1 other token was tried beside the draft; it was right.",
+    "No other token was tried beside the draft.",
   ]);
   const ready = predrafts.slice(0, 2).map((each, index) => ({ ...each, isUsed: index === 0 }));
   assert.match(
     alternativeWords(ready, false),
-    /read, but it was not right; a predraft was ready\.$/,
+    /; it was not right, but the next draft was ready\.$/,
   );
 });
