@@ -4,6 +4,7 @@ The folder needs no peft. read_adapted() gives the base of a block adapter as a 
 that reads it.
 """
 
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,9 @@ def _merged(adapted: Any) -> Any:
     """The one model of a peft.PeftModel in fp32. Raises ModelError for what cannot be merged."""
     _untie(adapted)
     try:
-        merged = adapted.merge_and_unload()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that embeddings are untied is decided below
+            merged = adapted.merge_and_unload()
     except (NotImplementedError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ModelError(f"model: cannot be merged: {reason}") from error
