@@ -322,7 +322,6 @@ def row(card: Card, main: Trace, ntp: Trace) -> Recording:
         sentence=card.sentence.format_map(facts(main, ntp)),
         lanes=(main.strategy, "ntp"),
         passes=main.token_passes,
-        num_ntp_passes=ntp.num_forwards,
         task=card.task,
         case=card.case,
     )

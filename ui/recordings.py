@@ -42,9 +42,8 @@ ENDINGS = {REAL_MODEL: "-real"}
 class Recording:
     """One run of the gallery. group: the heading it stands under. lanes: the main one first.
 
-    passes: for each token of the main lane, the forward pass that wrote it. num_ntp_passes: of the
-    lane beside it. task, case: what scores an answer to its prompt, where the prompt is none of the
-    presets'.
+    passes: for each token of the main lane, the forward pass that wrote it. task, case: what scores
+    an answer to its prompt, where the prompt is none of the presets'.
     """
 
     name: str
@@ -53,7 +52,6 @@ class Recording:
     sentence: str
     lanes: tuple[StrategyName, ...]
     passes: tuple[int, ...] = ()
-    num_ntp_passes: int = 0
     task: str = ""
     case: str = ""
 

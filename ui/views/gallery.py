@@ -33,6 +33,6 @@ def replay(
 
 def gallery_value() -> str:
     """All recorded runs, as the view draws them."""
-    names = ("name", "group", "title", "sentence", "passes", "num_ntp_passes")
+    names = ("name", "group", "title", "sentence", "passes")
     runs = [{name: getattr(item, name) for name in names} for item in recordings.gallery()]
     return wire_json({"how": recordings.HOW_CHOSEN, "runs": runs})

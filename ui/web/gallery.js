@@ -12,17 +12,17 @@ import { scrollBehavior } from "./dom/page.js";
  * @property {string} sentence
  * @property {string} group
  * @property {number[]} passes for each token the forward pass that wrote it
- * @property {number} num_ntp_passes
  */
 
 const [WIDTH, HEIGHT] = [96, 56];
 
 /**
- * The run as a small staircase, position by forward pass, under the diagonal of next-token prediction.
+ * The run as a small staircase, position by forward pass, over the diagonal of next-token prediction of as
+ * many tokens.
  * @param {Recorded} run
  */
-function makeThumbnail({ passes, num_ntp_passes: numPasses }) {
-  const [across, down] = [WIDTH / passes.length, HEIGHT / Math.max(numPasses, ...passes, 1)];
+function makeThumbnail({ passes }) {
+  const [across, down] = [WIDTH / passes.length, HEIGHT / Math.max(passes.length, ...passes, 1)];
   const cells = passes.map((pass, at) => {
     const [x, y] = [(at * across).toFixed(2), (pass * down).toFixed(2)];
     return `M${x} ${y}h${across.toFixed(2)}v${Math.max(down, 2).toFixed(2)}h-${across.toFixed(2)}z`;
@@ -33,7 +33,7 @@ function makeThumbnail({ passes, num_ntp_passes: numPasses }) {
     "aria-hidden": "true",
   });
   picture.append(
-    makeSvg("path", { class: "is-plain", d: `M0 0L${WIDTH} ${numPasses * down}` }),
+    makeSvg("path", { class: "is-plain", d: `M0 0L${WIDTH} ${passes.length * down}` }),
     makeSvg("path", { class: "is-own", d: cells.join("") }),
   );
   return picture;
