@@ -175,14 +175,15 @@ function makeSentence(run) {
 }
 
 /**
- * A sentence on forward passes and the recorded run's time; where it is no faster, the way to
- * the visitor's own.
+ * A sentence on the model and its forward passes, and the recorded run's time; where it is no
+ * faster, the way to the visitor's own.
  * @param {Run} run
+ * @param {string} model
  */
-function makeWhy({ strategy, main, ntp }) {
+function makeWhy({ strategy, main, ntp }, model) {
   const [own, plain] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
-  const checked = strategy === "verify" ? "; every token is checked" : "";
-  const pass = `Each pass runs the whole model${checked}. `;
+  const checked = strategy === "verify" ? "every token is checked" : "no token is checked";
+  const pass = `Each pass runs the whole model, ${model}; ${checked}. `;
   if (!own || !plain) return make("p", "sbd-home-why", {}, pass);
   const clock = `As recorded: ${formatSeconds(own)} instead of ${formatSeconds(plain)}`;
   if (own < plain)
@@ -284,7 +285,7 @@ export function mountHome({ element, value, signal }) {
     root.setAttribute("data-strategy", run.strategy);
     root.replaceChildren(
       makeSentence(run),
-      makeWhy(run),
+      makeWhy(run, shown[index]?.name.split(" · ")[1] ?? run.model),
       make("div", "sbd-home-choices", group, ...(choices.length > 1 ? choices : [])),
       race.root,
       ways,
