@@ -87,14 +87,16 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
             answer = opened(f"http://127.0.0.1:{port}", link, program, REFUSED)
             assert "'model' has a damaged weights file" in answer
             assert str(broken_model) not in answer
-        assert program.poll() is None
+        assert program.stderr is not None
+        said = ""
+        while not said.endswith("stop it with Ctrl-C.\n"):
+            said += program.stderr.readline()
+            assert program.poll() is None
         program.send_signal(signal.SIGINT)
-        said = program.communicate(timeout=60)[1]
+        assert program.wait(timeout=60) == 2
     finally:
         program.kill()
-    assert program.returncode == 2
     assert said.startswith(f"app.py: model: '{broken_model}"[:40])
-    assert said.endswith("stop it with Ctrl-C.\n")
 
 
 def test_a_link_in_the_first_seconds_is_decoded_and_ends_no_program():
