@@ -311,15 +311,20 @@ function swapHeads({ rows, columns, values }, axis, kvHeads, group) {
   }
 }
 
+/** By which the largest of some values becomes the largest integer. @param {Float32Array} values */
+function scaleOf(values) {
+  let most = TINY;
+  for (const value of values) most = Math.max(most, Math.abs(value));
+  return fround(most / LARGEST);
+}
+
 /** Blocks of 32 as integers around 128 and a scale a block. @param {Float32Array} values */
 function quantizedInBlocks(values) {
   const numbers = new Uint8Array(values.length);
   const scales = new Float32Array(values.length / GROUP);
   for (let block = 0; block < scales.length; block += 1) {
     const own = values.subarray(block * GROUP, (block + 1) * GROUP);
-    let most = TINY;
-    for (const value of own) most = Math.max(most, Math.abs(value));
-    const scale = fround(most / LARGEST);
+    const scale = scaleOf(own);
     scales[block] = scale;
     for (let index = 0; index < GROUP; index += 1) {
       const share = fround(/** @type {number} */ (own[index]) / scale);
@@ -342,9 +347,7 @@ function quantized({ rows, columns, values }, group) {
   const scales = new Float32Array(rows);
   for (let row = 0; row < rows; row += 1) {
     const own = values.subarray(row * columns, (row + 1) * columns);
-    let most = TINY;
-    for (const value of own) most = Math.max(most, Math.abs(value));
-    const scale = fround(most / LARGEST);
+    const scale = scaleOf(own);
     scales[row] = scale;
     for (let column = 0; column < columns; column += 1) {
       const share = fround(/** @type {number} */ (own[column]) / scale);
