@@ -2,7 +2,8 @@
 
 `pack` writes, on this machine, the loads to copy there. There `base` unpacks the base, and the
 steps follow in the order of STEPS; each takes at most MOST_MINUTES, resumes where it ended, and is
-useful alone. Results are in loads below WORK/back. --dry-run goes through all of it on a CPU, tiny.
+useful alone. Results are in loads below WORK/back. --dry-run goes through all of it, tiny, on a
+CPU; there, with --device cuda, compiled and on the GPU, before the minutes are spent.
 Knows the commands of sbd_core; trains and decodes nothing by itself.
 """
 
@@ -24,10 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from sbd_core.__main__ import main as sbd
-from sbd_core.benchmark.methods import by_engine, by_transformers, ours
+from sbd_core.benchmark.methods import as_loaded, by_engine, by_transformers, ours
 from sbd_core.decoding.api import generate
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.environment import environment
@@ -38,6 +39,7 @@ from sbd_core.models.backends.cuda_graph import CudaGraphBackend
 from sbd_core.models.bases import GGUF_FILE, SMOLLM2, base_folder, fetch
 from sbd_core.models.block_adapter import read_info
 from sbd_core.models.checkpoint_info import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
 from sbd_core.models.protocol import ForwardRequest
 
@@ -48,7 +50,7 @@ BACK_FILES, BACK_BYTES = 8, 16_000_000
 """Most files of a load that comes back, and most bytes of each."""
 LEFT_HERE = ("assets/pictures", "assets/traces", "assets/dist", "assets/vendor", "ui/web", "docs")
 """Tracked folders that no step needs."""
-DRY_STEPS = ("--steps", 1, "--precision", "fp32")
+DRY_STEPS = ("--steps", 1)
 ROWS, CACHED = (1, 2, 4, 8, 16, 17, 32, 64), (512, 2048, 4096, 8192, 16_384)
 LLAMA_8B = {
     "vocab_size": 128_256,
@@ -74,13 +76,14 @@ TINY = {
 class Kit:
     """One step of a visit. work: a folder outside the tree that stays between commands.
 
-    minutes: of the step, from when this is made. is_dry: nano in place of SmolLM2, the CPU, and
-    numbers that cost nothing.
+    minutes: of the step, from when this is made. is_dry: nano in place of SmolLM2, and numbers
+    that cost nothing.
     """
 
     work: Path
     minutes: float
     is_dry: bool = False
+    device: str = "cuda"
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -89,9 +92,9 @@ class Kit:
         return self.began + 60 * self.minutes - time.monotonic()
 
     @property
-    def device(self) -> str:
-        """The device that it computes on."""
-        return "cpu" if self.is_dry else "cuda"
+    def compiling(self) -> list[str]:
+        """The flag that compiles training."""
+        return ["--compile"] if self.device == "cuda" else []
 
     @property
     def base(self) -> str:
@@ -143,32 +146,62 @@ def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
 
 
 def decode(kit: Kit) -> list[Path]:
-    """Measure forward passes and tokens: rows, KV lengths, strategies, generate(), exactness."""
+    """Measure SmolLM2: tokens a second of strategies and of generate(), forward passes by rows."""
     found = Findings(kit, "decode")
     found.add("bytes a second", lambda: bandwidth(kit))
-    dtype = kit.of("bfloat16", "float32")
-    model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
-    prompts = [row["prompt"] for row in read_prompts("requests", ASSETS / "requests" / "own.jsonl")]
-    prompts = prompts[: kit.of(100, 2)]
-    ids = [model.encode(prompt, is_raw=False) for prompt in prompts[: kit.of(10, 1)]]
+    model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=kit.of("bfloat16", "float32"))
+    ids = [model.encode(prompt, is_raw=False) for prompt in own_prompts(kit.of(10, 1))]
     num_tokens = kit.of(128, 8)
     methods = [*by_engine(model, ours(model, num_tokens)), *by_transformers(model, num_tokens)]
     for method in methods:
         found.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
-    for name, is_compiled in (("static cache, compiled", True), ("static cache", False)):
-        own = static_generate(model.model, num_tokens, is_compiled=is_compiled and not kit.is_dry)
-        found.add(f"tokens a second, generate(), {name}", partial(speed, kit, own, ids))
-    for each in (dtype, "float32"):
-        name = f"verify differs from ntp, {each}, {len(prompts)} prompts"
-        found.add(name, partial(differing, kit, each, prompts, num_tokens))
-    passes(kit, found, "SmolLM2", model.model)
-    del model, methods
-    large = random_llama(kit.of(LLAMA_8B, TINY), kit)
-    passes(kit, found, "Llama 8B shape", large)
-    tokens = [tuple(range(5, 5 + kit.of(512, 8)))]
-    ask = static_generate(large, num_tokens, is_compiled=not kit.is_dry)
-    found.add("tokens a second, generate(), Llama 8B shape", lambda: speed(kit, ask, tokens))
+    passes(kit, found, "SmolLM2", model.backend, model.model)
+    measure_generate(kit, found, "SmolLM2", model, ids, num_tokens)
     return [found.file]
+
+
+def large(kit: Kit) -> list[Path]:
+    """Measure random weights of an 8 B Llama's shape: forward passes by rows, tokens a second."""
+    found = Findings(kit, "large")
+    found.add("bytes a second", lambda: bandwidth(kit))
+    name, weights = "Llama 8B shape", random_llama(kit.of(LLAMA_8B, TINY), kit)
+    tokenizer = AutoTokenizer.from_pretrained(DEFAULT_CHECKPOINT)
+    backend = choose(weights, name, block_size=32)
+    model = HuggingFaceModel(weights, tokenizer, name, backend=backend)
+    prompts = [tuple(range(5, 5 + kit.of(512, 8)))]
+    num_tokens = kit.of(128, 8)
+    [ntp] = by_engine(model, {"ntp": ours(model, num_tokens)["ntp"]})
+    found.add(f"tokens a second, ntp, {name}", lambda: speed(kit, ntp.answer, prompts))
+    passes(kit, found, name, backend, weights)
+    measure_generate(kit, found, name, model, prompts, num_tokens)
+    return [found.file]
+
+
+def exactness(kit: Kit) -> list[Path]:
+    """Count the tokens of verify that are not next-token prediction's, in bf16 and fp32."""
+    found = Findings(kit, "exactness")
+    prompts = own_prompts(kit.of(100, 2))
+    for dtype in kit.of(("bfloat16", "float32"), ("float32",)):
+        name = f"verify differs from ntp, {dtype}, {len(prompts)} prompts"
+        found.add(name, partial(differing, kit, dtype, prompts, kit.of(128, 8)))
+    return [found.file]
+
+
+def own_prompts(count: int) -> list[Any]:
+    """The first of the requests that come with the tree."""
+    file = ASSETS / "requests" / "own.jsonl"
+    return [row["prompt"] for row in read_prompts("requests", file)][:count]
+
+
+def measure_generate(
+    kit: Kit, found: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
+) -> None:
+    """Tokens a second of transformers' generate() with a static cache, compiled and not."""
+    own = as_loaded(model)
+    for words, is_compiled in ((", compiled", kit.device == "cuda"), ("", False)):
+        ask = static_generate(own, num_tokens, is_compiled=is_compiled)
+        what = f"tokens a second, generate(), static cache{words}, {name}"
+        found.add(what, partial(speed, kit, ask, ids))
 
 
 def bandwidth(kit: Kit) -> float:
@@ -243,9 +276,8 @@ def random_llama(shape: dict[str, int], kit: Kit) -> Any:
         torch.set_default_dtype(before)
 
 
-def passes(kit: Kit, found: Findings, name: str, model: Any) -> None:
+def passes(kit: Kit, found: Findings, name: str, backend: Any, model: Any) -> None:
     """Milliseconds of a forward pass by rows and KV length, its floor by bandwidth beside it."""
-    backend = choose(model, name, block_size=32)
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     config = model.config
     width = config.hidden_size // config.num_attention_heads * config.num_key_value_heads
@@ -330,9 +362,10 @@ def drafting(kit: Kit) -> list[Path]:
     words = ["--base", kit.base, "--data", data, "--out", out, "--device", kit.device]
     words += ["--minutes", kit.of(kit.seconds_left / 60 - 1, 0.01), "--rank", kit.of(32, 2)]
     words += kit.of(
-        ["--init", CHECKPOINTS / REAL_MODEL, "--compile", "--batch-size", 96],
+        ["--init", CHECKPOINTS / REAL_MODEL, "--batch-size", 96],
         ["--sampler-width", 4, "--batch-size", 2, "--rows", 16, "--max-tokens", 64],
     )
+    words += kit.compiling
     words += ["--learning-rate", 2e-3, "--cooldown", 0.4, "--averaging", 0.995]
     words += ["--block-sizes", "4,4,8,8,16", "--whole-ratio", 0.75, "--first-weight", 0.2]
     command(kit, "train-adapter", *words)
@@ -354,7 +387,7 @@ def decoding(kit: Kit) -> list[Path]:
     file = kit.work / "decoding-recipe.json"
     file.write_text(json.dumps({**recipe, "row_tokens": 512}))
     words = ["--stage", "sbd", "--recipe", file, "--init", ready, "--data", f"file:{kit.text}"]
-    words += ["--out", out, *kit.of(["--compile", "--minutes", 0.6 * kit.minutes], DRY_STEPS)]
+    words += ["--out", out, *kit.of(["--minutes", 0.6 * kit.minutes], DRY_STEPS), *kit.compiling]
     command(kit, "train", *words)
     results = [
         found
@@ -375,34 +408,42 @@ def requests(kit: Kit, model: Path, out: Path, block_size: int) -> list[Path]:
 
 
 def nano(kit: Kit) -> list[Path]:
-    """The shipped recipe at a GPU's batch sizes, more and longer; then every task's table."""
-    first, second = kit.work / "nano-ntp", kit.work / "nano"
-    minutes = kit.minutes - 1
-    words: list[object] = kit.of(["--compile", "--batch-size", 512], ["--batch-size", 4])
-    if kit.is_dry:
-        words += ["--tokenizer", DEFAULT_CHECKPOINT, *DRY_STEPS]
-    share = [] if kit.is_dry else ["--minutes", 0.35 * minutes]
-    command(kit, "train", "--stage", "ntp", "--out", first, *words, *share)
-    share = [] if kit.is_dry else ["--minutes", 0.65 * minutes]
-    words = [word for word in words if word not in ("--tokenizer", DEFAULT_CHECKPOINT)]
-    command(kit, "train", "--stage", "sbd", "--init", first, "--out", second, *words, *share)
+    """The bundled model trained on by its stage's recipe, in a GPU's batches; then every table."""
+    trained = kit.work / "nano"
+    recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
+    recipe |= {"batch_size": kit.of(768, 4)} | kit.of({}, {"steps": 1, "decay_steps": 0})
+    file = kit.work / "nano-recipe.json"
+    file.write_text(json.dumps(recipe))
+    words = ["--stage", "sbd", "--recipe", file, "--init", DEFAULT_CHECKPOINT, "--out", trained]
+    length = kit.of(("--minutes", kit.minutes - 1), DRY_STEPS)
+    command(kit, "train", *words, *length, *kit.compiling)
     out = kit.work / "nano.json"
-    words = ["--model", second, "--limit", kit.of(200, 1), "--out", out, "--device", kit.device]
+    words = ["--model", trained, "--limit", kit.of(200, 1), "--out", out, "--device", kit.device]
     words += kit.of(["--sweep", "--batch-size", 64], ["--max-new-tokens", 4])
     command(kit, "evaluate", *words)
     results = [out] if out.is_file() else []
-    return [*results, *(path for path in sorted(second.iterdir()) if path.is_file())]
+    return [*results, *(path for path in sorted(trained.iterdir()) if path.is_file())]
 
 
 STEPS: dict[str, Callable[[Kit], list[Path]]] = {
     "decode": decode,
+    "large": large,
     "text": text,
     "decoding": decoding,
     "drafting": drafting,
     "nano": nano,
+    "exactness": exactness,
 }
 """In the order of their worth; the two adapters need the text."""
-MINUTES = {"decode": 4.0, "text": 3.0, "decoding": 8.0, "drafting": 6.0, "nano": 7.0}
+MINUTES = {
+    "decode": 2.5,
+    "large": 2.0,
+    "text": 3.0,
+    "decoding": 8.0,
+    "drafting": 6.0,
+    "nano": 6.0,
+    "exactness": 2.0,
+}
 
 
 def run(kit: Kit, step: str) -> list[Path]:
@@ -493,8 +534,8 @@ def told(step: str) -> Iterator[None]:
     print(f"{step}: {time.monotonic() - began:.1f} s", flush=True)
 
 
-def dry_run(work: Path) -> None:
-    """Every step on the CPU with tiny numbers; what travels and comes back is of the sizes said."""
+def pack_dry(work: Path) -> None:
+    """Pack a checkout with a base of zeros, and put that together again."""
     base = work / GGUF_FILE
     base.parent.mkdir(parents=True, exist_ok=True)
     with base.open("wb") as file:
@@ -505,15 +546,22 @@ def dry_run(work: Path) -> None:
     for part in (work / "there").glob(f"load-*/{GGUF_FILE}.*"):
         part.rename(work / part.name)
     assert sha256(joined(work, GGUF_FILE)) == sha256(base)
+
+
+def dry_run(work: Path, device: str = "cpu") -> None:
+    """Every step with tiny numbers; what travels and comes back is of the sizes said."""
+    if (ASSETS.parent / ".git").exists():
+        pack_dry(work)
     for step in STEPS:
         with told(step):
-            for load in run(Kit(work / "work", MOST_MINUTES, is_dry=True), step):
+            for load in run(Kit(work / "work", MOST_MINUTES, is_dry=True, device=device), step):
                 files = list(load.iterdir())
                 assert 0 < len(files) <= BACK_FILES, load
                 assert all(file.stat().st_size <= BACK_BYTES for file in files), load
     assert not [
         name
-        for name, value in json.loads((work / "work" / "decode.json").read_text()).items()
+        for step in ("decode", "large", "exactness")
+        for name, value in json.loads((work / "work" / f"{step}.json").read_text()).items()
         if isinstance(value, dict) and "error" in value
     ]
 
@@ -527,10 +575,11 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, help="minutes of the step, instead of its own")
     parser.add_argument("--extra", type=Path, nargs="*", default=[], help="with pack: more files")
-    parser.add_argument("--dry-run", action="store_true", help="all steps on the CPU, tiny")
+    parser.add_argument("--dry-run", action="store_true", help="all steps, tiny")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of a dry run")
     flags = parser.parse_args()
     if flags.dry_run:
-        dry_run(flags.work)
+        dry_run(flags.work, flags.device)
     elif flags.step == "pack":
         pack(flags.work, base_folder(SMOLLM2) / GGUF_FILE, flags.extra)
     elif flags.step == "base":

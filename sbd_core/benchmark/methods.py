@@ -134,12 +134,12 @@ def by_transformers(
     """
     if assistant is not None and assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
         raise ArgumentError("assistant", f"must have the tokenizer of {model.name}", assistant.name)
-    own = _as_loaded(model)
+    own = as_loaded(model)
     common: dict[str, Any] = {"do_sample": False, "max_new_tokens": max_new_tokens}
     if model.mask_token_id is not None:
         common["suppress_tokens"] = [model.mask_token_id]  # as ours does
     # A model that is its own assistant is still counted apart.
-    helper = None if assistant is None else copy.deepcopy(_as_loaded(assistant))
+    helper = None if assistant is None else copy.deepcopy(as_loaded(assistant))
 
     def asking(**options: Any) -> Ask:
         def ask(prompt: Sequence[int]) -> TimedAnswer:
@@ -174,7 +174,7 @@ def _counted(model: Any) -> Iterator[list[None]]:
         handle.remove()
 
 
-def _as_loaded(model: HuggingFaceModel) -> Any:
+def as_loaded(model: HuggingFaceModel) -> Any:
     """The transformers model with every weight contiguous, as it comes from disk.
 
     The lean forward lays weights out for itself; generate() must not be slower for that, so it

@@ -17,7 +17,10 @@ def test_every_step_runs_dry_and_leaves_what_it_is_for(tmp_path: Path) -> None:
     found = json.loads((work / "decode.json").read_text())
     assert {"processor", "cuda", "torch"} <= found["circumstances"].keys()
     assert found["tokens a second, ntp"]["tokens"] > 0
-    assert found["verify differs from ntp, float32, 2 prompts"]["differing answers"] == 0
+    exact = json.loads((work / "exactness.json").read_text())
+    assert exact["verify differs from ntp, float32, 2 prompts"]["differing answers"] == 0
+    large = json.loads((work / "large.json").read_text())
+    assert large["Llama 8B shape: 3 rows, 16 cached"]["ms"] > 0
     for step in STEPS:
         assert list((work / "back" / step / "load-1").iterdir())
     told = json.loads((work / "decoding" / "sbd_adapter.json").read_text())
