@@ -575,10 +575,12 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, help="minutes of the step, instead of its own")
     parser.add_argument("--extra", type=Path, nargs="*", default=[], help="with pack: more files")
-    parser.add_argument("--dry-run", action="store_true", help="all steps, tiny")
+    parser.add_argument("--dry-run", action="store_true", help="all steps, or one, tiny")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of a dry run")
     flags = parser.parse_args()
-    if flags.dry_run:
+    if flags.dry_run and flags.step in STEPS:
+        run(Kit(flags.work, MOST_MINUTES, is_dry=True, device=flags.device), flags.step)
+    elif flags.dry_run:
         dry_run(flags.work, flags.device)
     elif flags.step == "pack":
         pack(flags.work, base_folder(SMOLLM2) / GGUF_FILE, flags.extra)

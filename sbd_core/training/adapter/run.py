@@ -302,7 +302,7 @@ class AdapterRun:
             hidden = hidden.flatten(0, 2)[rows.to(hidden.device)]
             logits = moved = self.module.logits(hidden)
             if self.module.sampler is not None:
-                moved = self.module.logits_behind(hidden, before)
+                moved = self.module.logits(self.module.moved(hidden, before))
             logits, moved = logits.cpu(), moved.cpu()
             for place, each in enumerate((logits, moved)):
                 sums[place] += float(

@@ -80,7 +80,11 @@ class AdapterModule(nn.Module):
             )
         # The fused norm divides by sqrt(|x|^2 + n eps) and multiplies by sqrt(n) weight.
         self._eps = float(weights.norm.eps**2) / hidden
-        self._compiled = torch.compile(layer_forward, dynamic=False) if is_compiled else None
+        self._is_compiled = is_compiled
+        self._layer, self._nats = layer_forward, nats_of
+        if is_compiled:
+            self._layer = torch.compile(layer_forward, dynamic=False)
+            self._nats = torch.compile(nats_of, dynamic=False)
         self.to(weights.embedding.device)
 
     def load(self, adapter: BlockAdapter) -> None:
@@ -126,7 +130,7 @@ class AdapterModule(nn.Module):
         is_seen = torch.cat([is_before, is_own], -1)[:, None]
         mask = torch.zeros(is_seen.shape, dtype=dtype, device=device)
         mask.masked_fill_(~is_seen, -torch.inf)
-        run = self._compiled if torch.is_grad_enabled() and self._compiled else layer_forward
+        run = self._layer if torch.is_grad_enabled() else layer_forward
         for index, layer in enumerate(weights.layers):
             low = {
                 name: (self.down[f"{index}_{name}"], self.up[f"{index}_{name}"]) for name in LINEARS
@@ -139,13 +143,13 @@ class AdapterModule(nn.Module):
         """fp32 (rows, vocab) of rows (rows, hidden)."""
         return (hidden @ self.base.weights.head).float()
 
-    def logits_behind(self, hidden: Tensor, before: Tensor) -> Tensor:
-        """fp32 (rows, vocab) of rows (rows, hidden) by the sampler head; before: tokens (rows,)."""
+    def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
+        """Rows (rows, hidden) as the sampler head moves them; before: tokens (rows,)."""
         assert self.sampler is not None
         dtype = hidden.dtype
         into, out = (self.sampler[name].to(dtype) for name in ("into", "out"))
         known = self.base.weights.embedding[before].to(dtype)
-        return self.logits(hidden + sampler_change(hidden, known, into, out))
+        return hidden + sampler_change(hidden, known, into, out)
 
     def loss(self, states: BlockStates, weight_of_first: float, decay: float) -> StepLoss:
         """Cross-entropy at masked positions, aligned: the row of a position predicts it.
@@ -155,30 +159,35 @@ class AdapterModule(nn.Module):
         """
         is_target = states.targets != NO_TARGET
         rank = (is_target.cumsum(-1) - 1).clamp(min=0)
-        weight = decay ** rank.float()
+        weight = decay ** rank.float() * is_target
         weight[..., 0] *= weight_of_first
-        rows = is_target.flatten().nonzero()[:, 0]
-        weight = weight.flatten()[rows]
-        weight = weight / weight.sum()
+        weight = weight.flatten() / weight.sum()
         device = self.mask_embedding.device
-        on_device = (
-            part.to(device, non_blocking=True)
-            for part in (
-                rows,
-                weight,
-                states.targets.flatten()[rows],
-                states.before.flatten()[rows],
-            )
-        )
-        rows, weight, targets, before = on_device
-        hidden = self.hidden(states).flatten(0, 2)[rows]
-        nats = functional.cross_entropy(self.logits(hidden), targets, reduction="none")
+        targets, before = states.targets.flatten(), states.before.flatten()
+        parts = [weight, targets, before]
+        if not self._is_compiled:  # whose output layer is spared the rows without a target
+            rows = is_target.flatten().nonzero()[:, 0]
+            parts = [rows, *(part[rows] for part in parts)]
+        parts = [part.to(device, non_blocking=True) for part in parts]
+        hidden = self.hidden(states).flatten(0, 2)
+        if not self._is_compiled:
+            hidden = hidden[parts.pop(0)]
+        weight, targets, before = parts
+        num_masked = int(is_target.sum())
+        nats = self._nats(self.base.weights.head, hidden, targets)
         total, with_before = (nats * weight).sum(), nats
         if self.sampler is not None:
-            moved = self.logits_behind(hidden, before)
-            with_before = functional.cross_entropy(moved, targets, reduction="none")
+            moved = self.moved(hidden, before)
+            with_before = self._nats(self.base.weights.head, moved, targets)
             total = (total + (with_before * weight).sum()) / 2
-        return StepLoss(total, nats.detach().mean(), with_before.detach().mean(), len(rows))
+        plain, with_before = (each.detach().sum() / num_masked for each in (nats, with_before))
+        return StepLoss(total, plain, with_before, num_masked)
+
+
+def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy (rows,) in fp32 of rows (rows, hidden); 0 where the target is NO_TARGET."""
+    logits = (hidden @ head).float()
+    return functional.cross_entropy(logits, targets, ignore_index=NO_TARGET, reduction="none")
 
 
 def layer_forward(

@@ -72,7 +72,8 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
     with torch.no_grad():
         hidden = module.hidden(states).flatten(0, 2)
         trained = module.logits(hidden).view(2, 5, 4, -1)
-        behind = module.logits_behind(hidden, states.before.flatten()).view(trained.shape)
+        moved = module.moved(hidden, states.before.flatten())
+        behind = module.logits(moved).view(trained.shape)
     assert not torch.allclose(trained, behind, atol=0.1)
     twin = loaded(tiny_folders[architecture])
     adapter = module.adapter(info(model))
@@ -162,3 +163,26 @@ def test_an_adapter_comes_back_from_its_files(llama: HuggingFaceModel, tmp_path:
     assert ours.keys() == stored.keys()
     for name, tensor in ours.items():
         assert torch.equal(tensor.to(torch.bfloat16), stored[name])
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")
+def test_compiled_layers_have_the_same_loss_and_gradients(llama: HuggingFaceModel) -> None:
+    assert llama.mask_token_id is not None
+    found = []
+    for is_compiled in (False, True):
+        generator = torch.Generator().manual_seed(0)
+        module = AdapterModule(
+            llama.backend, 4, 8, llama.mask_token_id, generator, is_compiled=is_compiled
+        )
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+        states = make_states(texts(llama), 4, 6, llama.mask_token_id, 0.5, generator, 32)
+        loss = module.loss(states, 0.2, 0.9)
+        loss.total.backward()
+        found.append((loss, [parameter.grad for parameter in module.parameters()]))
+    (plain, gradients), (compiled, others) = found
+    assert plain.num_masked == compiled.num_masked
+    torch.testing.assert_close(plain.plain, compiled.plain)
+    torch.testing.assert_close(plain.with_before, compiled.with_before)
+    torch.testing.assert_close(gradients, others, atol=1e-5, rtol=1e-3)
