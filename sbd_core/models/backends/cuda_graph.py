@@ -128,6 +128,7 @@ class CudaGraphStep:
         self._replay: Callable[[], None] | None = None
         self._copied = torch.cuda.Event() if is_cuda else None
 
+    @torch.inference_mode()
     def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[QuerySpan]) -> Tensor:
         """Logits (slots, width, vocab), good until the next run; padding's mean nothing.
 
@@ -153,7 +154,6 @@ class CudaGraphStep:
         self._replay()
         return self.logits
 
-    @torch.inference_mode()
     def _forward(self) -> None:
         """Compute `logits` from `inputs`; shapes, addresses and host values never change."""
         fused = self._fused

@@ -7,6 +7,7 @@ the forward pass that decodes; all blocks of a text read them. Knows nothing of 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -114,7 +115,7 @@ class AdapterModule(nn.Module):
         base, weights = self.base, self.base.weights
         device, dtype = weights.embedding.device, weights.embedding.dtype
         texts = states.texts.to(device, non_blocking=True)
-        cached = clean_keys_and_values(base, texts)
+        cached = self._clean_keys_and_values(texts)
         num_texts, num_blocks, size = states.token_ids.shape
         start = states.start.to(device, non_blocking=True).repeat_interleave(size, 1)
         own = torch.arange(num_blocks * size, device=device)
@@ -135,9 +136,26 @@ class AdapterModule(nn.Module):
             low = {
                 name: (self.down[f"{index}_{name}"], self.up[f"{index}_{name}"]) for name in LINEARS
             }
-            hidden = run(hidden, layer, low, cached[index], angles, mask, self._eps)
+            keys = BlockKeys(*cached[index], mask)
+            hidden, _ = run(hidden, layer, angles, self._eps, num_texts, low, keys)
         normed = _normed(hidden, weights.norm.scale, self._eps, dtype)
         return normed.view(num_texts, num_blocks, size, -1)
+
+    @torch.no_grad()
+    def _clean_keys_and_values(self, texts: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Keys and values (texts, kv heads, n, size) of token ids (texts, n), for every layer.
+
+        What lies behind a shorter text's end is finite and no block's to see.
+        """
+        base, cached = self.base, []
+        positions = torch.arange(texts.shape[1], device=texts.device).repeat(texts.shape[0])
+        base.rotary_until(texts.shape[1])
+        angles = base.angles_at(positions, base._rotary)
+        hidden = base.weights.embedding[texts.flatten()]
+        for layer in base.weights.layers:
+            hidden, own = self._layer(hidden, layer, angles, self._eps, len(texts))
+            cached.append(own)
+        return cached
 
     def logits(self, hidden: Tensor) -> Tensor:
         """fp32 (rows, vocab) of rows (rows, hidden)."""
@@ -190,54 +208,73 @@ def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(logits, targets, ignore_index=NO_TARGET, reduction="none")
 
 
+class BlockKeys(NamedTuple):
+    """Keys and values (texts, kv heads, n, size) of the clean texts, which blocks read.
+
+    mask: (texts, 1, rows, n + rows), added to the scores.
+    """
+
+    keys: Tensor
+    values: Tensor
+    mask: Tensor
+
+
 def layer_forward(
     hidden: Tensor,
     layer: Layer,
-    low: Mapping[str, tuple[Tensor, Tensor]],
-    cached: tuple[Tensor, Tensor],
     angles: tuple[Tensor, Tensor],
-    mask: Tensor,
     eps: float,
-) -> Tensor:
-    """One layer over hidden states (texts * rows, hidden), each linear one with its low-rank part.
+    num_texts: int,
+    low: Mapping[str, tuple[Tensor, Tensor]] | None = None,
+    known: BlockKeys | None = None,
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """One layer over hidden states (texts * rows, hidden), and the rows' own keys and values.
 
-    cached: keys and values (texts, kv heads, n, size) of the clean texts. mask (texts, 1, rows,
-    n + rows) is added to the scores; angles as of FusedLlamaBackend.angles_at.
+    low: the low-rank part of each linear layer, for rows of blocks. known: None for causal rows.
+    angles: as of FusedLlamaBackend.angles_at.
     """
-    dtype = mask.dtype
-    num_texts, num_kv_heads, _, head_size = cached[0].shape
+    dtype = layer.out.weight.dtype
+    head_size = 2 * angles[0].shape[-1]
+    num_heads = layer.out.weight.shape[0] // head_size
+    num_kv_heads = (angles[0].shape[1] - num_heads) // 2
+    sizes = [num_heads, num_kv_heads, num_kv_heads]
+    parts = [[] if low is None else [low[name] for name in names] for names in GROUPS]
     read = _normed(hidden, layer.attention_norm.scale, eps, dtype)
-    heads = _linear(layer.query_key_value, [low[name] for name in GROUPS[0]], read)
+    heads = _linear(layer.query_key_value, parts[0], read)
     heads = heads.view(angles[0].shape[0], angles[0].shape[1], head_size)
-    num_heads = heads.shape[1] - 2 * num_kv_heads
     if layer.query_norm is not None and layer.key_norm is not None:
-        query, key, value = heads.split([num_heads, num_kv_heads, num_kv_heads], 1)
+        query, key, value = heads.split(sizes, 1)
         query = _normed(query, layer.query_norm.scale, eps, dtype)
         key = _normed(key, layer.key_norm.scale, eps, dtype)
         heads = torch.cat([query, key, value], 1)
     heads = heads.unflatten(2, (2, -1))
     heads = (heads * angles[0] + heads.flip(2) * angles[1]).flatten(2)
     heads = heads.unflatten(0, (num_texts, -1)).transpose(1, 2)
-    query, key, value = heads.split([num_heads, num_kv_heads, num_kv_heads], 1)
-    # Repeated, as the kernel that takes a mask knows no groups of heads.
-    key, value = (
-        torch.cat([clean, own], 2).repeat_interleave(num_heads // num_kv_heads, 1)
-        for clean, own in zip(cached, (key, value), strict=True)
-    )
-    mixed = scaled_dot_product_attention(
-        query, key, value, attn_mask=mask.expand(-1, num_heads, -1, -1), scale=1.0
-    )
+    query, key, value = heads.split(sizes, 1)
+    own = key, value
+    if known is None:
+        mixed = scaled_dot_product_attention(
+            query, key, value, is_causal=True, scale=1.0, enable_gqa=True
+        )
+    else:
+        # Repeated, as the kernel that takes a mask knows no groups of heads.
+        key, value = (
+            torch.cat(pair, 2).repeat_interleave(num_heads // num_kv_heads, 1)
+            for pair in ((known.keys, key), (known.values, value))
+        )
+        mask = known.mask.expand(-1, num_heads, -1, -1)
+        mixed = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
     mixed = mixed.transpose(1, 2).reshape(heads.shape[0] * heads.shape[2], -1)
-    hidden = hidden + _linear(layer.out, [low[name] for name in GROUPS[1]], mixed)
+    hidden = hidden + _linear(layer.out, parts[1], mixed)
     read = _normed(hidden, layer.feed_forward_norm.scale, eps, dtype)
-    gate, up = _linear(layer.gate_up, [low[name] for name in GROUPS[2]], read).chunk(2, -1)
-    return hidden + _linear(
-        layer.down, [low[name] for name in GROUPS[3]], functional.silu(gate) * up
-    )
+    gate, up = _linear(layer.gate_up, parts[2], read).chunk(2, -1)
+    return hidden + _linear(layer.down, parts[3], functional.silu(gate) * up), own
 
 
 def _linear(matrix: Matrix, low: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
-    """x by a frozen matrix of the base, plus the low-rank part of each layer fused in it."""
+    """x by a frozen matrix of the base, plus the low-rank part, if any, of each layer in it."""
+    if not low:
+        return matrix(x)
     middle = x @ torch.cat([down for down, _ in low]).to(x.dtype).t()
     parts = middle.split([down.shape[0] for down, _ in low], -1)
     added = [part @ up.to(x.dtype).t() for part, (_, up) in zip(parts, low, strict=True)]
@@ -248,36 +285,3 @@ def _normed(x: Tensor, scale: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
     """RMSNorm by the values of a fused Norm, with a gradient."""
     size = x.shape[-1:]
     return functional.rms_norm(x.float(), size, scale / size[0] ** 0.5, eps).to(dtype)
-
-
-class _CleanAttention:
-    """Causal attention over texts of one length, which keeps their keys and values."""
-
-    def __init__(self, num_texts: int, num_rows: int) -> None:
-        self._num_texts, self.num_rows = num_texts, num_rows
-        self.cached: list[tuple[Tensor, Tensor]] = []
-
-    def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """See Attention."""
-        query, key, value = (
-            part.unflatten(0, (self._num_texts, -1)).transpose(1, 2)
-            for part in (queries, keys, values)
-        )
-        self.cached.append((key, value))
-        mixed = scaled_dot_product_attention(
-            query, key, value, is_causal=True, scale=1.0, enable_gqa=True
-        )
-        return mixed.transpose(1, 2).flatten(0, 1)
-
-
-@torch.no_grad()
-def clean_keys_and_values(base: FusedLlamaBackend, texts: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """Keys and values (texts, kv heads, n, size) of token ids (texts, n), for every layer.
-
-    What lies behind a shorter text's end is finite and no block's to see.
-    """
-    positions = torch.arange(texts.shape[1], device=texts.device).repeat(texts.shape[0])
-    base.rotary_until(texts.shape[1])
-    attention = _CleanAttention(len(texts), texts.numel())
-    base.hidden(texts.flatten(), base.angles_at(positions, base._rotary), [attention])
-    return attention.cached
