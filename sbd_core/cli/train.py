@@ -66,10 +66,10 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         "--data",
         action="append",
         metavar="SOURCE",
-        help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks: chats, prompts and answers, or "
+        help="a file or hf:NAME[:SPLIT] to mix with the tasks: chats, prompts and answers, or "
         "texts; may be given several times",
     )
-    group.add_argument("--row-tokens", type=int, help="length of the packed rows")
+    group.add_argument("--row-tokens", type=int, help="longest packed row")
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
@@ -171,7 +171,10 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.tasks is not None:
         changes["tasks"] = _tasks(arguments.tasks)
     if arguments.data is not None:
-        changes["data"] = tuple(arguments.data)
+        changes["data"] = tuple(
+            source if source.startswith(("file:", "hf:")) else f"file:{source}"
+            for source in arguments.data
+        )
     return changes
 
 

@@ -29,7 +29,7 @@ class Recipe:
     of `data` has.
     tokenizer: a folder whose tokenizer a new model takes; empty: one is trained.
     data: sources of texts from outside, see sources.py; with one, tasks may be empty.
-    batch_size: examples a step, packed into rows of row_tokens; an example that with its
+    batch_size: examples a step, packed into rows of at most row_tokens; an example that with its
     masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
     prompt_weight: what a prompt token counts in the NTP sum; 0: the loss is on answers alone.

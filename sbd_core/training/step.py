@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 Precision = Literal["bf16", "fp32"]
 PRECISIONS = ("auto", "bf16", "fp32")
 NUM_TIMED = 3
+TOKENS_TIMED = 256
+PART_TOKENS = 2048
+"""Tokens that a CPU takes at once. More take no less time each, but memory, 2 MB a token for a
+model of 135 million parameters.
+"""
 
 
 def require_precision(precision: object, device: torch.device) -> None:
@@ -105,7 +110,8 @@ class RunSettings:
     chosen_attention(). num_workers: processes that build batches ahead; None: as many
     as pay. is_checkpointed: True keeps of each layer its input alone and runs it again in the
     backward pass, which takes less memory and a third more time. num_parts: forward and backward
-    passes that the batch of a process is parted into, whose gradients add up.
+    passes that the batch of a process is parted into, whose gradients add up; on a CPU more where
+    a part would have more than PART_TOKENS.
     """
 
     is_compiled: bool = False
@@ -156,9 +162,14 @@ class StepRunner:
                 # A signal is heard between lines of Python, of which a backward pass has no other.
                 parameter.register_hook(lambda gradient: None)
 
-    def backward(self, batch: Batch) -> Loss:
-        """The loss of a batch, part by part, its gradients added to those there are."""
-        count = self._settings.num_parts
+    def backward(
+        self, batch: Batch, tell: Callable[[int, int], None] = lambda done, count: None
+    ) -> Loss:
+        """The loss of a batch, part by part, its gradients added to those there are.
+
+        tell: hears after each part how many are done, and of how many.
+        """
+        count = self._num_parts(batch)
         parts = batch.packed.parts(count) if count > 1 else [batch.packed]
         losses = []
         for number, part in enumerate(parts, start=1):
@@ -171,7 +182,16 @@ class StepRunner:
                     )
                 self._accelerator.backward(loss.total)
             losses.append(Loss(loss.total.detach(), loss.sums))
+            tell(number, count)
         return sum(losses[1:], start=losses[0])
+
+    def _num_parts(self, batch: Batch) -> int:
+        """At most one a row. Several processes part their batches alike, as sharding needs."""
+        shape, accelerator = batch.packed.token_ids.shape, self._accelerator
+        count = self._settings.num_parts
+        if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
+            count = max(count, -(-shape.numel() // PART_TOKENS))
+        return min(count, shape[0])
 
     def update(self, rate: float, step: int) -> None:
         """Follow the gradients, at that learning rate. Raises TrainingError if they are not finite.
@@ -205,7 +225,11 @@ class StepRunner:
         if asked != "auto":
             self._use("bf16" if asked == "bf16" else "fp32")
             return
+        if self._accelerator.is_main_process:
+            print("precision: timing fp32 and bf16 ...", file=sys.stderr)
         batch = make_batch()
+        if not self._settings.is_compiled:
+            batch = Batch(batch.packed.beginning(TOKENS_TIMED), batch.ntp_weight)
         seconds: dict[Precision, float] = {}
         for precision in ("fp32", "bf16"):
             self._use(precision)
@@ -215,7 +239,8 @@ class StepRunner:
         self._use(faster(seconds))
         if self._accelerator.is_main_process:
             told = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
-            print(f"precision: {self.precision} ({told} a step)", file=sys.stderr)
+            size = f"{batch.packed.token_ids.numel()} tokens"
+            print(f"precision: {self.precision} ({told} for {size})", file=sys.stderr)
 
     def _use(self, precision: Precision) -> None:
         device, settings = self._accelerator.device, self._settings

@@ -9,7 +9,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -102,6 +102,9 @@ class Run:
         if accelerator.is_main_process:
             for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)
+            if (length := self._builder.row_tokens) < recipe.row_tokens:
+                most = f"--row-tokens allows {recipe.row_tokens}"
+                print(f"rows of {length} tokens hold the longest text ({most})", file=sys.stderr)
         self._runner.module.train()
         precision = None if saved is None else saved.precision
         self._runner.choose_precision(precision, lambda: self._builder.batch(self.step))
@@ -139,10 +142,13 @@ class Run:
         """Whether every step, or all of the time, is behind."""
         return progress(self.recipe, self.step, self.seconds) >= 1
 
-    def steps(self, wish: StopWish) -> Iterator[dict[str, float]]:
+    def steps(
+        self, wish: StopWish, tell: Callable[[int, int], None] = lambda done, count: None
+    ) -> Iterator[dict[str, float]]:
         """Train to the end of the recipe or of patience, yielding the metrics of each step.
 
-        A wish to stop leaves the step under way undone; the same batch is drawn again later.
+        tell: hears how many parts of the step are done, and of how many. A wish to stop leaves the
+        step under way undone; the same batch is drawn again later.
         """
         require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
         workers = self._settings.num_workers
@@ -159,7 +165,7 @@ class Run:
                 with wish.abandons() if self.accelerator.num_processes == 1 else nullcontext():
                     batch = next(feed)
                     waited = time.perf_counter() - began
-                    loss = self._runner.backward(batch)
+                    loss = self._runner.backward(batch, tell)
             except StepAbandoned:
                 self._runner.forget()
                 return
@@ -358,7 +364,12 @@ def _train(run: Run, save_every: int, save_minutes: float) -> None:
     """Run the remaining steps behind a progress bar."""
     saved_at = run.seconds
     with graceful_stop() as wish, _progress_bar(run) as bar:
-        for line in run.steps(wish):
+
+        def tell(done: int, count: int) -> None:
+            if done < count:
+                bar.set_postfix_str(f"step {run.step + 1}: {done} of {count} parts")
+
+        for line in run.steps(wish, tell):
             bar.update((round(run.seconds) if run.recipe.minutes else run.step) - bar.n)
             bar.set_postfix_str(
                 f"step {run.step} loss {line['loss']:.3f} ntp {line['ntp']:.3f} "

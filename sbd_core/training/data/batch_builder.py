@@ -65,6 +65,11 @@ class BatchBuilder:
         """See ExampleStream."""
         return self._stream.notes
 
+    @property
+    def row_tokens(self) -> int:
+        """See ExampleStream."""
+        return self._stream.row_tokens
+
     def batch(self, step: int) -> Batch:
         """The batch of a step.
 
@@ -81,7 +86,7 @@ class BatchBuilder:
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._masked(sequences, nums_prompt, own, step)
         padding = padding_id(self._tokenizer)
-        packed = pack(sequences, recipe.row_tokens, padding, self._min_rows)
+        packed = pack(sequences, self.row_tokens, padding, self._min_rows)
         return Batch(packed, ntp_weight)
 
     def _masked(

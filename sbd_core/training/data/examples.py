@@ -20,6 +20,8 @@ Piece: TypeAlias = "tuple[array[int], array[int]]"
 """A Pair in arrays, which take a tenth of what lists of numbers take."""
 
 
+ROWS_OF = 128
+"""Rows are a multiple of so many tokens long, as FlexAttention's blocks are."""
 MOST_TRIED = 20
 """Batches of examples looked at for one of examples that fit into a row."""
 
@@ -41,7 +43,12 @@ NO_LIMITS = ModelLimits()
 
 
 class ExampleStream:
-    """Endless texts for one recipe. notes: lines on what of its sources is left out."""
+    """Endless texts for one recipe.
+
+    notes: lines on what of its sources is left out. row_tokens: the length of its rows, no more
+    than its longest text needs, as padding takes the time of text; the recipe's with tasks, whose
+    texts are not there yet.
+    """
 
     def __init__(self, recipe: Recipe, tokenizer: Any, limits: ModelLimits = NO_LIMITS) -> None:
         self._limits = limits
@@ -49,6 +56,10 @@ class ExampleStream:
         self._tokenizer = tokenizer
         self.notes: list[str] = []
         self._sources = [self._pieces(source) for source in recipe.data]
+        self.row_tokens = recipe.row_tokens
+        if not recipe.tasks:
+            longest = max(self._needed(*piece) for source in self._sources for piece in source)
+            self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
 
     def draw(self, step: int) -> list[Pair]:
         """The batch_size examples of step `step`: the same for every stage."""
@@ -128,10 +139,12 @@ class ExampleStream:
         """Positions that the last block of a masked copy may have beyond the answer's end."""
         return self._recipe.max_block_size - 1
 
+    def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
+        """Tokens of a row that a text may take, with its masked copy."""
+        return len(prompt) + 2 * len(answer) + self._longest_rest
+
     def _fits(self, pair: Pair) -> bool:
-        prompt, answer = pair
-        longest = len(prompt) + 2 * len(answer) + self._longest_rest
-        return longest <= self._recipe.row_tokens
+        return self._needed(*pair) <= self._recipe.row_tokens
 
 
 def text_opening(tokenizer: Any) -> list[int]:

@@ -60,13 +60,21 @@ class PackedBatch:
 
     def parts(self, count: int) -> list["PackedBatch"]:
         """The rows in `count` parts that differ by one row at most; count: at most all rows."""
+        split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
+        return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
+
+    def beginning(self, num_tokens: int) -> "PackedBatch":
+        """The first row, up to so many tokens."""
+        return _of_tensors([tensor[:1, :num_tokens] for tensor in self._tensors()])
+
+    def _tensors(self) -> list[Tensor]:
         layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
-        tensors = [self.token_ids, *layout, self.targets, self.weights]
-        split = [torch.tensor_split(tensor, count) for tensor in tensors]
-        return [
-            PackedBatch(token_ids, TrainingLayout(*places), targets, weights)
-            for token_ids, *places, targets, weights in zip(*split, strict=True)
-        ]
+        return [self.token_ids, *layout, self.targets, self.weights]
+
+
+def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
+    token_ids, *places, targets, weights = tensors
+    return PackedBatch(token_ids, TrainingLayout(*places), targets, weights)
 
 
 def clean_sequence(

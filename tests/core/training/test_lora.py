@@ -103,6 +103,14 @@ def test_distilling_the_base_wants_its_own_next_tokens(folders) -> None:
         assert (norm < 1e-3) == is_zero
 
 
+def test_a_run_says_how_long_its_rows_are_before_the_first_step(folders, capsys) -> None:
+    words = ["--steps", "1", "--row-tokens", "2048", "--data", str(folders / "chat.jsonl")]
+    assert train(folders, "as chosen", *words) == 0, "a plain path is one of a file"
+    said = capsys.readouterr().err
+    assert "rows of 128 tokens hold the longest text (--row-tokens allows 2048)" in said
+    assert said.index("rows of") < said.index("train sbd")
+
+
 def test_parts_and_checkpointing_take_the_same_steps(folders) -> None:
     train(folders, "plain", "--steps", "2")
     train(folders, "small", "--steps", "2", "--accumulate", "3", "--gradient-checkpointing")

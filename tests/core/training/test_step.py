@@ -11,6 +11,7 @@ from accelerate import Accelerator
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import step
 from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.data.batch_builder import Batch
 from sbd_core.training.data.masking import pack
 from sbd_core.training.loss import LossModule, training_loss
 from sbd_core.training.step import (
@@ -62,6 +63,22 @@ def test_a_gradient_that_is_no_number_stops_training_before_the_update(runner, v
     assert all(map(torch.equal, before, weights))
 
 
+def test_a_cpu_takes_few_rows_at_once_and_says_how_many_parts_are_done(runner, monkeypatch) -> None:
+    texts = [noisy(pair, 4) for pair in pairs(2, [(9, 30)] * 5)]
+    batch, told = Batch(pack(texts, 80, PAD), 7.0), list[tuple[int, int]]()
+    whole = runner.backward(batch, lambda *parts: told.append(parts))
+    gradient = runner.model.lm_head.weight.grad.clone()
+    runner.forget()
+    monkeypatch.setattr(step, "PART_TOKENS", 2 * 80)
+    parted = runner.backward(batch, lambda *parts: told.append(parts))
+    assert told == [(1, 1), (1, 3), (2, 3), (3, 3)]
+    torch.testing.assert_close(parted.total, whole.total)
+    torch.testing.assert_close(runner.model.lm_head.weight.grad, gradient)
+    monkeypatch.setattr(step, "PART_TOKENS", 1)
+    runner.backward(batch, lambda *parts: told.append(parts))
+    assert told[-1] == (5, 5), "a part has one row at least"
+
+
 needs_bf16 = pytest.mark.skipif(not has_bf16(CPU), reason="needs bf16 in hardware")
 
 
@@ -84,17 +101,19 @@ def test_auto_takes_the_faster_precision_and_a_resumed_run_keeps_it(
 
     clock = [0.0]
 
-    def passing(runner: StepRunner, batch: object) -> None:
+    def passing(runner: StepRunner, batch: Batch) -> None:
+        assert batch.packed.token_ids.numel() == step.TOKENS_TIMED, "a part says it within seconds"
         clock[0] += told[runner.precision]
 
     with monkeypatch.context() as patch:
         patch.setattr(StepRunner, "_try", passing)
         patch.setattr(step, "perf_counter", lambda: clock[0])
-        train(replace(TINY, steps=1, decay_steps=0), None, tmp_path / "model", precision="auto")
+        recipe = replace(TINY, steps=1, decay_steps=0, batch_size=16)
+        train(recipe, None, tmp_path / "model", precision="auto")
     assert f"precision: {wanted}" in capfd.readouterr().err
     progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
     assert progress["precision"] == wanted
-    train(replace(TINY, decay_steps=0), None, tmp_path / "model", precision="auto")
+    train(replace(recipe, steps=6), None, tmp_path / "model", precision="auto")
     assert "precision:" not in capfd.readouterr().err, "it is timed once"
     progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
     assert (progress["precision"], progress["step"]) == (wanted, 6)

@@ -13,6 +13,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.checkpoints.checkpoint import new_model
+from sbd_core.training.data.batch_builder import BatchBuilder
 from sbd_core.training.data.examples import ExampleStream, ModelLimits
 from sbd_core.training.data.sources import LeftOut, mixed, read_source
 from sbd_core.training.recipe import Recipe, read_recipe
@@ -226,6 +227,22 @@ def test_what_a_model_has_no_row_or_position_for_is_left_out_by_name(tmp_path) -
     tokenizer.add_special_tokens({"eos_token": "<|im_end|>"})
     with pytest.raises(ArgumentError, match=r"left out 1 that hold '<\|im_end\|>'"):
         ExampleStream(end, tokenizer, limits)
+
+
+def test_rows_are_as_long_as_the_longest_text_needs_and_never_longer_than_asked(tmp_path) -> None:
+    tokenizer, file = tiny_tokenizer(), tmp_path / "a.jsonl"
+    most = replace(alone(f"file:{file}"), row_tokens=2048, max_positions=2048)
+    for num_words, recipe, length in (
+        (2, most, 128),
+        (200, most, 512),
+        (200, replace(most, tasks={"math": 1.0}), 2048),
+        (2, replace(most, row_tokens=100), 100),
+    ):
+        answers = ["7", "7" * num_words]
+        file.write_text("\n".join(json.dumps({"prompt": "a", "answer": a}) for a in answers))
+        builder = BatchBuilder(recipe, tokenizer)
+        assert builder.row_tokens == length
+        assert all(builder.batch(step).packed.token_ids.shape[1] == length for step in range(4))
 
 
 RECIPE = read_recipe("sbd", None, {"batch_size": 50})
