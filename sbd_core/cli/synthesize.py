@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repetition-penalty", type=float, help="for answers (the model's own, else 1.1)"
     )
-    parser.add_argument("--batch-size", type=int, default=128, help="texts written together")
+    parser.add_argument("--batch-size", type=int, default=128, help="most texts at once")
     parser.add_argument("--seed", type=int, default=0, help="seed of the requests")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
@@ -66,6 +66,11 @@ def run(arguments: argparse.Namespace) -> None:
     dtype = "bfloat16" if has_bf16(chosen_device(arguments.device)) else "float32"
     model = load(arguments.model, device=arguments.device, dtype=dtype)
     with tqdm(total=config.num_examples, unit="examples") as bar:
-        count = synthesize(model, arguments.out, config, prompts, lambda n: bar.update(n - bar.n))
+
+        def tell(count: int, num_passes: int) -> None:
+            bar.set_postfix_str(f"{num_passes} forward passes", refresh=False)
+            bar.update(count - bar.n)
+
+        count = synthesize(model, arguments.out, config, prompts, tell)
     if arguments.json:
         print(json.dumps({"file": str(arguments.out), "num_examples": count}))

@@ -6,10 +6,11 @@ Knows nothing of how the text is used.
 """
 
 import hashlib
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,26 +108,31 @@ def synthesize(
     out: Path,
     config: SynthesisConfig,
     prompts: Sequence[str] = (),
-    tell: Callable[[int], None] = lambda count: None,
+    tell: Callable[[int, int], None] = lambda count, num_passes: None,
 ) -> int:
     """Add examples to the JSON Lines file `out` until it holds config.num_examples; their number.
 
     Each line has prompt, kind (sampled, structured or asked), answer, finished (the answer came to
     its end) and number, by which a run goes on where one was stopped. prompts: asked first, each
-    once. tell: called with the number of lines as they are written. Duplicates and loops are
-    dropped. Raises ArgumentError, TrainingError.
+    once. tell: called with the number of lines and of forward passes as both grow. Duplicates and
+    loops are dropped. Raises ArgumentError, TrainingError.
     """
     done = _read_done(out)
-    tell(len(done))
+    tell(len(done), 0)
     if len(done) >= config.num_examples:
         return len(done)
     known = {" ".join(line["prompt"].lower().split()) for line in done}
     first = 1 + max((int(line["number"]) for line in done), default=-1)
-    writer = _Writer(model, config, prompts)
+    # Slots for texts that nobody waits for would take the time of the others.
+    num_slots = min(config.batch_size, config.num_examples - len(done))
+    writer = _Writer(model, replace(config, batch_size=num_slots), prompts)
     out.parent.mkdir(parents=True, exist_ok=True)
     count = len(done)
     with out.open("a", encoding="utf-8") as file:
-        for example in writer.examples(first):
+        for num_passes, example in writer.examples(first):
+            if not example:
+                tell(count, num_passes)
+                continue
             key = " ".join(example["prompt"].lower().split())
             if key in known or is_loop(example.get("answer", "")):
                 continue
@@ -134,7 +140,7 @@ def synthesize(
             file.write(json.dumps(example, ensure_ascii=False) + "\n")
             file.flush()
             count += 1
-            tell(count)
+            tell(count, num_passes)
             if count >= config.num_examples:
                 break
     return count
@@ -231,13 +237,17 @@ class _Writer:
         return encode_prompt(self._model.tokenizer, prompt, self._model.name, is_raw=False)
 
     @torch.inference_mode()
-    def examples(self, first: int) -> Iterator[dict[str, Any]]:
-        """Examples without end, numbered from `first` on, in the order they are finished."""
+    def examples(self, first: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Examples without end, numbered from `first` on, in the order they are finished.
+
+        Each comes with the number of forward passes so far; {} while none is finished.
+        """
         texts = [self._begun(first + slot) for slot in range(self._config.batch_size)]
         number = first + len(texts)
         self._place(dict(enumerate(texts)), [[] for _ in texts])
         read = captured(self._read, self._logits)
-        while True:
+        for num_passes in itertools.count(self._passes, self._passes):
+            yield num_passes, {}
             for _ in range(self._passes):
                 read()
                 self._choose()
@@ -250,7 +260,7 @@ class _Writer:
                 result = self._became(text, ids[text.start : stop])
                 if isinstance(result, dict):
                     if result:
-                        yield result
+                        yield num_passes, result
                     result = self._begun(number)
                     number += 1
                 new[slot] = texts[slot] = result
