@@ -30,10 +30,11 @@ ROLES = {
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(("user", "human", "prompter"), "user"),
     **dict.fromkeys(("assistant", "gpt", "chatgpt", "bot", "model", "ai"), "assistant"),
-    **dict.fromkeys(("tool", "function", "observation"), "tool"),
-    "function_call": "call",
+    **dict.fromkeys(("tool", "function", "observation", "tool_response"), "tool"),
+    **dict.fromkeys(("function_call", "tool_call"), "call"),
 }
-"""Names of roles in ShareGPT, OpenAssistant, LLaMA-Factory and others: as templates have them."""
+"""Names of roles in ShareGPT, OpenAssistant, LLaMA-Factory, ms-swift and others: as templates have
+them."""
 NEWLINE = "\n"
 MORE_THAN_TEXT = ("tool_calls", "function_call", "reasoning_content", "reasoning", "thinking")
 BESIDE_A_CHAT = ("tools", "images", "image", "videos", "audios")
@@ -42,6 +43,8 @@ PREFERENCES = ("chosen", "rejected", "rejected_response", "rejected_messages")
 NOT_LEARNT = ("weight", "train", "loss")
 """By which a message says with 0 or false that it is no answer to learn: OpenAI's, axolotl's and
 ms-swift's."""
+LEARNT_PARTS = ("train_detail", "training_detail")
+"""Where axolotl's chats say of spans of a message whether they are learnt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +243,7 @@ def chat_of(row: Row, *, has_answer: bool) -> Chat:
         if content is None or is_more:
             rest = sum(_role_of(each) in ("assistant", "call") for each in said[number - 1 :])
             return Chat(tuple(turns), is_cut=True, num_cut=rest)
-        is_learnt = not any(message.get(name) == 0 for name in NOT_LEARNT)
-        turns.append(Turn(str(_role_of(message)), content, is_learnt))
+        turns.append(Turn(str(_role_of(message)), content, _is_learnt(message)))
     return Chat(tuple(turns))
 
 
@@ -318,6 +320,19 @@ def _content(row: Row, number: int, message: Any) -> str | None:
     if not all(isinstance(part, str) for part in parts):
         return None
     return row.text(f"content of message {number}", "".join(parts))
+
+
+def _is_learnt(message: Mapping[str, Any]) -> bool:
+    """Whether an answer is to be learnt, all of it: axolotl marks parts of one, too."""
+    content = message.get("content", message.get("value"))
+    parts = [part for part in content if isinstance(part, Mapping)] if _is_list(content) else []
+    details = next((message[name] for name in LEARNT_PARTS if _is_list(message.get(name))), [])
+    marked = [message, *parts, *(part for part in details if isinstance(part, Mapping))]
+    return not any(each.get(name) == 0 for each in marked for name in NOT_LEARNT)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 def _is_text_part(part: Any) -> bool:

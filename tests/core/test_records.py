@@ -204,9 +204,12 @@ def test_a_folder_is_no_file_of_records_and_says_how_one_of_datasets_is_named(tm
             '"weather"},"type":"function"}]}')], 1, "call tools"),
         ([CHAT[0], {"role": "assistant", "tool_calls": [CALL]},
           {"role": "tool", "tool_call_id": "1", "content": "20"}, CHAT[1]], 2, "call tools"),
-        # LLaMA-Factory 0.9.5: roles of its sharegpt format.
+        # LLaMA-Factory 0.9.5: roles of its sharegpt format, llamafactory/data/parser.py.
         ([{"from": "human", "value": "Weather?"}, {"from": "function_call", "value": "{}"},
           {"from": "observation", "value": "20"}, {"from": "gpt", "value": "20"}], 2, "call tools"),
+        # ms-swift 4.6.0: roles of swift/dataset/preprocessor/core.py.
+        ([CHAT[0], {"role": "tool_call", "content": "{}"},
+          {"role": "tool_response", "content": "20"}, CHAT[1]], 2, "call tools"),
         ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}, CHAT[1]],
          1, "hold other than text"),
         ([CHAT[0], {**CHAT[1], "reasoning_content": "They greet."}], 1, "think apart"),
@@ -227,7 +230,7 @@ def test_what_cannot_be_learnt_is_left_out_and_counted(tmp_path, turns, count, r
 
 @pytest.mark.parametrize("field", ["images", "videos", "audios"])
 def test_a_chat_about_pictures_is_counted_and_one_without_any_is_learnt(tmp_path, field) -> None:
-    """LLaMA-Factory 0.9.5 (mllm_demo.json) and ms-swift 4.6.0: <image> in a text, files beside."""
+    """LLaMA-Factory 0.9.5 (data/parser.py) and ms-swift 4.6.0: <image> in a text, files beside."""
     shown = [{"role": "user", "content": "<image>Who?"}, CHAT[1]]
     rows = [{"messages": CHAT, field: []}, {"messages": shown, field: ["a"]}]
     found, [note] = read(tmp_path / "a.json", rows)
@@ -236,9 +239,23 @@ def test_a_chat_about_pictures_is_counted_and_one_without_any_is_learnt(tmp_path
     assert note.endswith("line 1")
 
 
-@pytest.mark.parametrize("mark", [{"weight": 0}, {"train": False}, {"loss": False}])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"weight": 0},
+        {"train": False},
+        {"loss": False},
+        {"content": [{"type": "text", "text": "Hello.", "train": False}]},
+        {"content": [{"type": "text", "text": "Hello", "weight": 1},
+                     {"type": "text", "text": ".", "weight": 0}]},
+        {"train_detail": [{"begin_offset": 0, "end_offset": 2, "train": False}]},
+    ],
+)  # fmt: skip
 def test_an_answer_that_is_marked_as_not_to_be_learnt_is_context_alone(tmp_path, mark) -> None:
-    """OpenAI's fine-tuning format, axolotl 0.19.0 (message_field_training), ms-swift."""
+    """OpenAI's fine-tuning format; axolotl 0.19.0, prompt_strategies/chat_template.py (fields of a
+    message, of a part of its content and of message_field_training_detail); ms-swift 4.6.0,
+    swift/dataset/preprocessor/core.py (loss).
+    """
     turns = [CHAT[0], {**CHAT[1], **mark}, {"role": "user", "content": "And?"}, CHAT[1]]
     [(messages, _)], _ = read(tmp_path / "a.jsonl", {"messages": turns})
     assert messages == (("user", "Hi"), ("assistant", "Hello."), ("user", "And?"))
@@ -248,11 +265,12 @@ def test_an_answer_that_is_marked_as_not_to_be_learnt_is_context_alone(tmp_path,
     ("name", "data", "message"),
     [
         ("a.json", [{"chosen": CHAT, "rejected": CHAT}], "line 1 must have an answer to learn"),
-        # trl 1.16.0: the format of KTOTrainer; LLaMA-Factory 0.9.5: that of kto_tag and of ranking.
+        # trl 1.16.0, trainer/kto_trainer.py; LLaMA-Factory 0.9.5, data/converter.py.
         ("a.json", [{"prompt": CHAT[:1], "completion": CHAT[1:], "label": False}], "not a prefer"),
         ("a.json", [{"messages": CHAT, "label": False}], "not a preference"),
         ("a.json", [{"conversations": SHAREGPT, "chosen": SHAREGPT[1]}], "not a preference"),
-        # ms-swift 4.6.0: that of DPO. Oasst1's messages. LLaMA-Factory's comparison_gpt4_en.json.
+        # ms-swift 4.6.0, swift/dataset/preprocessor/core.py: that of DPO. Oasst1's messages.
+        # LLaMA-Factory's comparison_gpt4_en.json.
         ("a.jsonl", {"messages": CHAT, "rejected_response": "Bye."}, "not a preference"),
         ("a.jsonl", {"message_id": "1", "text": "Hi", "role": "prompter"}, "must be a whole chat"),
         ("a.json", [{"instruction": "Hi", "input": "", "output": ["A", "B"]}], "not a list"),

@@ -111,23 +111,26 @@ def test_an_adapter_that_is_no_lora_is_what_peft_makes_of_it(config, base, tmp_p
     torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
 
 
+@pytest.mark.parametrize("size", [286, 288, 320])
 @pytest.mark.parametrize("is_tied", [False, True])
-def test_an_adapter_with_a_larger_vocabulary_brings_it(is_tied, base, tmp_path) -> None:
-    """As LLaMA-Factory's resize_vocab and axolotl's added tokens write it, padded to 64."""
+def test_an_adapter_with_a_larger_vocabulary_brings_it(is_tied, size, base, tmp_path) -> None:
+    """axolotl 0.19.0, loaders/model.py: a row a token, or with resize_token_embeddings_to_32x a
+    multiple of 32; LLaMA-Factory 0.9.5, model/model_utils/embedding.py: a multiple of 64.
+    """
     base = tied_base(tmp_path / "tied") if is_tied else base
-    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE), resized=320)
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE), resized=size)
     tokenizer = tiny_tokenizer()
     tokenizer.add_tokens(["<new>"])
     tokenizer.save_pretrained(adapter)
-    wanted = by_peft(base, adapter, resized=320)
-    assert wanted.shape[-1] == 320
+    wanted = by_peft(base, adapter, resized=size)
+    assert wanted.shape[-1] == size
     torch.testing.assert_close(ours(adapter), wanted)
     merge(adapter, tmp_path / "merged")
     torch.testing.assert_close(ours(tmp_path / "merged"), wanted, atol=1e-4, rtol=1e-4)
 
 
 def test_a_folder_with_the_config_of_its_base_is_an_adapter_still(base, tmp_path) -> None:
-    """As axolotl writes them: config.json beside adapter_config.json, no tokenizer here."""
+    """axolotl 0.19.0, train.py: model.config.save_pretrained() beside the adapter's files."""
     adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
     shutil.copy(base / "config.json", adapter)
     torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
@@ -137,7 +140,9 @@ def test_a_folder_with_the_config_of_its_base_is_an_adapter_still(base, tmp_path
 
 
 def test_an_answer_also_ends_where_the_adapters_tokenizer_ends_one(base, tmp_path) -> None:
-    """As TRL's chat formats write them: an end of turn that the base does not know."""
+    """A tokenizer beside the adapter, as trl 1.16.0 and axolotl 0.19.0 save it, whose end of turn
+    the base does not know.
+    """
     adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
     assert sbd_core.load(adapter, device="cpu").end_token_ids == {1}
     tokenizer = tiny_tokenizer()

@@ -89,14 +89,18 @@ def ours(folder: Path, question: str = QUESTION) -> list[int]:
 
 
 def test_a_part_that_zero_3_left_empty_is_named(folder, refused) -> None:
-    """DeepSpeed 0.19.8, ZeRO-3 without stage3_gather_16bit_weights_on_model_save."""
+    """DeepSpeed 0.19.8, runtime/zero/partition_parameters.py: a weight is torch.empty(0) unless
+    stage3_gather_16bit_weights_on_model_save gathers it.
+    """
     name = "model.layers.0.self_attn.q_proj.weight"
     rewrite(folder, lambda weights: {**weights, name: torch.empty(0)})
     refused(f"has nothing in {name}: it was saved in parts, as by DeepSpeed ZeRO-3")
 
 
 def test_weights_of_another_shape_than_the_config_are_named_with_both(folder, refused) -> None:
-    """mergekit 0.1.5 with tokenizer_source: union, beside a config.json copied by hand."""
+    """mergekit 0.1.5 with tokenizer_source: union, whose merge.py sets vocab_size, beside a
+    config.json copied by hand.
+    """
     edit(folder / "config.json", vocab_size=512)
     refused(r"lm_head.weight is \(285, 32\) and by its config \(512, 32\)")
 
@@ -126,16 +130,20 @@ def test_lora_weights_within_a_whole_model_are_not_left_out_in_silence(folder, r
     refused("lora_A.default.weight, without which its other weights mean nothing")
 
 
-@pytest.mark.parametrize("scale", ["weight_scale", "weight_scale_inv"])
-def test_fp8_weights_without_their_config_are_refused(folder, scale, refused) -> None:
-    """llmcompressor 0.14.0 and DeepSeek's converter, config.json replaced by that of the base."""
+@pytest.mark.parametrize(
+    ("scale", "shape"), [("weight_scale", (32, 1)), ("weight_scale_inv", (1, 1))]
+)
+def test_fp8_weights_without_their_config_are_refused(folder, scale, shape, refused) -> None:
+    """llmcompressor 0.14.0.1, a scale a channel (modifiers/quantization/quantization/base.py), and
+    DeepSeek-V3's converter, one a square of 128; config.json replaced by that of the base.
+    """
     name = "model.layers.0.self_attn.q_proj"
     rewrite(
         folder,
         lambda weights: {
             **weights,
             f"{name}.weight": weights[f"{name}.weight"].to(torch.float8_e4m3fn),
-            f"{name}.{scale}": torch.ones(1),
+            f"{name}.{scale}": torch.ones(shape),
         },
     )
     refused(f"{name}.{scale}, without which")
@@ -146,18 +154,27 @@ def test_fp8_weights_without_their_config_are_refused(folder, scale, refused) ->
     [
         {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
         {"quant_method": "gptq", "bits": 4, "group_size": 128},
-        {"quant_method": "awq", "bits": 4, "version": "gemm"},
+        {
+            "quant_method": "awq",
+            "zero_point": True,
+            "group_size": 128,
+            "bits": 4,
+            "version": "gemm",
+            "modules_to_not_convert": None,
+        },
     ],
     ids=lambda told: told["quant_method"],
 )
 def test_quantised_weights_are_refused_by_their_method(folder, told, refused) -> None:
-    """unsloth 2026.10.9 (bnb-4bit), GPTQModel 7.7.0 and AutoAWQ 0.2."""
+    """transformers' BitsAndBytesConfig, as unsloth's bnb-4bit models have it; GPTQModel 7.7.0
+    (quantization/config.py); AutoAWQ 0.2.9 (awq/models/_config.py, to_transformers_dict()).
+    """
     edit(folder / "config.json", quantization_config=told)
     refused(f"is quantised by {told['quant_method']}")
 
 
 def test_a_head_for_values_is_left_out_with_a_line(folder, caplog) -> None:
-    """trl 0.11, AutoModelForCausalLMWithValueHead after PPO."""
+    """trl 0.11, models/modeling_value_head.py, after PPO; trl 1.16.0 has no such head."""
     plain = ours(folder)
     head = {"v_head.summary.weight": torch.ones(1, 32), "v_head.summary.bias": torch.ones(1)}
     rewrite(folder, lambda weights: {**weights, **head})
@@ -173,7 +190,9 @@ def test_a_broken_generation_config_is_not_taken_for_none(folder, refused) -> No
 
 
 def test_tokens_without_a_row_are_named_where_they_are_used(folder) -> None:
-    """unsloth 2026.10.9, tokens added without a resize; Gemma 3's tokenizer has one such, too."""
+    """transformers 5.23.0, add_tokens() without resize_token_embeddings(). Gemma 3's tokenizer has
+    one such token, too; unsloth's and axolotl's own ways to add tokens resize the model.
+    """
     tokenizer = AutoTokenizer.from_pretrained(folder)
     plain = ours(folder)
     tokenizer.add_tokens(["zebra"])
@@ -187,7 +206,7 @@ def test_tokens_without_a_row_are_named_where_they_are_used(folder) -> None:
 
 
 def test_a_template_of_tokens_without_a_row_is_refused_at_once(folder) -> None:
-    """axolotl 0.19.0, the tokenizer of chat_template: chatml beside a base that was not resized."""
+    """transformers 5.23.0: a ChatML tokenizer saved beside a base that was not resized."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
     tokenizer.chat_template = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}"
@@ -209,7 +228,9 @@ TEMPLATES = {
 def test_a_template_with_a_date_or_marked_answers_is_written_as_transformers_does(
     kind, folder
 ) -> None:
-    """SmolLM3's and Llama 3.2's date; trl 1.16.0's {% generation %} for assistant_only_loss."""
+    """SmolLM3's and Llama 3.2's date; {% generation %} of trl 1.16.0's
+    chat_templates/*_training.jinja, for assistant_only_loss.
+    """
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.chat_template = TEMPLATES[kind]
     tokenizer.save_pretrained(folder)
@@ -239,7 +260,9 @@ def test_of_several_templates_the_default_is_used(folder, names) -> None:
 
 
 def test_what_trainers_leave_in_a_config_changes_no_token(folder) -> None:
-    """unsloth 2026.10.9 and axolotl 0.19.0: use_cache off, the dtype of training, padding left."""
+    """unsloth 2026.10.9: its version (models/llama.py), padding on the left (save.py); axolotl
+    0.19.0: use_cache off (loaders/utils.py); transformers 4.45: torch_dtype and the clean-up.
+    """
     plain = ours(folder)
     told = {"use_cache": False, "torch_dtype": "bfloat16", "unsloth_version": "2026.10.9"}
     edit(folder / "config.json", **told)

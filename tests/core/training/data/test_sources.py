@@ -214,7 +214,7 @@ def test_chats_that_a_template_wrote_as_text_are_not_learnt_as_letters(tmp_path)
 
 
 def test_what_a_model_has_no_row_or_position_for_is_left_out_by_name(tmp_path) -> None:
-    """unsloth 2026.10.9: tokens added without a resize. Any program: answers too long for it."""
+    """transformers 5.23.0: tokens added without a resize. Any program: answers too long for it."""
     tokenizer = tiny_tokenizer()
     limits = ModelLimits.of(tiny_model("llama", len(tokenizer)))
     tokenizer.add_tokens(["zebra"])
