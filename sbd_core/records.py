@@ -324,15 +324,12 @@ def _content(row: Row, number: int, message: Any) -> str | None:
 
 def _is_learnt(message: Mapping[str, Any]) -> bool:
     """Whether an answer is to be learnt, all of it: axolotl marks parts of one, too."""
-    content = message.get("content", message.get("value"))
-    parts = [part for part in content if isinstance(part, Mapping)] if _is_list(content) else []
-    details = next((message[name] for name in LEARNT_PARTS if _is_list(message.get(name))), [])
-    marked = [message, *parts, *(part for part in details if isinstance(part, Mapping))]
+    marked: list[Any] = [message]
+    for name in ("content", "value", *LEARNT_PARTS):
+        parts = message.get(name)
+        marked += parts if isinstance(parts, list) else []
+    marked = [each for each in marked if isinstance(each, Mapping)]
     return not any(each.get(name) == 0 for each in marked for name in NOT_LEARNT)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
 
 
 def _is_text_part(part: Any) -> bool:
