@@ -82,12 +82,14 @@ class Calibration:
 
     survival: the mean chance that a draft holds up to its first, second, ... token; beyond the last
     it falls as between the last two. drafted, alternatives: tokens that were right, over the head's
-    probabilities of them in sum.
+    probabilities of them in sum. rejected: share of survival that is left to a draft behind a
+    rejected token, whose masks were read without knowing which token is right there.
     """
 
     survival: tuple[float, ...] = (0.5, 0.25)
     drafted: float = 1.0
     alternatives: float = 1.0
+    rejected: float = 0.8
 
     def __post_init__(self) -> None:
         if not isinstance(self.survival, (list, tuple)) or not self.survival:
@@ -96,6 +98,7 @@ class Calibration:
             require_number("survival", chance, 0, 1)
         require_number("drafted", self.drafted, 0)
         require_number("alternatives", self.alternatives, 0)
+        require_number("rejected", self.rejected, 0)
         object.__setattr__(self, "survival", tuple(self.survival))
 
     def survival_to(self, depth: int) -> float:

@@ -8,16 +8,19 @@ tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia
 
 A row is worth the tokens expected of it. A drafted token is worth the chance that it and all before
 it are right; a mask, the chance that the check ends before it times the chance that the next draft
-holds up to there. Rows are taken by falling worth, each with the rows it depends on: at most
-`max_rows`, or as many as bring the most tokens for their cost in seconds.
+holds up to there, which is less behind a rejected token: its masks do not know the right one. Rows
+are taken by falling worth, each with the rows it depends on: at most `max_rows`, or as many as
+bring the most tokens for their cost in seconds.
 
 Pure, standard library only. It sees no token, only the head's confidence, its record and the cost
 of rows: a draft whose length or place depended on its own tokens would no longer be a sample of the
 head's distribution, and verification would not be exact.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import merge
 from itertools import accumulate
 from operator import mul
 
@@ -31,62 +34,69 @@ CERTAIN = 0.99
 """Largest chance that a head's probability may stand for."""
 NUM_ALTERNATIVES = 7
 """Largest number of alternatives to a drafted token."""
+LEAST_WORTH = 0.002
+"""Tokens that a row must bring, however cheap it is."""
+
+Sums = tuple[float, float]
+"""Sums that fade: of what came true, and of what was expected."""
+
+
+def _plus(sums: Sums, true: float, expected: float) -> Sums:
+    return sums[0] * MEMORY + true, sums[1] * MEMORY + expected
+
+
+def _ratio(sums: Sums, usual: float) -> float:
+    """What came true of what was expected, drawn to what is usual."""
+    return (sums[0] + PRIOR_WEIGHT * usual) / (sums[1] + PRIOR_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRecord:
     """Record of how drafts fared in this decode; old observations fade towards the calibration.
 
-    expected, right: sum of the head's probabilities of the checked draft tokens, and how many of
-    them were right; others_expected, others_right: the same for alternatives. survivals: for each
-    depth, (sum, number) of the head's probabilities that a new draft is right up to there. tokens,
-    seconds: of the forward passes so far, by the table of costs.
+    drafted: draft tokens that were right, and the head's probabilities of those that were checked;
+    others: the same for alternatives. survivals: for each depth, the head's probabilities that a
+    new draft is right up to there, and the number of drafts; of drafts behind accepted tokens.
+    rate: tokens and seconds of the forward passes so far, by the table of costs.
     """
 
     calibration: Calibration
-    expected: float = 0.0
-    right: float = 0.0
-    others_expected: float = 0.0
-    others_right: float = 0.0
-    survivals: tuple[tuple[float, float], ...] = ()
-    tokens: float = 0.0
-    seconds: float = 0.0
+    drafted: Sums = (0.0, 0.0)
+    others: Sums = (0.0, 0.0)
+    survivals: tuple[Sums, ...] = ()
+    rate: Sums = (0.0, 0.0)
 
     def chances(self, probabilities: Sequence[float]) -> list[float]:
         """The chance of each drafted token to be right, by the head's probabilities."""
-        scale = _scale(self.calibration.drafted, self.expected, self.right)
+        scale = _ratio(self.drafted, self.calibration.drafted)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def chances_of_others(self, probabilities: Sequence[float]) -> list[float]:
         """The chance of each alternative to one token to be right."""
-        start = self.calibration.alternatives
-        scale = _scale(start, self.others_expected, self.others_right)
+        scale = _ratio(self.others, self.calibration.alternatives)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def survival(self, length: int) -> list[float]:
         """The chances that a future draft is right up to its token 1, 2, ..., `length`."""
         start = self.calibration.drafted
-        scale = _scale(start, self.expected, self.right)
+        drift = _ratio(self.drafted, start) / start if start else 0.0
         chances, last = [], 1.0
         for depth in range(length):
-            total, count = self.survivals[depth] if depth < len(self.survivals) else (0.0, 0.0)
-            own = total * scale ** (depth + 1)
-            usual = self.calibration.survival_to(depth)
-            usual *= (scale / start) ** (depth + 1) if start else 0.0
-            chance = (own + PRIOR_WEIGHT * usual) / (count + PRIOR_WEIGHT)
-            last = min(last * CERTAIN, chance)
+            own, count = self.survivals[depth] if depth < len(self.survivals) else (0.0, 0.0)
+            usual = self.calibration.survival_to(depth) * drift ** (depth + 1)
+            last = min(last * CERTAIN, _ratio((own, count), usual))
             chances.append(last)
         return chances
 
     def having_seen(self, probabilities: Sequence[float]) -> "DraftRecord":
-        """The record after reading a block. probabilities: of all tokens that it might draft."""
-        survivals = list(self.survivals)
-        for depth, reached in enumerate(accumulate(probabilities, mul)):
-            if depth == len(survivals):
-                survivals.append((0.0, 0.0))
-            total, count = survivals[depth]
-            survivals[depth] = (total * MEMORY + reached, count * MEMORY + 1)
-        return replace(self, survivals=tuple(survivals))
+        """The record after reading a block behind accepted tokens.
+
+        probabilities: of all tokens that it might draft, 0 behind the end of the text.
+        """
+        seen = list(accumulate(self.chances(probabilities), mul))
+        known = [*self.survivals, *[(0.0, 0.0)] * (len(seen) - len(self.survivals))]
+        fresh = [_plus(sums, own, 1) for sums, own in zip(known, seen, strict=False)]
+        return replace(self, survivals=(*fresh, *known[len(seen) :]))
 
     def after(
         self,
@@ -102,21 +112,14 @@ class DraftRecord:
 
         checked: the head's probabilities of the drafted tokens up to the first wrong one; num_right
         of them were right. others: the head's probabilities of the alternatives that were reached.
-        seconds: of the pass by the table of costs, for num_tokens tokens.
+        seconds: of the pass by the table of costs, for num_tokens tokens; 0 if it does not count.
         """
         return replace(
             self,
-            expected=self.expected * MEMORY + sum(checked),
-            right=self.right * MEMORY + num_right,
-            others_expected=self.others_expected * MEMORY + sum(others),
-            others_right=self.others_right * MEMORY + has_alternative,
-            tokens=self.tokens * MEMORY + num_tokens,
-            seconds=self.seconds * MEMORY + seconds,
+            drafted=_plus(self.drafted, num_right, sum(checked)),
+            others=_plus(self.others, has_alternative, sum(others)),
+            rate=_plus(self.rate, num_tokens if seconds else 0, seconds),
         )
-
-
-def _scale(start: float, expected: float, right: float) -> float:
-    return (right + PRIOR_WEIGHT * start) / (expected + PRIOR_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +150,26 @@ def draft_length(chances: Sequence[float], price: float) -> int:
 
 @dataclass(slots=True)
 class _Branch:
-    """A place for masks: behind `place` drafted tokens, or an alternative to the next one."""
+    """A place for rows: masks behind `place` drafted tokens, or an alternative to the next one.
+
+    chance: that the check ends there. steps: (worth per row, rows) by which it grows, if it does.
+    """
 
     place: int
     rank: int | None
     chance: float
-    size: int = 0
-    is_taken: bool = False
+    steps: Sequence[tuple[float, int]]
+    rows: int = 0
+
+    @property
+    def has_token(self) -> bool:
+        """Whether its first row is an alternative's own."""
+        return self.rank is not None
+
+    def units(self, index: int) -> Iterator[tuple[float, int, int]]:
+        """(minus the worth per row, index, rows) of each step."""
+        for worth, rows in self.steps:
+            yield -self.chance * worth, index, rows
 
 
 def plan_rows(
@@ -164,6 +180,7 @@ def plan_rows(
     num_left: int,
     alternatives: Sequence[Sequence[float]] = (),
     num_sure: int = 0,
+    is_end: bool = False,
     max_rows: int | None = None,
     costs: RowCosts | None = None,
     num_causal: int = 1,
@@ -173,124 +190,110 @@ def plan_rows(
 
     block_size: masks of a block at most. num_left: tokens that the answer may still grow by.
     alternatives: for each drafted token, the probabilities of others, likeliest first. num_sure:
-    leading draft tokens that are taken as right. max_rows: of the pass; None by
-    costs. num_causal: exact tokens that the pass reads. price: of the last plan.
+    leading draft tokens that are taken as right. is_end: whether the draft's last token ends the
+    text. max_rows: of the pass; None by costs. num_causal: exact tokens that the pass reads. price:
+    of the last plan.
     """
     chances = [1.0] * num_sure + record.chances(probabilities[num_sure:])
-    reached = [1.0, *accumulate(chances, mul)]
-    ends = [now - then for now, then in zip(reached, [*reached[1:], 0.0], strict=True)]
-    branches = [_Branch(place, None, chance) for place, chance in enumerate(ends)]
-    for place, own in enumerate(alternatives):
-        for rank, chance in enumerate(record.chances_of_others(own)):
-            branches.append(_Branch(place, rank, reached[place] * chance))
     survival = record.survival(max(0, min(block_size, num_left) - 1))
-    gains = [max(0.0, chance - price) for chance in survival]
-    units = []
-    for index, branch in enumerate(branches):
-        is_other = branch.rank is not None
-        longest = num_left - branch.place - is_other
-        for worth, rows, size in _units(gains, 1 - price if is_other else None):
-            if size <= longest:
-                units.append((-branch.chance * worth, index, size, rows))
-    units.sort()
-    base = num_causal + len(probabilities)
-    if max_rows is not None:
-        chosen, price = _within(units, max_rows - base)
-    else:
-        assert costs is not None
-        chosen, price = _by_cost(units, base, record, costs)
-    for _, index, size, _ in chosen:
-        branches[index].size, branches[index].is_taken = size, True
+    branches = _branches(record, chances, alternatives, survival, price)
+    if is_end:
+        branches.pop()
+    base = 1 + len(probabilities)
+    most = (max_rows or 1) if costs is None else costs.points[-1][0]
+    worth, rows, least = 0.0, 0, LEAST_WORTH
+    chosen: list[tuple[_Branch, int]] = []
+    points = [(worth, rows)]
+    for minus_worth, index, more in merge(*(each.units(i) for i, each in enumerate(branches))):
+        if base + rows >= most or -minus_worth <= LEAST_WORTH:
+            least = max(least, -minus_worth)
+            break
+        branch = branches[index]
+        to = min(branch.rows + min(more, most - base - rows), num_left - branch.place)
+        to -= to == 1 + branch.has_token  # A single mask brings nothing.
+        if to > branch.rows:
+            worth -= minus_worth * (to - branch.rows)
+            rows += to - branch.rows
+            branch.rows = to
+            chosen.append((branch, to))
+            points.append((worth, rows))
+    if costs is not None:
+        expected = [(1 + worth, costs.seconds(base + rows)) for worth, rows in points]
+        rate = max(_rate(record, expected), 1 / costs.seconds(1))
+        # Rows pay only where passes that all had them would be quicker than next-token prediction.
+        nets = [
+            worth - rate * costs.seconds(num_causal + len(probabilities) + rows)
+            if rows == 0 or tokens * costs.seconds(1) > seconds
+            else -math.inf
+            for (worth, rows), (tokens, seconds) in zip(points, expected, strict=True)
+        ]
+        chosen = chosen[: nets.index(max(nets))]
+        # A single row more would say too much: from one row to two the cost rises most.
+        size = max(2, base + points[len(chosen)][1] if chosen else most)
+        least = max(least, rate * (costs.seconds(size) - costs.seconds(1)) / (size - 1))
+    sizes = {(branch.place, branch.rank): to - branch.has_token for branch, to in chosen}
     return RowPlan(
-        tuple(branch.size for branch in branches[: len(ends)]),
-        tuple(
-            (branch.place, branch.rank, branch.size)
-            for branch in branches[len(ends) :]
-            if branch.is_taken and branch.rank is not None
-        ),
-        price,
+        tuple(sizes.pop((place, None), 0) for place in range(len(probabilities) + 1)),
+        tuple(sorted((place, rank or 0, size) for (place, rank), size in sizes.items())),
+        least,
     )
 
 
-Unit = tuple[float, int, int, int]
-"""(minus the worth per row, branch, masks of the branch with it, rows that it adds)."""
+def _branches(
+    record: DraftRecord,
+    chances: Sequence[float],
+    alternatives: Sequence[Sequence[float]],
+    survival: Sequence[float],
+    price: float,
+) -> list[_Branch]:
+    """All places for rows; the last is behind the whole draft.
 
-
-def _within(units: Sequence[Unit], room: int) -> tuple[list[Unit], float]:
-    """The units that fit, and the price: the worth of a row of the first unit that does not fit.
-
-    A unit that does not fit is cut to the room, and its branch grows no further.
+    Where an alternative is right, masks behind the rejected token go unused: what is taken first
+    leaves less to the other.
     """
-    chosen: list[Unit] = []
-    price, closed = 0.0, set()
-    for worth, index, size, rows in units:
-        if worth >= 0:
-            break
-        if index in closed:
-            continue
-        if rows > room:
-            price = price or -worth
-            closed.add(index)
-            size, rows = _cut(size, rows, room)
-        if rows:
-            chosen.append((worth, index, size, rows))
-            room -= rows
-    return chosen, price
+    gains = [max(0.0, chance - price) for chance in survival]
+    less = [max(0.0, chance * record.calibration.rejected - price) for chance in survival]
+    accepted, behind_rejected = _steps([0.0, *gains]), _steps([0.0, *less])
+    before = _steps([1 - price, 0.0, *gains])
+    after = _steps([max(0.0, 1 - price - sum(less)), 0.0, *gains])
+    branches, reached = [], 1.0
+    for place, chance in enumerate(chances):
+        left = reached * (1 - chance)
+        listed = alternatives[place] if place < len(alternatives) else ()
+        for rank, share in enumerate(record.chances_of_others(listed)):
+            other = reached * share
+            is_first = other * before[0][0] > left * behind_rejected[0][0]
+            branches.append(_Branch(place, rank, other, before if is_first else after))
+            left = max(0.0, left - other) if is_first else left
+        branches.append(_Branch(place, None, left, behind_rejected))
+        reached *= chance
+    return [*branches, _Branch(len(chances), None, reached, accepted)]
 
 
-def _cut(size: int, rows: int, room: int) -> tuple[int, int]:
-    """(masks, rows) of a unit cut to the room; no rows if too little of it is left.
+def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
+    """Tokens per second so far, drawn to the most that this plan may give. points: tokens, seconds.
 
-    A single mask brings nothing; an alternative's own row does.
+    Without it the first forward passes would go by the rate of next-token prediction, and read too
+    many rows.
     """
-    left = size - (rows - room)
-    if left >= 2:
-        return left, room
-    return (0, 1) if rows > size and room > 0 else (0, 0)
+    tokens, seconds = max(points, key=lambda point: point[0] / point[1])
+    tokens, seconds = (
+        record.rate[0] + PRIOR_WEIGHT * tokens,
+        record.rate[1] + PRIOR_WEIGHT * seconds,
+    )
+    return tokens / seconds
 
 
-def _by_cost(
-    units: Sequence[Unit], base: int, record: DraftRecord, costs: RowCosts
-) -> tuple[list[Unit], float]:
-    """The leading units that bring the most for their cost, and the price of one of their rows."""
-    start = costs.seconds(base)
-    rate = max(1 / costs.seconds(1), record.tokens / record.seconds if record.seconds else 0.0)
-    best, best_count, best_rows = 0.0, 0, 0
-    total, rows = 0.0, 0
-    for count, (worth, _, _, more) in enumerate(units, 1):
-        total -= worth * more
-        rows += more
-        if base + rows > costs.points[-1][0]:
-            break  # the cost of so many rows is not known
-        net = total - rate * (costs.seconds(base + rows) - start)
-        if net > best:
-            best, best_count, best_rows = net, count, rows
-    size = max(base + best_rows, 2)
-    price = rate * (costs.seconds(size) - costs.seconds(1)) / (size - 1)
-    return list(units[:best_count]), price
+def _steps(gains: Sequence[float]) -> list[tuple[float, int]]:
+    """(worth per row, rows) of steps, by falling worth; gains: what row after row brings.
 
-
-def _units(gains: Sequence[float], own: float | None) -> list[tuple[float, int, int]]:
-    """(worth per row, rows, masks) of the steps by which a branch grows, by falling worth.
-
-    Worth is what the step brings if the check ends there. The first mask stands where the check
-    itself brings an exact token, so a branch has no mask or at least 2. own: the worth of an
-    alternative's own row, None for a branch without one.
+    A row that brings less than the next is taken together with it.
     """
-    total = [0.0, 0.0, *accumulate(gains)]
-    """Gain of 0, 1, 2, ... masks."""
-    own_row = own is not None
-    units: list[tuple[float, int, int]] = []
-    masks, value, rows = 0, 0.0, 0
-    first = [0] if own_row else []
-    while masks < len(total) - 1:
-        steps = [*first, *range(max(2, masks + 1), len(total))]
-        first = []
-        if not steps:
-            break
-        worth, to = max(
-            ((total[to] + (own or 0.0) - value) / (to + own_row - rows), to) for to in steps
-        )
-        units.append((worth, to + own_row - rows, to))
-        masks, value, rows = to, total[to] + (own or 0.0), to + own_row
-    return units
+    steps: list[tuple[float, int]] = []
+    for gain in gains:
+        worth, rows = gain, 1
+        while steps and steps[-1][0] < worth:
+            earlier, more = steps.pop()
+            worth, rows = (worth * rows + earlier * more) / (rows + more), rows + more
+        steps.append((worth, rows))
+    return steps

@@ -79,8 +79,7 @@ class DraftAndVerify:
             return None
         plan = self._plan = self._next_plan()
         *predrafts, last = [Span(start + i, size) for i, size in enumerate(plan.block_sizes)]
-        ends = bool(draft.token_ids) and draft.token_ids[-1] in state.model.end_token_ids
-        self._block = Span(last.start, 0) if ends else last
+        self._block = last
         spans: list[tuple[Span, int | None]] = [(span, None) for span in predrafts if span.size]
         spans += [
             (Span(start + place + 1, size), draft.alternatives[place][rank][0])
@@ -107,6 +106,7 @@ class DraftAndVerify:
             num_left=self._state.num_left,
             alternatives=[[chance for _, chance in own] for own in draft.alternatives],
             num_sure=draft.num_sure,
+            is_end=bool(draft.token_ids) and draft.token_ids[-1] in self._state.model.end_token_ids,
             max_rows=config.max_rows,
             costs=config.row_costs,
             num_causal=1 if config.row_costs is None else len(self._exact_ids),
@@ -182,12 +182,18 @@ class DraftAndVerify:
             seconds=costs.seconds(plan.num_rows) if costs else 0.0,
         )
 
-    def _drafted(self, stats: LogitStats, chosen: Sequence[int]) -> Draft:
+    def _drafted(
+        self, stats: LogitStats, chosen: Sequence[int], *, is_behind_rejected: bool = False
+    ) -> Draft:
         own, most = stats.probability[1:], self._state.config.max_rows
+        end_ids = self._state.model.end_token_ids
         length = draft_length(self._record.chances(own), self._plan.price)
-        self._record = self._record.having_seen(own)
+        if not is_behind_rejected:
+            in_text = len(cut_after_end(chosen[1:], end_ids))
+            nothing = [0.0] * (len(own) - in_text)
+            self._record = self._record.having_seen([*own[:in_text], *nothing])
         length = length if most is None else min(length, most - 1)
-        return draft_of(stats, chosen, length, self._state.model.end_token_ids)
+        return draft_of(stats, chosen, length, end_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
         """The predraft behind the accepted tokens; one behind a right alternative is preferred."""
@@ -222,7 +228,8 @@ class DraftAndVerify:
                 return EMPTY_DRAFT.behind(before[-1])
         rows = used.first_mask, used.stop
         draft = self._drafted(
-            *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top)
+            *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top),
+            is_behind_rejected=used.alternative is None,
         )
         return draft if used.alternative is None else draft.behind(before[-1])
 

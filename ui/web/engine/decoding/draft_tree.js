@@ -2,19 +2,26 @@
 // sbd_core/decoding/draft_tree.py says how. Pure; nothing here sees a token.
 
 /** @typedef {[numRows: number, seconds: number][]} RowCosts from 1 row on, in rising order; seconds never fall */
-/** @typedef {{ survival: number[], drafted: number, alternatives: number }} Calibration of a head's probabilities, kept with its weights */
+/** @typedef {{ survival: number[], drafted: number, alternatives: number, rejected: number }} Calibration of a head's probabilities, kept with its weights */
 /** @typedef {[place: number, rank: number, size: number]} PlannedAlternative place in the draft, rank from 0 on, masks behind it */
 /** @typedef {{ blockSizes: number[], alternatives: PlannedAlternative[], price: number }} RowPlan masks behind the draft's first 0, 1, 2, ... tokens; each alternative read; tokens that a row has to bring */
-/** @typedef {{ place: number, rank: number | null, chance: number }} Branch where masks may stand: behind `place` drafted tokens, or an alternative to the next one */
-/** @typedef {{ worth: number, rows: number, size: number }} Growth of a branch: tokens that each row brings, rows that it adds, masks of the branch with it */
+/** @typedef {{ worth: number, rows: number }} Step by which a branch grows: tokens that each row brings, rows */
+/** @typedef {{ place: number, rank: number | null, chance: number, steps: Step[], rows: number }} Branch where rows may stand: masks behind `place` drafted tokens, or an alternative to the next one */
+/** @typedef {[sum: number, expected: number]} Sums that fade: of what came true, and of what was expected */
 
 /** Largest number of alternatives to a drafted token. */
 export const NUM_ALTERNATIVES = 7;
 /** @type {Calibration} of a model that names none */
-export const USUAL_CALIBRATION = { survival: [0.5, 0.25], drafted: 1, alternatives: 1 };
+export const USUAL_CALIBRATION = {
+  survival: [0.5, 0.25],
+  drafted: 1,
+  alternatives: 1,
+  rejected: 0.6,
+};
 const MEMORY = 0.98;
 const PRIOR_WEIGHT = 2;
 const CERTAIN = 0.99;
+const LEAST_WORTH = 0.002;
 
 /**
  * Seconds of a forward pass of so many rows.
@@ -36,50 +43,48 @@ export class DraftRecord {
   /** @param {Calibration} calibration */
   constructor(calibration) {
     this.calibration = calibration;
-    [this.expected, this.right, this.othersExpected, this.othersRight] = [0, 0, 0, 0];
-    [this.tokens, this.seconds] = [0, 0];
-    /** @type {[sum: number, count: number][]} of each depth, the head's probabilities that a new draft is right up to there */
+    /** @type {Sums} draft tokens that were right; the head's probabilities of those checked */
+    this.drafted = [0, 0];
+    /** @type {Sums} the same of alternatives */
+    this.others = [0, 0];
+    /** @type {Sums[]} of each depth: chances that a new draft is right up to there; drafts */
     this.survivals = [];
-  }
-
-  /** What a probability of a drafted token is multiplied by. */
-  get scale() {
-    return scaleOf(this.calibration.drafted, this.expected, this.right);
+    /** @type {Sums} tokens and seconds, by the table of costs */
+    this.rate = [0, 0];
   }
 
   /** The chance of each drafted token to be right. @param {number[]} probabilities the head's */
   chances(probabilities) {
-    const { scale } = this;
+    const scale = ratioOf(this.drafted, this.calibration.drafted);
     return probabilities.map((probability) => Math.min(CERTAIN, probability * scale));
   }
 
   /** The same of alternatives to one token. @param {number[]} probabilities */
   chancesOfOthers(probabilities) {
-    const { calibration, othersExpected, othersRight } = this;
-    const scale = scaleOf(calibration.alternatives, othersExpected, othersRight);
+    const scale = ratioOf(this.others, this.calibration.alternatives);
     return probabilities.map((probability) => Math.min(CERTAIN, probability * scale));
   }
 
   /** The chance that a draft not made yet holds up to its token 1, 2, ... @param {number} length */
   survival(length) {
-    const { scale, calibration, survivals } = this;
+    const { calibration, survivals } = this;
     const start = calibration.drafted;
+    const drift = start ? ratioOf(this.drafted, start) / start : 0;
     let last = 1;
     return Array.from({ length }, (_, depth) => {
-      const [sum, count] = survivals[depth] ?? [0, 0];
-      const usual = survivalTo(calibration, depth) * (start ? (scale / start) ** (depth + 1) : 0);
-      const chance = (sum * scale ** (depth + 1) + PRIOR_WEIGHT * usual) / (count + PRIOR_WEIGHT);
-      last = Math.min(last * CERTAIN, chance);
+      const usual = survivalTo(calibration, depth) * drift ** (depth + 1);
+      last = Math.min(last * CERTAIN, ratioOf(survivals[depth] ?? [0, 0], usual));
       return last;
     });
   }
 
-  /** A block was read. @param {number[]} probabilities the head's, of all that might be drafted from it */
+  /**
+   * A block behind accepted tokens was read.
+   * @param {number[]} probabilities the head's, of all that might be drafted from it; 0 behind the end of the text
+   */
   see(probabilities) {
-    for (const [depth, reached] of products(probabilities).entries()) {
-      const [sum, count] = this.survivals[depth] ?? [0, 0];
-      this.survivals[depth] = [sum * MEMORY + reached, count * MEMORY + 1];
-    }
+    for (const [depth, reached] of products(this.chances(probabilities)).entries())
+      this.survivals[depth] = plus(this.survivals[depth] ?? [0, 0], reached, 1);
   }
 
   /**
@@ -90,15 +95,12 @@ export class DraftRecord {
    * @param {number[]} pass.others of the alternatives to tokens that were reached
    * @param {boolean} pass.hasAlternative whether one of those was right
    * @param {number} pass.numTokens
-   * @param {number} pass.seconds by the table of costs
+   * @param {number} pass.seconds by the table of costs; 0 if it does not count
    */
   count({ checked, numRight, others, hasAlternative, numTokens, seconds }) {
-    this.expected = this.expected * MEMORY + total(checked);
-    this.right = this.right * MEMORY + numRight;
-    this.othersExpected = this.othersExpected * MEMORY + total(others);
-    this.othersRight = this.othersRight * MEMORY + (hasAlternative ? 1 : 0);
-    this.tokens = this.tokens * MEMORY + numTokens;
-    this.seconds = this.seconds * MEMORY + seconds;
+    this.drafted = plus(this.drafted, numRight, total(checked));
+    this.others = plus(this.others, hasAlternative ? 1 : 0, total(others));
+    this.rate = plus(this.rate, seconds ? numTokens : 0, seconds);
   }
 }
 
@@ -131,153 +133,165 @@ export function draftLength(chances, price) {
  * @param {number} [asked.numSure] drafted tokens, first in the draft, that are as good as right
  * @param {number | null} asked.maxRows of the pass; null by costs
  * @param {RowCosts | null} [asked.costs]
+ * @param {boolean} [asked.isEnd] whether the draft's last token ends the text
  * @param {number} [asked.numCausal] exact tokens that the pass reads
  * @param {number} [asked.price] of the last plan
  * @returns {RowPlan}
  */
 export function planRows(record, probabilities, asked) {
-  const { blockSize, numLeft, alternatives = [], numSure = 0, price = 0 } = asked;
+  const { blockSize, numLeft, alternatives = [], numSure = 0, price: last = 0 } = asked;
   const own = record.chances(probabilities.slice(numSure));
-  const reached = [1, ...products([...new Array(numSure).fill(1), ...own])];
-  /** @type {Branch[]} */
-  const ends = reached.map((now, place) => {
-    return { place, rank: null, chance: now - (reached[place + 1] ?? 0) };
-  });
-  const others = alternatives.flatMap((listed, place) =>
-    record
-      .chancesOfOthers(listed)
-      .map((chance, rank) => ({ place, rank, chance: (reached[place] ?? 0) * chance })),
-  );
+  const chances = [...new Array(numSure).fill(1), ...own];
   const survival = record.survival(Math.max(0, Math.min(blockSize, numLeft) - 1));
-  const gains = survival.map((chance) => Math.max(0, chance - price));
-  const [plain, behindOwn] = [growthsOf(gains, null), growthsOf(gains, 1 - price)];
-  const branches = [...ends, ...others];
-  const units = branches.flatMap(({ place, rank, chance }, index) => {
-    const longest = numLeft - place - (rank === null ? 0 : 1);
-    return (rank === null ? plain : behindOwn)
-      .filter(({ size }) => size <= longest)
-      .map(({ worth, rows, size }) => ({ worth: chance * worth, index, size, rows }));
-  });
-  units.sort((a, b) => b.worth - a.worth || a.index - b.index || a.size - b.size);
-  const base = (asked.numCausal ?? 1) + probabilities.length;
-  const found =
-    asked.maxRows === null
-      ? byCost(units, base, record, asked.costs ?? [])
-      : within(units, asked.maxRows - base);
-  const sizes = new Map(found.chosen.map(({ index, size }) => [index, size]));
-  return {
-    blockSizes: ends.map((_, index) => sizes.get(index) ?? 0),
-    alternatives: others.flatMap(({ place, rank }, index) => {
-      const size = sizes.get(ends.length + index);
-      return size === undefined ? [] : [/** @type {PlannedAlternative} */ ([place, rank, size])];
-    }),
-    price: found.price,
-  };
-}
-
-/** @typedef {{ worth: number, index: number, size: number, rows: number }} Unit worth a row, branch, masks of the branch with it, rows that it adds */
-
-/**
- * Units that fit, and the price: what a row of the first that does not is worth. That one is cut to
- * the room, and its branch grows no further.
- * @param {Unit[]} units
- * @param {number} room
- */
-function within(units, room) {
-  /** @type {Unit[]} */
-  const chosen = [];
-  const closed = new Set();
-  let [left, price] = [room, 0];
-  for (const unit of units) {
-    if (unit.worth <= 0) break;
-    if (closed.has(unit.index)) continue;
-    let { size, rows } = unit;
-    if (rows > left) {
-      price ||= unit.worth;
-      closed.add(unit.index);
-      [size, rows] = cutTo(size, rows, left);
+  const branches = branchesOf(record, chances, alternatives, survival, last);
+  if (asked.isEnd) branches.pop();
+  const base = 1 + probabilities.length;
+  const costs = asked.maxRows === null ? (asked.costs ?? []) : null;
+  const most = costs ? (costs.at(-1)?.[0] ?? 1) : (asked.maxRows ?? 1);
+  let [worth, rows, price] = [0, 0, LEAST_WORTH];
+  /** @type {{ branch: Branch, to: number }[]} */
+  let chosen = [];
+  const points = [{ worth, rows }];
+  for (const unit of unitsOf(branches)) {
+    if (base + rows >= most) {
+      price = unit.worth;
+      break;
     }
-    if (rows) chosen.push({ ...unit, size, rows });
-    left -= rows;
+    const { branch } = unit;
+    const more = Math.min(unit.rows, most - base - rows);
+    let to = Math.min(branch.rows + more, numLeft - branch.place);
+    if (to === 1 + ownRows(branch)) to -= 1; // a single mask brings nothing
+    if (to <= branch.rows) continue;
+    worth += unit.worth * (to - branch.rows);
+    rows += to - branch.rows;
+    branch.rows = to;
+    chosen.push({ branch, to });
+    points.push({ worth, rows });
   }
-  return { chosen, price };
+  if (costs) {
+    const single = secondsOf(costs, 1);
+    const expected = points.map((point) => {
+      return { tokens: 1 + point.worth, seconds: secondsOf(costs, base + point.rows) };
+    });
+    const rate = Math.max(rateOf(record, expected), 1 / single);
+    const read = (asked.numCausal ?? 1) + probabilities.length;
+    // Rows pay only where passes that all had them would be quicker than next-token prediction.
+    const nets = points.map((point, index) => {
+      const { tokens, seconds } = expected[index] ?? { tokens: 0, seconds: 0 };
+      const pays = point.rows === 0 || tokens * single > seconds;
+      return pays ? point.worth - rate * secondsOf(costs, read + point.rows) : -Infinity;
+    });
+    chosen = chosen.slice(0, nets.indexOf(Math.max(...nets)));
+    // A single row more would say too much: from one row to two the cost rises most.
+    const size = Math.max(2, chosen.length ? base + (points[chosen.length]?.rows ?? 0) : most);
+    price = Math.max(price, (rate * (secondsOf(costs, size) - single)) / (size - 1));
+  }
+  const sizes = new Map(chosen.map(({ branch, to }) => [branch, to - ownRows(branch)]));
+  /** @type {RowPlan} */
+  const plan = { blockSizes: new Array(base).fill(0), alternatives: [], price };
+  for (const branch of branches) {
+    const size = sizes.get(branch);
+    if (size === undefined) continue;
+    if (branch.rank === null) plan.blockSizes[branch.place] = size;
+    else plan.alternatives.push([branch.place, branch.rank, size]);
+  }
+  return plan;
+}
+
+/** Rows of an alternative's own. @param {Branch} branch */
+function ownRows({ rank }) {
+  return rank === null ? 0 : 1;
 }
 
 /**
- * Masks and rows of a unit cut to the room; no rows where too little of it is left: a single mask
- * brings nothing, an alternative's own row does.
- * @param {number} size
- * @param {number} rows
- * @param {number} room
- * @returns {[size: number, rows: number]}
+ * All steps of all branches that bring enough, by falling worth.
+ * @param {Branch[]} branches
  */
-function cutTo(size, rows, room) {
-  const left = size - (rows - room);
-  if (left >= 2) return [left, room];
-  return [0, rows > size && room > 0 ? 1 : 0];
+function unitsOf(branches) {
+  const units = branches.flatMap((branch, index) =>
+    branch.steps.map(({ worth, rows }) => ({ worth: branch.chance * worth, rows, branch, index })),
+  );
+  const enough = units.filter(({ worth }) => worth > LEAST_WORTH);
+  return enough.sort((a, b) => b.worth - a.worth || a.index - b.index);
 }
 
 /**
- * The first units, as many as bring most for their cost, and the price of one of their rows.
- * @param {Unit[]} units
- * @param {number} base
+ * All places for rows; the last is behind the whole draft. Where an alternative is right, masks
+ * behind the rejected token go unused: what is taken first leaves less to the other.
  * @param {DraftRecord} record
- * @param {RowCosts} costs
+ * @param {number[]} chances
+ * @param {number[][]} alternatives
+ * @param {number[]} survival
+ * @param {number} price
  */
-function byCost(units, base, record, costs) {
-  const [start, single] = [secondsOf(costs, base), secondsOf(costs, 1)];
-  const rate = Math.max(1 / single, record.seconds ? record.tokens / record.seconds : 0);
-  let [best, bestCount, bestRows] = [0, 0, 0];
-  let [worth, rows] = [0, 0];
-  const most = costs.at(-1)?.[0] ?? 1; // what more rows cost is not known
-  for (const [index, unit] of units.entries()) {
-    worth += unit.worth * unit.rows;
-    rows += unit.rows;
-    if (base + rows > most) break;
-    const net = worth - rate * (secondsOf(costs, base + rows) - start);
-    if (net > best) [best, bestCount, bestRows] = [net, index + 1, rows];
-  }
-  const size = Math.max(base + bestRows, 2);
-  const price = (rate * (secondsOf(costs, size) - single)) / (size - 1);
-  return { chosen: units.slice(0, bestCount), price };
-}
-
-/**
- * By what a branch grows, falling, if the check ends there. The first mask stands where the check
- * brings an exact token, so a branch has 2 masks or none.
- * @param {number[]} gains
- * @param {number | null} own what an alternative's own row brings
- */
-function growthsOf(gains, own) {
-  let sum = 0;
-  const values = [0, 0, ...gains.map((gain) => (sum += gain))].map((value) => value + (own ?? 0));
-  const ownRow = own === null ? 0 : 1;
-  /** @type {Growth[]} */
-  const growths = [];
-  let [masks, value, rows] = [0, 0, 0];
-  for (let isFirst = ownRow > 0; masks < values.length - 1; isFirst = false) {
-    /** @type {Growth | null} */
-    let best = null;
-    for (let size = isFirst ? 0 : Math.max(2, masks + 1); size < values.length; size += 1) {
-      if (size === 1) continue;
-      const more = size + ownRow - rows;
-      const worth = ((values[size] ?? 0) - value) / more;
-      if (!best || worth >= best.worth) best = { worth, rows: more, size };
+function branchesOf(record, chances, alternatives, survival, price) {
+  const { rejected } = record.calibration;
+  const gains = survival.map((chance) => Math.max(0, chance - price));
+  const less = survival.map((chance) => Math.max(0, chance * rejected - price));
+  const behindRejected = stepsOf([0, ...less]);
+  const before = stepsOf([1 - price, 0, ...gains]);
+  const after = stepsOf([Math.max(0, 1 - price - total(less)), 0, ...gains]);
+  const [first, usual] = [before[0]?.worth ?? 0, behindRejected[0]?.worth ?? 0];
+  /** @type {Branch[]} */
+  const branches = [];
+  let reached = 1;
+  for (const [place, chance] of chances.entries()) {
+    let left = reached * (1 - chance);
+    for (const [rank, share] of record.chancesOfOthers(alternatives[place] ?? []).entries()) {
+      const other = reached * share;
+      const isFirst = other * first > left * usual;
+      const steps = isFirst ? before : after;
+      branches.push({ place, rank, chance: other, steps, rows: 0 });
+      if (isFirst) left = Math.max(0, left - other);
     }
-    if (!best) break;
-    growths.push(best);
-    [masks, value, rows] = [best.size, values[best.size] ?? 0, best.size + ownRow];
+    branches.push({ place, rank: null, chance: left, steps: behindRejected, rows: 0 });
+    reached *= chance;
   }
-  return growths;
+  const steps = stepsOf([0, ...gains]);
+  branches.push({ place: chances.length, rank: null, chance: reached, steps, rows: 0 });
+  return branches;
 }
 
 /**
- * @param {number} start
- * @param {number} expected
- * @param {number} right
+ * Tokens per second so far, drawn to the most that this plan may give.
+ * @param {DraftRecord} record
+ * @param {{ tokens: number, seconds: number }[]} points
  */
-function scaleOf(start, expected, right) {
-  return (right + PRIOR_WEIGHT * start) / (expected + PRIOR_WEIGHT);
+function rateOf(record, points) {
+  const ratios = points.map(({ tokens, seconds }) => tokens / seconds);
+  const best = points[ratios.indexOf(Math.max(...ratios))] ?? { tokens: 0, seconds: 0 };
+  const tokens = record.rate[0] + PRIOR_WEIGHT * best.tokens;
+  return tokens / (record.rate[1] + PRIOR_WEIGHT * best.seconds);
+}
+
+/**
+ * Steps by falling worth. A row that brings less than the next is taken together with it.
+ * @param {number[]} gains what row after row brings
+ */
+function stepsOf(gains) {
+  /** @type {Step[]} */
+  const steps = [];
+  for (const gain of gains) {
+    let [worth, rows] = [gain, 1];
+    for (let earlier = steps.at(-1); earlier && earlier.worth < worth; earlier = steps.at(-1)) {
+      const sum = worth * rows + earlier.worth * earlier.rows;
+      rows += earlier.rows;
+      worth = sum / rows;
+      steps.pop();
+    }
+    steps.push({ worth, rows });
+  }
+  return steps;
+}
+
+/** @param {Sums} sums @param {number} sum @param {number} expected @returns {Sums} */
+function plus(sums, sum, expected) {
+  return [sums[0] * MEMORY + sum, sums[1] * MEMORY + expected];
+}
+
+/** What came true of what was expected, drawn to what is usual. @param {Sums} sums @param {number} usual */
+function ratioOf([sum, expected], usual) {
+  return (sum + PRIOR_WEIGHT * usual) / (expected + PRIOR_WEIGHT);
 }
 
 /**

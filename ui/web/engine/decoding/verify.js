@@ -44,11 +44,9 @@ export class DraftAndVerify {
     if (state.isFinished) return null;
     const start = state.answer.length;
     const numDrafted = draft.tokenIds.length;
-    const last = draft.tokenIds.at(-1);
-    const ends = last !== undefined && state.endIds.has(last);
     this.plan = this.nextPlan();
     const spans = this.plan.blockSizes.map((size, end) => ({ start: start + end, size }));
-    this.block = { start: start + numDrafted, size: ends ? 0 : (spans[numDrafted]?.size ?? 0) };
+    this.block = { start: start + numDrafted, size: spans[numDrafted]?.size ?? 0 };
     let row = numDrafted + 1 + this.block.size;
     this.branches = this.asked(spans.slice(0, numDrafted)).map(({ span, alternative }) => {
       const firstMask = row + (alternative === null ? 0 : 1);
@@ -97,11 +95,13 @@ export class DraftAndVerify {
   nextPlan() {
     const { state, draft, exactIds } = this;
     const { block_size, max_rows, row_costs } = state.settings;
+    const last = draft.tokenIds.at(-1);
     return planRows(this.record, draft.probabilities, {
       blockSize: block_size,
       numLeft: state.numLeft,
       alternatives: draft.alternatives.map((own) => own.map(([, chance]) => chance)),
       numSure: draft.numSure,
+      isEnd: last !== undefined && state.endIds.has(last),
       maxRows: max_rows,
       costs: row_costs,
       numCausal: row_costs === null ? 1 : exactIds.length,
@@ -182,12 +182,14 @@ export class DraftAndVerify {
   /**
    * @param {LogitStats} stats
    * @param {number[]} chosen
+   * @param {boolean} [isBehindRejected]
    */
-  drafted(stats, chosen) {
+  drafted(stats, chosen, isBehindRejected = false) {
     const { state, record, plan } = this;
     const own = stats.probability.slice(1);
     const length = draftLength(record.chances(own), plan.price);
-    record.see(own);
+    const inText = cutAfterEnd(chosen.slice(1), state.endIds).length;
+    if (!isBehindRejected) record.see(own.map((chance, index) => (index < inText ? chance : 0)));
     const most = state.settings.max_rows ?? Infinity;
     return draftOf(stats, chosen, Math.min(length, most - 1), state.endIds);
   }
@@ -235,7 +237,8 @@ export class DraftAndVerify {
       alternative === null ? [] : state.alternativeStats(logits, firstMask - 1, exact).bestIds;
     if (!span.size || sure.some((id) => state.endIds.has(id))) return behind(sure, EMPTY_DRAFT);
     const before = [...exact, ...sure];
-    const draft = this.drafted(...state.draft(logits, firstMask, stop, before, false, NUM_TOP));
+    const [stats, chosen] = state.draft(logits, firstMask, stop, before, false, NUM_TOP);
+    const draft = this.drafted(stats, chosen, alternative === null);
     return behind(sure, draft);
   }
 

@@ -30,60 +30,71 @@ const COSTS = [
 
 /** As Python plans them: masks behind each end, alternatives, price, rows. */
 const PLANS = [
-  [[0, 0, 0, 0], [[1, 0, 0]], 0.1785714285714285, 5],
-  [[0, 0, 0, 0], [[1, 0, 0]], 0.1785714285714285, 5],
+  [[0, 0, 0, 0], [], 0.12940872049487137, 4],
+  [[0, 0, 0, 0], [], 0.12994417958757495, 4],
   [
-    [4, 4, 4, 4],
+    [3, 0, 0, 4],
     [
-      [0, 0, 3],
+      [0, 0, 4],
       [0, 1, 0],
       [1, 0, 4],
-      [1, 1, 0],
+      [1, 1, 3],
+      [1, 2, 0],
       [2, 0, 4],
-      [2, 1, 3],
-      [2, 2, 0],
+      [2, 1, 4],
+      [2, 2, 3],
     ],
-    0.019146555740899192,
+    0.010010799984978206,
     41,
   ],
   [
-    [0, 3, 0, 0],
+    [0, 0, 0, 0],
     [
-      [1, 0, 2],
+      [0, 0, 0],
+      [1, 0, 3],
       [2, 0, 0],
       [2, 1, 0],
+      [2, 2, 0],
     ],
-    0.11084848060520588,
+    0.054578063241106714,
     12,
   ],
   [
-    [2, 3, 0, 0],
+    [0, 0, 0, 0],
     [
-      [1, 0, 0],
+      [0, 0, 0],
+      [1, 0, 2],
+      [1, 1, 0],
       [2, 0, 0],
       [2, 1, 0],
+      [2, 2, 0],
     ],
-    0.0716238032576924,
+    0.049628793225583875,
     12,
   ],
 ];
-const FIRST = { blockSizes: [4], alternatives: [], price: 0.10416666666666667 };
+const FIRST = { blockSizes: [3], alternatives: [], price: 0.13888888888888887 };
 const SURE = {
-  blockSizes: [0, 3, 3, 0],
+  blockSizes: [0, 0, 0, 3],
   alternatives: [
     [1, 0, 3],
     [1, 1, 0],
-    [2, 0, 2],
-    [2, 1, 0],
+    [2, 0, 3],
+    [2, 1, 2],
     [2, 2, 0],
   ],
-  price: 0.05321270077580775,
+  price: 0.044312028048794055,
 };
-const SURVIVAL = [0.6868585350997409, 0.3778702434732584, 0.18344641655063357, 0.07285031282489576];
+const SURVIVAL = [0.6949170092888686, 0.3892400179655547, 0.1939752859313464, 0.07904176580896097];
 
 /** What a forward pass and two blocks taught, as in the plans that sbd_core/decoding/draft_tree.py gave. */
 function learnt() {
-  const record = new DraftRecord({ survival: [0.6, 0.3], drafted: 0.9, alternatives: 1.2 });
+  const record = new DraftRecord({
+    survival: [0.6, 0.3],
+    drafted: 0.9,
+    alternatives: 1.2,
+    rejected: 0.5,
+  });
   record.see([0.9, 0.8, 0.7, 0.5]);
   const pass = { checked: [0.9, 0.8, 0.7], numRight: 2, others: [0.2, 0.1], hasAlternative: true };
   record.count({ ...pass, numTokens: 3, seconds: 1.75 });
