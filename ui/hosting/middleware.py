@@ -54,6 +54,12 @@ MAX_WAITING = 20
 TOO_MANY = "Too many requests of your network at once; try again in a moment."
 MAX_PAUSE = 1.0
 """Seconds between two such events of one address, at most."""
+JOIN = "/gradio_api/queue/join"
+"""Where events are posted that do wait there; one costs 10 ms of CPU, though it be refused."""
+JOINS_AT_ONCE, JOINS_A_SECOND = 64, 10
+"""Such events of one address: as many as a class has, then so many a second."""
+MAX_JOIN_SECONDS = 2.0
+"""Longest wait for that, instead of a refusal."""
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """Another content of a model's file has another address."""
 MAX_KNOWN = 1000
@@ -122,13 +128,25 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
 class Turn:
     """One address's direct events and large bodies: one at a time, then a pause of that length.
 
-    num_bytes: of its large bodies that are read or answered now.
+    num_bytes: of its large bodies that are read or answered now. joined_until: when its events in
+    the queue would all have begun, had they come JOINS_A_SECOND.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free_at: float = 0.0
     num_waiting: int = 0
     num_bytes: int = 0
+    joined_until: float = 0.0
+
+    def join(self) -> float | None:
+        """Seconds until its next event in the queue may begin; None: it has too many."""
+        now = time.monotonic()
+        before = max(now, self.joined_until)
+        seconds = before - now - JOINS_AT_ONCE / JOINS_A_SECOND
+        if seconds > MAX_JOIN_SECONDS:
+            return None
+        self.joined_until = before + 1 / JOINS_A_SECOND
+        return max(0.0, seconds)
 
 
 def is_loopback(host: str) -> bool:
@@ -192,6 +210,12 @@ class PageMiddleware:
             if refusal is not None:
                 await _refuse(send, *refusal)
                 return
+            if JOIN in scope["path"]:
+                seconds = turn.join()
+                if seconds is None:
+                    await _refuse(send, 429, TOO_MANY)
+                    return
+                await asyncio.sleep(seconds)
             if len(held) > SMALL_BODY or any(door in scope["path"] for door in DIRECT):
                 await self._in_turn(turn, scope, _replayed(held, receive), send)
             else:
@@ -208,7 +232,7 @@ class PageMiddleware:
             self._turns = {
                 name: turn
                 for name, turn in self._turns.items()
-                if turn.num_waiting or turn.num_bytes or turn.free_at > now
+                if turn.num_waiting or turn.num_bytes or max(turn.free_at, turn.joined_until) > now
             }
         return self._turns.setdefault(str((scope.get("client") or ("",))[0]), Turn())
 

@@ -324,6 +324,36 @@ def test_what_waits_in_the_queue_waits_for_no_turn():
     assert asked(app, ["/gradio_api/queue/join"] * 5, size=SMALL_BODY) == [200] * 5
 
 
+def test_events_in_the_queue_of_one_address_begin_at_most_so_many_a_second(monkeypatch):
+    """One costs 10 ms of CPU, though it be refused: 20 connections of them slowed every decode."""
+    monkeypatch.setattr(middleware, "JOINS_AT_ONCE", 4)
+    monkeypatch.setattr(middleware, "MAX_JOIN_SECONDS", 0.45)
+
+    async def app(scope, receive, send):
+        times.append(time.monotonic())
+        await answered(send)
+
+    times: list[float] = []
+    began = time.monotonic()
+    assert sorted(asked(app, ["/gradio_api/queue/join"] * 30)) == [200] * 9 + [429] * 21
+    waits = [when - began for when in times]
+    assert max(waits[:5]) < 0.1, "those that a class has are not held up"
+    assert all(later - before > 0.08 for before, later in pairwise(waits[4:]))
+
+
+def test_a_crowd_at_one_address_takes_no_turn_of_another(monkeypatch):
+    monkeypatch.setattr(middleware, "JOINS_AT_ONCE", 1)
+
+    async def app(scope, receive, send):
+        await answered(send)
+
+    around = PageMiddleware(app)
+    first, other = around._turn_of({"client": ("1.1.1.1", 0)}), around._turn_of({})
+    while first.join() is not None:
+        pass
+    assert other.join() == 0.0
+
+
 @pytest.mark.parametrize("name", ["nope", "../README.md", "%00", "results"])
 def test_a_file_that_is_not_there_is_refused_without_a_path(page, name):
     answer = httpx.get(f"{page.url}/gradio_api/file=assets/{name}")
