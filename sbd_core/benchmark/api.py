@@ -1,6 +1,7 @@
 """bench(): methods side by side in one process, and single forward passes, as plain data."""
 
 import os
+import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -242,7 +243,8 @@ def time_methods(
     """Time every method on every prompt, one after the other, yielding after each prompt.
 
     The first method is the baseline the answers are compared with. Best of `num_rounds` rounds
-    of A B A B counts for each prompt: what disturbs a run only ever makes it longer.
+    of A B A B counts for each prompt: what disturbs a run only ever makes it longer. Each round
+    has an order of its own, as a method slows the next by what it leaves in the processor's caches.
     """
     rows: Rows = {method.name: [] for method in methods}
     prompts = [model.encode(example.prompt, is_raw=False) for example in examples]
@@ -251,8 +253,9 @@ def time_methods(
     for example, prompt in zip(examples, prompts, strict=True):
         best: dict[str, float] = {}
         answers: dict[str, TimedAnswer] = {}
-        for _ in range(num_rounds):
-            for method in methods:
+        for turn in range(num_rounds):
+            order = random.Random(f"{turn} {example.prompt}")
+            for method in order.sample(methods, len(methods)):
                 began = time.perf_counter()
                 answers[method.name] = method.answer(prompt)
                 seconds = time.perf_counter() - began

@@ -7,10 +7,11 @@ import pytest
 
 from sbd_core import generate
 from sbd_core.__main__ import main
-from sbd_core.benchmark.api import More, Timed, left_out, row
-from sbd_core.benchmark.methods import TimedAnswer, by_engine, by_transformers, ours
+from sbd_core.benchmark.api import More, Timed, left_out, row, time_methods
+from sbd_core.benchmark.methods import Method, TimedAnswer, by_engine, by_transformers, ours
 from sbd_core.config import MAX_ROWS
 from sbd_core.roofline import Calibrated
+from sbd_core.tasks import held_out
 from tests.conftest import loaded
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny
 
@@ -102,6 +103,25 @@ def test_ratios_are_taken_prompt_by_prompt_and_tokens_over_all_forward_passes() 
     assert found["tokens_per_forward"] == 2.5
     assert found["num_equal_to_baseline"] == found["num_right"] == 2
     assert found["rows_per_forward"] is None
+
+
+def test_no_method_always_follows_the_same_one(trained) -> None:
+    asked: list[str] = []
+
+    def method(name: str) -> Method:
+        def answer(prompt) -> TimedAnswer:
+            asked.append(name)
+            return TimedAnswer((7,), 1)
+
+        return Method(name, answer)
+
+    examples = held_out("math", 6, 0)
+    methods = [method(name) for name in "abc"]
+    assert len(list(time_methods(methods, loaded(trained), examples, 2))) == 6
+    orders = ["".join(asked[at : at + 3]) for at in range(3, len(asked), 3)]
+    assert {"".join(sorted(order)) for order in orders} == {"abc"}
+    assert len(orders) == 12
+    assert {order[0] for order in orders} == set("abc")
 
 
 def test_verify_is_measured_with_many_rows_and_by_cost(adapted, tmp_path, monkeypatch) -> None:
