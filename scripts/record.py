@@ -73,19 +73,24 @@ class Card:
 FRANCE = "What is the capital of France?"
 ANNA = "Write a JSON object with the keys name, age and city for a person called Anna."
 PARROT = "Write about a parrot called Peanut, a brown coin and a storm."
-OWL = "Make up a story about Ivy, her owl Tiger and a vase."
-PUPPY = (
-    "Write a story about John and Sunny the puppy, Finn and Ginger the parrot, a map and a trade "
-    "on the hill."
-)
-FROG = {
-    "person": ["Ravi", "Brian"],
-    "animal": ["Whiskers", "Peanut"],
-    "species": ["frog", "lizard"],
-    "object": ["trumpet"],
-    "color": ["pink"],
-    "owns": [["Ravi", "frog", "Whiskers"], ["Brian", "lizard", "Peanut"]],
-    "pronouns": {"Ravi": "he", "Brian": "he"},
+FOX = "A story about David, a fox called Luna, a red toy and a cake, please."
+DUCK = "A story about a duck called Waffles, a hat and a race on the hill, please."
+RABBIT = "A bedtime story about Dan, a rabbit called Bubbles and a storm."
+DAN = {
+    "person": ["Dan"],
+    "animal": ["Bubbles"],
+    "species": ["rabbit"],
+    "owns": [["Dan", "rabbit", "Bubbles"]],
+    "pronouns": {"Dan": "he"},
+}
+LAURA = {
+    "person": ["Laura"],
+    "animal": ["Rex"],
+    "object": ["ring"],
+    "color": ["white"],
+    "place": ["park"],
+    "owns": [["Laura", None, "Rex"]],
+    "pronouns": {"Laura": "she"},
 }
 REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
 
@@ -124,42 +129,43 @@ CARDS = (
     Card(
         "sudoku-1",
         "Sudoku",
-        "Could you fill this grid? 4130001400000340",
+        "Complete this sudoku grid: 1302400334002100",
         "The rules leave little open: {most} of {tokens} tokens come in one forward pass.",
     ),
     Card(
         "sudoku-2",
         "Sudoku",
-        "What is the solution of this sudoku? 2134000000000310",
+        "Show me the full grid of 0300140300044032",
         "{early} of the digits come before one on their left: the surest first, wherever it "
         "stands.",
     ),
     Card(
         "math-1",
         "Word problem",
-        "Julia has 10 ribbons. Bob has twice as many as Julia. How many ribbons does Bob have?",
-        "“10 * 2 =” comes in one forward pass; the whole answer takes {passes} instead of {ntp}.",
+        "Noah has 58 stickers. Sarah has twice as many stickers as Noah. How many stickers does "
+        "Sarah have?",
+        "“58 * 2 = 100 + 1” comes in one forward pass; the whole answer takes {passes} instead of "
+        "{ntp}.",
     ),
     Card(
         "math-2",
         "Word problem",
         "Steve counts 16 stamps and gives 3 friends 2 stamps each. How many does Steve have left?",
-        "{early} of the tokens come before one on their left; “0 The answer is 10.” comes last, "
-        "all at once.",
+        "{early} of the tokens come before one on their left. The answer is right, “3 * 3 = 6” is "
+        "not: its digits were kept by different forward passes, and none was checked.",
     ),
     Card(
         "code-1",
         "Python",
-        'Write a Python function that returns the longest of the words starting with "s" in a '
-        "list.",
-        "Code is easy to foresee: “def solve(words: list[str]) ->” comes in one forward pass, all "
-        "{tokens} tokens in {passes} instead of {ntp}.",
+        "Write me a function that lists the divisors of a number.",
+        "Code is easy to foresee: most of “def divisors(n: int) -> list[int]:” comes in one "
+        "forward pass, all {tokens} tokens in {passes} instead of {ntp}.",
     ),
     Card(
         "code-2",
         "Python",
-        "I need code to return the maximum of a list.",
-        "“(numbers” is there before the token on its left; the answer takes {passes} forward "
+        "Please define a function that returns the product of two numbers.",
+        "{early} of the tokens come before one on their left; the answer takes {passes} forward "
         "passes instead of {ntp}.",
     ),
     Card(
@@ -173,35 +179,37 @@ CARDS = (
     Card(
         "json-2",
         "JSON",
-        "Extract the fields date and day as JSON:\nNew order: flowers. The order arrives on "
-        "Sunday. It came in on February 11.",
-        "{early} of the tokens come before one on their left, and the line still fits together.",
+        "Extract the following fields as JSON: host, time and day.\n\nText: You are invited to a "
+        "concert. The event is on Tuesday and starts at 20:50. It is led by Max.",
+        "Names and numbers are copied from the text: {early} of the tokens come before one on "
+        "their left, and {tokens} take {passes} forward passes.",
     ),
     Card(
         "story-1",
         "Story",
-        "Write a story about Phil, a rabbit named Snowy, a blue telescope and a picture.",
-        "A story is free, so fewer guesses are sure: {tokens} tokens take {passes} forward "
-        "passes, and “Snowy was already asleep.” comes last.",
+        FOX,
+        "A story is free, so fewer guesses are sure: {tokens} tokens take {passes} forward passes.",
     ),
     Card(
         "story-2",
         "Story",
-        OWL,
+        "A bedtime story about a kitten called Misty and a brown flute.",
         "{early} of the tokens come before one on their left: sure words wait for unsure ones.",
     ),
     Card(
         "infill-1",
         "Fill blanks",
-        "Complete the sentence:\nLucy has a rabbit called Pepper. Every day she plays with ___.",
-        "The line is given and only its blanks are open: {most} of {tokens} tokens come in one "
+        "Fill in the blank:\ndef square(height):\n    return height * ___",
+        "The line is given and only its blank is open: {most} of {tokens} tokens come in one "
         "forward pass.",
     ),
     Card(
         "infill-2",
         "Fill blanks",
-        "Complete this sentence: Tony draws a square. It has ___ sides.",
-        "The blank comes last: “four” waits until the rest of the line is there.",
+        "Complete this sentence: Laura comes on Tuesday, and John comes on Saturday. On Saturday I "
+        "will see ___, on Tuesday Laura.",
+        "{early} of the tokens come before one on their left; {tokens} take {passes} forward "
+        "passes.",
     ),
     Card(
         "gamma-too-high",
@@ -216,20 +224,22 @@ CARDS = (
     Card(
         "block-beyond-training",
         FAILURES,
-        OWL,
+        "Make up a story about Laura, a pet named Rex, a white ring and a cake in the park.",
         "Blocks of 32 are twice the largest that the model was trained on; it never saw so many "
-        "masks at once, and the answer is wrong.",
+        "masks at once: “Laaa” is no word, and the answer is wrong.",
         title="Block beyond training",
         main=replace(SBD, block_size=32, allows_untrained_block_size=True),
+        task="story",
+        case=json.dumps(LAURA),
     ),
     Card(
         "early-end",
         FAILURES,
-        "Lisa has 4 hats. Sara has 6 more than Lisa. How many hats does Sara have?",
-        "With γ = 4 the end is revealed before {after_end} of the tokens in front of it: the "
-        "answer stops after {tokens} tokens instead of {ntp_tokens}, and the answer is wrong.",
+        "Please define a function that deletes the spaces in a text.",
+        "With γ = 1 the end is revealed before {after_end} token in front of it: the answer stops "
+        "after {tokens} tokens instead of {ntp_tokens}, and the answer is wrong.",
         title="Early end",
-        main=by(4.0),
+        main=by(1.0),
     ),
     Card(
         "repetition",
@@ -242,16 +252,15 @@ CARDS = (
         main=by(1000.0),
     ),
     Card(
-        "names-mixed-up",
+        "name-garbled",
         FAILURES,
-        "Write a short story about Ravi and his frog Whiskers, Brian and his lizard Peanut, a "
-        "pink trumpet and a new friend.",
-        "Look at “Whiskers the lizard”: the prompt has Whiskers the frog. With γ = 0.35 one "
-        "forward pass keeps guesses that cannot see each other; {passes} of them write {tokens} "
-        "tokens. With γ = 0, in 78, no name is mixed up.",
+        RABBIT,
+        "Look at “Banbles”: the prompt has Bubbles. With γ = 0.35 one forward pass keeps guesses "
+        "that cannot see each other; {passes} of them write {tokens} tokens. With γ = 0, in 81, "
+        "the name is whole.",
         main=by(0.35),
         task="story",
-        case=json.dumps(FROG),
+        case=json.dumps(DAN),
     ),
 )
 """The gallery, in the order of the page. Both lanes of nano answer rightly but under FAILURES."""
@@ -277,8 +286,8 @@ DONKEY = "Write a tale with Nora, a donkey named Dusty, a drum and a race."
 EDGES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
 RUNS: dict[str, dict[str, Run]] = {
     NANO: {
-        **lanes("opening", PARROT, OPENING),
-        **lanes("race", PARROT, RACE),
+        **lanes("opening", FOX, OPENING),
+        **lanes("race", FOX, RACE),
         "learn/text-sbd": (DONKEY, replace(SBD, max_new_tokens=SHORT)),
         "learn/text-ntp": (DONKEY, replace(NTP, max_new_tokens=SHORT)),
         **{
@@ -290,10 +299,10 @@ RUNS: dict[str, dict[str, Run]] = {
         },
         "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", SBD),
         "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", SBD),
-        # So few rows that one forward pass checks a draft and reads no alternatives.
-        "learn/verify": (CROW, replace(VERIFY, max_rows=8)),
+        # So few rows that a rejected draft is not made good by an alternative.
+        "learn/verify": (CROW, replace(VERIFY, max_rows=7)),
         "learn/verify-ntp": (CROW, NTP),
-        **{f"learn/edge-{at}": (PUPPY, by(gamma)) for at, gamma in enumerate(EDGES)},
+        **{f"learn/edge-{at}": (DUCK, by(gamma)) for at, gamma in enumerate(EDGES)},
     },
     REAL_MODEL: {
         **lanes("opening-real", ANNA, {lane: real(each) for lane, each in OPENING.items()}),

@@ -343,11 +343,57 @@ def load_of(data: dict[str, Any]) -> str:
     return f"{load_line(data['other_load']).capitalize()}."
 
 
+def gpu() -> str:
+    """Tokens a second on a GPU, and milliseconds of forward passes by their rows."""
+    data = results("gpu")
+    start = "tokens a second, "
+    speeds = {name.removeprefix(start): of for name, of in data.items() if name.startswith(start)}
+    large = "Llama 8B shape"
+    rows = [
+        [
+            large if large in name else "SmolLM2",
+            f"`{name.removesuffix(f', {large}')}`",
+            f"{of['tokens'] / of['seconds']:.0f}",
+            f"{of['tokens'] / of['forwards']:.2f}" if of["forwards"] else "1.00",
+        ]
+        for name, of in speeds.items()
+    ]
+    told = table(["model", "way", "tokens/s", "tokens a forward pass"], rows)
+    passes = [
+        (*re.fullmatch(r"(.+): (\d+) rows, (\d+) cached", name).groups(), of)  # type: ignore[union-attr]
+        for name, of in data.items()
+        if re.search(r"rows, \d+ cached$", name)
+    ]
+    counts = sorted({int(count) for _, count, *_ in passes})
+    cells = {(model, int(count)): of for model, count, _, of in passes}
+    head = ["a forward pass", *(f"{count} rows" for count in counts), "weights and cache read once"]
+    times = [
+        [
+            model,
+            *(f"{cells[model, count]['ms']:.2f} ms" for count in counts),
+            f"{cells[model, 1]['floor_ms']:.2f} ms",
+        ]
+        for model in dict.fromkeys(model for model, *_ in passes)
+    ]
+    found = next(of for name, of in data.items() if name.startswith("verify differs"))
+    facts = data["circumstances"]
+    ratio = cells[large, 17]["ms"] / cells[large, 1]["ms"]
+    machine = f"{facts['cuda']}, {facts['cores']} cores of {facts['processor']}"
+    return (
+        f"{told}\n\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
+        f"as one. {passes[0][2]} cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
+        "which are more than a block and its check. In bf16 `verify` and `ntp` part in "
+        f"{found['differing answers']} of {found['answers']} answers, as products of one row and "
+        "of many round differently. Each way was timed once, in this order, after one prompt. "
+        f"Measured on {machine}, PyTorch {facts['torch']}, transformers {facts['transformers']}."
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, sweep, bench, speeds, forwards),
-        *(dtypes, solvers, adapter_training, requests),
+        *(dtypes, gpu, solvers, adapter_training, requests),
     )
 }
 """By their names."""

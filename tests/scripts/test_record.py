@@ -68,13 +68,13 @@ def test_what_the_real_model_checks_are_the_words_of_next_token_prediction():
             assert card.model != NANO
 
 
-def test_the_names_are_mixed_up_in_parallel_and_only_then(nano):
-    (card,) = [card for card in CARDS if card.name == "names-mixed-up"]
+def test_the_name_is_garbled_in_parallel_and_only_then(nano):
+    (card,) = [card for card in CARDS if card.name == "name-garbled"]
     example = example_of(card.prompt)
     mixed, plain = gallery_traces(card.name).values()
-    assert "frog Whiskers" in card.prompt
+    assert "Bubbles" in card.prompt
     assert not story.check(example, mixed.text)
     assert story.check(example, plain.text)
     slow = generate(nano, card.prompt, by(0.0))
     assert story.check(example, slow.text)
-    assert f"With γ = 0, in {slow.num_forwards}, no name is mixed up." in card.sentence
+    assert f"With γ = 0, in {slow.num_forwards}, the name is whole." in card.sentence

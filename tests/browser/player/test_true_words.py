@@ -23,8 +23,8 @@ def gallery_run(page, name: str):
 
 
 def test_hindsight_is_counted_in_the_lane_and_marked_in_the_text(replay):
-    gallery_run(replay, "names-mixed-up")
-    trace = gallery_traces("names-mixed-up")["sbd"]
+    gallery_run(replay, "name-garbled")
+    trace = gallery_traces("name-garbled")["sbd"]
     seen = [item for event in trace.events for item in event.hindsight]
     wanted = sorted(item.position for item in seen if item.argmax_id != item.token_id)
     toggle = replay.get_by_role("button", name=f"hindsight disagrees with {len(wanted)}")
