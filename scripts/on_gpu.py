@@ -2,9 +2,10 @@
 
 `pack` writes, on this machine, the loads to copy there. There `base` unpacks the base, and the
 steps follow in the order of STEPS; each takes at most MOST_MINUTES, resumes where it ended, and is
-useful alone. Results are in loads below WORK/back. --dry-run goes through all of it, tiny, on a
-CPU; there, with --device cuda, compiled and on the GPU, before the minutes are spent.
-Knows the commands of sbd_core; trains and decodes nothing by itself.
+useful alone. Results are in loads below WORK/back; `figures` makes a results file of them here.
+--dry-run goes through all of it, tiny, on a CPU; there, with --device cuda, compiled and on the
+GPU, before the minutes are spent. Knows the commands of sbd_core; trains and decodes nothing by
+itself.
 """
 
 import argparse
@@ -152,11 +153,12 @@ def decode(kit: Kit) -> list[Path]:
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=kit.of("bfloat16", "float32"))
     ids = [model.encode(prompt, is_raw=False) for prompt in own_prompts(kit.of(10, 1))]
     num_tokens = kit.of(128, 8)
-    methods = [*by_engine(model, ours(model, num_tokens)), *by_transformers(model, num_tokens)]
-    for method in methods:
+    for method in by_engine(model, ours(model, num_tokens)):
         found.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
     measure_generate(kit, found, "SmolLM2", model, ids, num_tokens)
     passes(kit, found, "SmolLM2", model.backend, model.model)
+    for method in by_transformers(model, num_tokens):  # last, as they take longest
+        found.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
     return [found.file]
 
 
@@ -434,9 +436,9 @@ STEPS: dict[str, Callable[[Kit], list[Path]]] = {
 }
 """In the order of their worth; the two adapters need the text."""
 MINUTES = {
-    "decode": 2.5,
-    "large": 2.0,
-    "text": 3.0,
+    "decode": 6.0,
+    "large": 4.0,
+    "text": 5.0,
     "decoding": 8.0,
     "drafting": 6.0,
     "nano": 6.0,
@@ -510,6 +512,15 @@ def bytes_in(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
+def write_figures(work: Path, out: Path) -> None:
+    """Put what the measuring steps found into one file, for scripts.write_tables."""
+    found: dict[str, Any] = {}
+    for step in ("exactness", "large", "decode"):
+        file = work / f"{step}.json"
+        found = json.loads(file.read_text("utf-8")) | found if file.is_file() else found
+    out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
 def joined(folder: Path, name: str) -> Path:
     """The file of `name` made of its parts in a folder."""
     target = folder / name
@@ -567,7 +578,7 @@ def dry_run(work: Path, device: str = "cpu") -> None:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.on_gpu", description=__doc__)
-    parser.add_argument("step", nargs="?", choices=("pack", "base", *STEPS))
+    parser.add_argument("step", nargs="?", choices=("pack", "base", "figures", *STEPS))
     parser.add_argument(
         "--work", type=Path, default=Path("/tmp/on-gpu"), help="folder outside the tree"
     )
@@ -584,6 +595,8 @@ def main() -> None:
         pack(flags.work, base_folder(SMOLLM2) / GGUF_FILE, flags.extra)
     elif flags.step == "base":
         unpack_base(flags.work)
+    elif flags.step == "figures":
+        write_figures(flags.work, ASSETS / "results" / "gpu.json")
     elif flags.step is None:
         parser.error("step: must be given without --dry-run")
     else:

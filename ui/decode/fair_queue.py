@@ -94,6 +94,12 @@ class FairQueue:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
 
+    def waits_for_own(self, ticket: object) -> bool:
+        """Whether the turn is another one's of the same session."""
+        with self._lock:
+            session = ticket.session if isinstance(ticket, Ticket) else ""
+            return bool(session and self._line and self._line[0].session == session)
+
     def rest(self, ticket: object, seconds: float) -> None:
         """Wait until the line moves, or for so many seconds; not at all if it is their turn."""
         with self._lock:

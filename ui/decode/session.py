@@ -259,7 +259,8 @@ class Session:
             if time.monotonic() > deadline:
                 raise SetBlockDecodingError("The model is busy; try again in a minute.")
             require_listener(client)
-            yield Update(message=waiting_text(num_ahead), num_ahead=num_ahead)
+            is_own = self.queue.waits_for_own(ticket)
+            yield Update(message=waiting_text(num_ahead, is_own=is_own), num_ahead=num_ahead)
             self.queue.rest(ticket, SECONDS_BETWEEN_LOOKS)
 
     def _run(
@@ -351,8 +352,10 @@ def late_text(limits: Limits) -> str:
     return f"Stopped after {limits.max_run_seconds:.0f} seconds, this page’s limit."
 
 
-def waiting_text(num_ahead: int) -> str:
-    """The place in line, in words."""
+def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
+    """The place in line, in words. is_own: the decode that runs is the visitor's own."""
+    if num_ahead == 1 and is_own:
+        return "Your other decode is still running: stop it in its view, or this one comes next."
     if num_ahead == 1:
         return "Another decode is running; yours comes next."
     return f"{num_ahead} decodes are before yours; it starts by itself."

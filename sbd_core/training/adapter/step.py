@@ -5,9 +5,9 @@ the forward pass that decodes; all blocks of a text read them. Knows nothing of 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -115,7 +115,8 @@ class AdapterModule(nn.Module):
         base, weights = self.base, self.base.weights
         device, dtype = weights.embedding.device, weights.embedding.dtype
         texts = states.texts.to(device, non_blocking=True)
-        cached = self._clean_keys_and_values(texts)
+        run = self._layer if torch.is_grad_enabled() else layer_forward
+        cached = self._clean_keys_and_values(texts, run)
         num_texts, num_blocks, size = states.token_ids.shape
         start = states.start.to(device, non_blocking=True).repeat_interleave(size, 1)
         own = torch.arange(num_blocks * size, device=device)
@@ -131,7 +132,6 @@ class AdapterModule(nn.Module):
         is_seen = torch.cat([is_before, is_own], -1)[:, None]
         mask = torch.zeros(is_seen.shape, dtype=dtype, device=device)
         mask.masked_fill_(~is_seen, -torch.inf)
-        run = self._layer if torch.is_grad_enabled() else layer_forward
         for index, layer in enumerate(weights.layers):
             low = {
                 name: (self.down[f"{index}_{name}"], self.up[f"{index}_{name}"]) for name in LINEARS
@@ -142,10 +142,13 @@ class AdapterModule(nn.Module):
         return normed.view(num_texts, num_blocks, size, -1)
 
     @torch.no_grad()
-    def _clean_keys_and_values(self, texts: Tensor) -> list[tuple[Tensor, Tensor]]:
+    def _clean_keys_and_values(
+        self, texts: Tensor, run: Callable[..., Any]
+    ) -> list[tuple[Tensor, Tensor]]:
         """Keys and values (texts, kv heads, n, size) of token ids (texts, n), for every layer.
 
-        What lies behind a shorter text's end is finite and no block's to see.
+        run: layer_forward, compiled or not. What lies behind a shorter text's end is finite and
+        no block's to see.
         """
         base, cached = self.base, []
         positions = torch.arange(texts.shape[1], device=texts.device).repeat(texts.shape[0])
@@ -153,7 +156,7 @@ class AdapterModule(nn.Module):
         angles = base.angles_at(positions, base._rotary)
         hidden = base.weights.embedding[texts.flatten()]
         for layer in base.weights.layers:
-            hidden, own = self._layer(hidden, layer, angles, self._eps, len(texts))
+            hidden, own = run(hidden, layer, angles, self._eps, len(texts))
             cached.append(own)
         return cached
 

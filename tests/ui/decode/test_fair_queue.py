@@ -139,3 +139,16 @@ def test_who_waits_is_called_when_the_line_moves():
     resting.join(60)
     assert not resting.is_alive()
     assert queue.num_ahead(second) == 0
+
+
+def test_a_wait_for_a_run_of_the_same_tab_is_known_as_such():
+    queue, _ = line()
+    first = queue.join("anna", "tab")
+    own, other, nameless = (queue.join("anna", session) for session in ("tab", "another", ""))
+    assert [queue.waits_for_own(ticket) for ticket in (own, other, nameless)] == [
+        True,
+        False,
+        False,
+    ]
+    queue.leave(first)
+    assert not queue.waits_for_own(other)
