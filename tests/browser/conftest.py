@@ -123,7 +123,7 @@ def advanced(page):
     page.locator(".sbd-advanced-switch[aria-expanded=false]").click()
 
 
-EXACT, PAPER, ONE = "Exact (verify)", "Paper (Eq. 8)", "One at a time"
+EXACT, PAPER, ONE = "Exact (verify)", "Set Block Decoding", "Next-token prediction"
 FIRST = "Causal token first"
 
 

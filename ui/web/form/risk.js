@@ -91,14 +91,10 @@ const WAYS = [
   [FIRST, "Causal token first", ""],
   [
     "sbd",
-    "Paper (Eq. 8)",
-    "A forward pass keeps its surest guesses, as long as all their entropies but the largest sum to at most γ. The words may differ.",
+    "Set Block Decoding",
+    "By Eq. 8 of the paper, a forward pass keeps its surest guesses, as long as all their entropies but the largest sum to at most γ. The words may differ.",
   ],
-  [
-    "ntp",
-    "One at a time",
-    "Next-token prediction writes one token per forward pass, from left to right.",
-  ],
+  ["ntp", "Next-token prediction", "It writes one token per forward pass, from left to right."],
 ];
 
 const WHY = {
