@@ -366,7 +366,11 @@ def gpu() -> str:
     ]
     counts = sorted({int(count) for _, count, *_ in passes})
     cells = {(model, int(count)): of for model, count, _, of in passes}
-    head = ["a forward pass", *(f"{count} rows" for count in counts), "weights and cache read once"]
+    head = [
+        "a forward pass",
+        *(f"{count} row{'s' * (count > 1)}" for count in counts),
+        "weights and cache read once",
+    ]
     times = [
         [
             model,
@@ -380,12 +384,12 @@ def gpu() -> str:
     ratio = cells[large, 17]["ms"] / cells[large, 1]["ms"]
     machine = f"{facts['cuda']}, {facts['cores']} cores of {facts['processor']}"
     return (
-        f"{told}\n\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
+        f"{told}\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
         f"as one. {passes[0][2]} cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
         "which are more than a block and its check. In bf16 `verify` and `ntp` part in "
         f"{found['differing answers']} of {found['answers']} answers, as products of one row and "
         "of many round differently. Each way was timed once, in this order, after one prompt. "
-        f"Measured on {machine}, PyTorch {facts['torch']}, transformers {facts['transformers']}."
+        f"Measured on {machine}, PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
     )
 
 

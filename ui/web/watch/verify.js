@@ -22,8 +22,11 @@ const KINDS = [
   ["beyond", "after the end"],
 ];
 
-/** The legend under the tiles. */
-export function makeVerifyLegend() {
+/**
+ * The legend under the tiles.
+ * @param {string} [without] a kind that none of them is
+ */
+export function makeVerifyLegend(without) {
   const sentence = [
     "One ",
     term("pass"),
@@ -35,7 +38,7 @@ export function makeVerifyLegend() {
       "threw one away, drafts on, up to the answer’s end or its limit: the answer is that of " +
       "next-token prediction.",
   ];
-  const kinds = KINDS.map(([kind, words]) =>
+  const kinds = KINDS.filter(([kind]) => kind !== without).map(([kind, words]) =>
     make(
       "li",
       "",

@@ -91,7 +91,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const names = namesOf(run, tokens);
   const figure = new Figure(atDraft(run, start), signal);
   const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
-  const legend = makeVerifyLegend();
+  const legend = makeVerifyLegend("beyond");
   const news = make("p", "sbd-learn-yours", { role: "status" });
   const written = makeWritten(run, pass);
   const outcome = checkWords(lesson);
