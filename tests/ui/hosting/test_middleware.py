@@ -229,7 +229,8 @@ def export(tmp_path) -> WebFolder:
     return open_web(Path(export_web(None, tmp_path / "export").folder))
 
 
-def test_the_files_of_an_export_are_served_for_good_and_in_ranges(page, export):
+def test_the_files_of_an_export_are_served_for_good_and_in_ranges(page, export, monkeypatch):
+    monkeypatch.setattr(web_models, "_served", {})
     assert httpx.get(f"{page.url}/web-model/{export.digest}/manifest.json").status_code == 404
     url = f"{page.url}/{web_models.address_of(export)}"
     assert url.endswith(f"/web-model/{export.digest}/")
