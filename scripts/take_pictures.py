@@ -29,7 +29,7 @@ from ui.views import learn as export
 FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35
 HOME, LEARN, STATIC_SITE = "home", "learn", "static-site"
-HOME_PASSES = 15
+HOME_PASSES = 3
 SCENES = ("the-bound", "the-cache")
 """Scenes of the Learn view that the documents show."""
 SITE_PROMPT = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
