@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core import roofline
+from sbd_core.config import Calibration
 from sbd_core.plots import theme
 from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
 from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS
@@ -39,6 +40,7 @@ def constants() -> dict[str, Any]:
         "strategyTitles": {name: title for title, name in STRATEGIES},
         "linkNames": [*permalink.FIELDS, permalink.LANES],
         "devices": {name: _device(device) for name, device in roofline.DEVICES.items()},
+        "calibration": asdict(Calibration()),
         "limits": _limits(),
     }
 

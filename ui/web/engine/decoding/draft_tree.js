@@ -1,5 +1,6 @@
 // Which rows a forward pass of verify feeds: one rule, by what a row may bring and what it costs;
 // sbd_core/decoding/draft_tree.py says how. Pure; nothing here sees a token.
+import constants from "../../constants.json" with { type: "json" };
 
 /** @typedef {[numRows: number, seconds: number][]} RowCosts from 1 row on, in rising order; seconds never fall */
 /** @typedef {{ survival: number[], drafted: number, alternatives: number, rejected: number }} Calibration of a head's probabilities, kept with its weights */
@@ -12,12 +13,7 @@
 /** Largest number of alternatives to a drafted token. */
 export const NUM_ALTERNATIVES = 7;
 /** @type {Calibration} of a model that names none */
-export const USUAL_CALIBRATION = {
-  survival: [0.5, 0.25],
-  drafted: 1,
-  alternatives: 1,
-  rejected: 0.6,
-};
+export const USUAL_CALIBRATION = constants.calibration;
 const MEMORY = 0.98;
 const PRIOR_WEIGHT = 2;
 const CERTAIN = 0.99;

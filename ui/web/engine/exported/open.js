@@ -85,7 +85,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
     endIds: new Set(config.end_token_ids),
     suppressedIds: config.suppressed_ids ?? [],
     repetitionPenalty: ownPenalty(config.repetition_penalty ?? 1),
-    calibration: config.calibration ?? USUAL_CALIBRATION,
+    calibration: { ...USUAL_CALIBRATION, ...config.calibration },
     samplerHead: config.sampler ? samplerHead(weights, shape) : null,
     numParameters: numParameters(manifest),
   });
