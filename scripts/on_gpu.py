@@ -43,6 +43,8 @@ from sbd_core.models.checkpoint_info import CHECKPOINTS, DEFAULT_CHECKPOINT, REA
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
 from sbd_core.models.protocol import ForwardRequest
+from sbd_core.training.checkpoints.checkpoint import RECIPE_FILE, export, load_model
+from sbd_core.training.recipe import read_recipe
 
 MOST_MINUTES = 9.0
 LOAD_BYTES = 60 * 2**20
@@ -52,6 +54,8 @@ BACK_FILES, BACK_BYTES = 8, 16_000_000
 LEFT_HERE = ("assets/pictures", "assets/traces", "assets/dist", "assets/vendor", "ui/web", "docs")
 """Tracked folders that no step needs."""
 DRY_STEPS = ("--steps", 1)
+SHARE_OF_START = 0.3
+"""Of nano's released weights."""
 ROWS, CACHED = (1, 2, 4, 8, 16, 17, 32, 64), (512, 2048, 4096, 8192, 16_384)
 LLAMA_8B = {
     "vocab_size": 128_256,
@@ -408,8 +412,8 @@ def requests(kit: Kit, model: Path, out: Path, block_size: int) -> list[Path]:
 
 
 def nano(kit: Kit) -> list[Path]:
-    """The bundled model trained on by its stage's recipe, in a GPU's batches; then every table."""
-    trained = kit.work / "nano"
+    """The bundled model trained on in large batches, averaged with its start; then every table."""
+    trained, released = kit.work / "nano", kit.work / "nano-averaged"
     recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
     recipe |= {"batch_size": kit.of(768, 4)} | kit.of({}, {"steps": 1, "decay_steps": 0})
     file = kit.work / "nano-recipe.json"
@@ -417,12 +421,22 @@ def nano(kit: Kit) -> list[Path]:
     words = ["--stage", "sbd", "--recipe", file, "--init", DEFAULT_CHECKPOINT, "--out", trained]
     length = kit.of(("--minutes", kit.minutes - 1), DRY_STEPS)
     command(kit, "train", *words, *length, *kit.compiling)
+    average_with_start(trained, released)
     out = kit.work / "nano.json"
-    words = ["--model", trained, "--limit", kit.of(200, 1), "--out", out, "--device", kit.device]
+    words = ["--model", released, "--limit", kit.of(200, 1), "--out", out, "--device", kit.device]
     words += kit.of(["--sweep", "--batch-size", 64], ["--max-new-tokens", 4])
     command(kit, "evaluate", *words)
     results = [out] if out.is_file() else []
-    return [*results, *(path for path in sorted(trained.iterdir()) if path.is_file())]
+    return [*results, *(path for path in sorted(released.iterdir()) if path.is_file())]
+
+
+def average_with_start(trained: Path, released: Path) -> None:
+    """Write the trained weights averaged with the bundled model's, which keep its other skills."""
+    model, tokenizer = load_model(trained)
+    start, _ = load_model(DEFAULT_CHECKPOINT)
+    for own, before in zip(model.parameters(), start.parameters(), strict=True):
+        own.data.lerp_(before.data, SHARE_OF_START)
+    export(model, tokenizer, read_recipe("sbd", trained / RECIPE_FILE, {}), released)
 
 
 STEPS: dict[str, Callable[[Kit], list[Path]]] = {

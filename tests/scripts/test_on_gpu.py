@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.training.checkpoints.checkpoint import load_model
 from scripts.on_gpu import BACK_BYTES, BACK_FILES, STEPS, Kit, command, dry_run, loads_back
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -27,6 +30,13 @@ def test_every_step_runs_dry_and_leaves_what_it_is_for(tmp_path: Path) -> None:
     assert told["set_block_decoding"]["strategy"] == "sbd"
     assert json.loads((work / "drafted.json").read_text())["curve"]
     assert json.loads((work / "decoding-4.json").read_text())["requests"]
+    start, trained, released = (
+        load_model(folder)[0].model.embed_tokens.weight
+        for folder in (DEFAULT_CHECKPOINT, work / "nano", work / "nano-averaged")
+    )
+    assert not torch.equal(start, trained)
+    torch.testing.assert_close(released, 0.7 * trained + 0.3 * start, atol=1e-2, rtol=1e-2)
+    assert not torch.equal(released, trained)
     sent = {path.name for path in (tmp_path / "there" / "load-1").iterdir()}
     assert "sbd_core" in sent
     assert not (tmp_path / "there" / "load-1" / "assets" / "pictures").exists()
