@@ -11,7 +11,7 @@ from sbd_core.plots import theme
 from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
 from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS
 from ui.decode import form
-from ui.form.controls import FIELD_IDS, STRATEGIES
+from ui.form.controls import FIELD_IDS
 from ui.share import permalink, trace_files
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
@@ -37,7 +37,6 @@ def constants() -> dict[str, Any]:
         "inks": {name: {**asdict(ink), "ramp": name} for name, ink in schemes.items()},
         "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
         "formIds": FIELD_IDS,
-        "strategyTitles": {name: title for title, name in STRATEGIES},
         "linkNames": [*permalink.FIELDS, permalink.LANES],
         "devices": {name: _device(device) for name, device in roofline.DEVICES.items()},
         "calibration": asdict(Calibration()),

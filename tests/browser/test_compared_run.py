@@ -61,7 +61,7 @@ def test_a_run_that_was_stopped_is_compared_over_its_own_tokens(replay):
     details(replay)
     whole = replay.get_by_label("The whole run")
     expect(whole).to_contain_text(f"forward passes instead of {len(written)}")
-    expect(whole).to_contain_text("engine time a token, one timing; next-token")
+    expect(whole).to_contain_text("time a token, one timing; next-token")
     expect(replay.locator(".sbd-numbers-why").first).to_contain_text("It was stopped.")
 
 

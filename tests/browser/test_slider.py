@@ -33,7 +33,7 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     page = open_page(measured_url, reduced_motion="reduce")
     expect(page.locator(".sbd-risk-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
     now, stale = page.locator(".sbd-risk-now"), page.locator("#sbd-player .sbd-stale").first
-    words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
+    words = "Exact (verify)" if best.strategy == "verify" else f"γ {best.gamma:g}"
     expect(now).to_have_text(words)
     expect(page.locator(".sbd-risk-best")).to_be_hidden()
     # The recording on the stage was made with the same.
@@ -62,7 +62,7 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     gamma = recordings.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
     expect(now).to_have_text(f"γ {gamma:g}")
     page.get_by_label("Prompt").fill("Something of mine.")
-    words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
+    words = "Exact (verify)" if best.strategy == "verify" else f"γ {best.gamma:g}"
     expect(now).to_have_text(words)
     decode(page)
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"

@@ -124,7 +124,7 @@ def forms_of(lanes: object, form: Form) -> dict[str, Form]:
     lanes: see `lane_settings`. form: the fields that they share.
     """
     if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
-        raise ArgumentError("Lanes", f"must be 1 to {MAX_LANES}; choose one", None)
+        raise ArgumentError("Ways to decode", f"must be 1 to {MAX_LANES}; choose one", None)
     settings = {str(lane): lane_settings(lane) for lane in lanes}
     return {lane: replace(form, **own) for lane, own in settings.items()}
 

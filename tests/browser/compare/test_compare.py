@@ -56,10 +56,10 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     num_right = sum(verdict["right"] for verdict in lanes.values())
     right = story.locator(".sbd-compare-verdict .sbd-verdict.is-right")
     expect(right).to_have_count(num_right)
-    story.get_by_role("button", name="Explain how the lanes were timed").focus()
+    story.get_by_role("button", name="Explain the times").focus()
     for words in ("A recorded run.", "a single timing", "compared by the token"):
         expect(story.locator(".sbd-compare .sbd-term-note")).to_contain_text(words)
-    story.locator(".sbd-compare-table").get_by_role("button", name="Verify", exact=True).hover()
+    button(story, "Exact (verify)").hover()
     expect(story.locator(".sbd-compare .sbd-term-note")).to_contain_text(
         "checks guesses before they count"
     )
@@ -76,9 +76,9 @@ def test_an_example_gives_its_prompt_and_a_chosen_lane_is_said_to_be_missing(sto
     enter(story)
     stale = story.locator(".sbd-compare-card .sbd-stale")
     old = story.get_by_label("Prompt").input_value()
-    story.get_by_label("Lane 1").select_option("random")
-    expect(stale).to_contain_text("the lane “Random, k 2” too")
-    expect(stale).to_contain_text("no lane “Next-token prediction”")
+    story.get_by_label("Way 1", exact=True).select_option("random")
+    expect(stale).to_contain_text("“Random, k 2” too")
+    expect(stale).to_contain_text("no “Next-token prediction”")
     story.get_by_role("button", name=re.compile("^JSON")).click()
     expect(stale).to_contain_text("another prompt")
     expect(story.get_by_label("Prompt")).not_to_have_value(old)
@@ -108,7 +108,7 @@ def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, ser
     assert marked > 0
     expect(cells(page, "sbd:50").last).to_contain_text(re.compile(rf"^{marked} tokens? of"))
     expect(lane(page, "verify").locator(".is-other")).to_have_count(0)
-    page.get_by_role("button", name="Explain how the lanes were timed").focus()
+    page.get_by_role("button", name="Explain the times").focus()
     expect(page.locator(".sbd-compare .sbd-term-note")).to_contain_text("without drawing")
 
 
@@ -157,13 +157,13 @@ def test_a_preset_compares_solvers_and_their_chart_marks_the_runs(open_page, sto
     chip = page.get_by_role("button", name="Solvers", exact=True)
     chip.click()
     expect(chip).to_have_attribute("aria-pressed", "true")
-    page.get_by_label("Lane 2").select_option("top-k")
-    page.get_by_label("k of place 2").fill("3")
+    page.get_by_label("Way 2", exact=True).select_option("top-k")
+    page.get_by_label("k of way 2").fill("3")
     expect(chip).to_have_attribute("aria-pressed", "false")
     page.get_by_label("Prompt").fill("p")
     go(page).click()
-    titles = ["SBD, γ 0.1", "Top-k, k 3", "Confidence threshold, τ 0.9", "Left to right, k 2"]
-    expect(page.locator(".sbd-compare-name")).to_have_text(titles)
+    titles = ["Top-k, k 3", "Confidence threshold, τ 0.9", "Left to right, k 2"]
+    expect(page.locator(".sbd-compare-name")).to_have_text(["Set Block Decoding, γ 0.1", *titles])
     expect(go(page)).to_be_enabled()
     expect(cells(page, "top-k:3").last).to_have_text("–")
     page.locator("#sbd-charts").get_by_role("button", name="Charts").click()
@@ -207,14 +207,14 @@ def test_errors_are_said_and_lose_nothing(compared):
     expect(compared.locator(".sbd-compare-name")).to_have_text(TITLES)
     compared.get_by_label("Prompt").fill("p")
     expect(compared.locator(".sbd-compare-news")).to_be_empty()
-    compared.get_by_label("γ of place 2").fill("-1")
+    compared.get_by_label("γ of way 2").fill("-1")
     go(compared).click()
     expect(compared.get_by_role("alert")).to_have_text("γ must be a finite number >= 0; got -1.")
     for place in (1, 2, 3, 4):
-        compared.get_by_label(f"Lane {place}", exact=True).select_option("")
-    expect(note).to_contain_text("which Compare refuses: no lane is chosen")
+        compared.get_by_label(f"Way {place}", exact=True).select_option("")
+    expect(note).to_contain_text("which Compare refuses: no way to decode is chosen")
     go(compared).click()
-    expect(compared.get_by_role("alert")).to_have_text("Lanes must be 1 to 4; choose one.")
+    expect(compared.get_by_role("alert")).to_have_text("Ways to decode must be 1 to 4; choose one.")
     expect(go(compared)).to_be_enabled()
 
 
@@ -268,10 +268,11 @@ def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(compared)
         compared.keyboard.press(key)
         expect(compared.get_by_text("Pin and branch work on one run at a time")).to_be_visible()
     compared.keyboard.press("?")
-    expect(compared.locator(".sbd-compare .sbd-help")).to_contain_text("move between lanes")
+    expect(compared.locator(".sbd-compare .sbd-help")).to_contain_text("move between answers")
 
 
-TITLES = ["Next-token prediction", "SBD, γ 0.1", "SBD, γ 50", "Verify"]
+SBD = "Set Block Decoding, γ"
+TITLES = ["Next-token prediction", f"{SBD} 0.1", f"{SBD} 50", "Exact (verify)"]
 
 
 def button(page, name: str):
@@ -290,7 +291,7 @@ def enter(page):
 
 def run(page):
     """Run all lanes, gammas 0.1 and 50, to their end."""
-    page.get_by_label("γ of place 3").fill("50")
+    page.get_by_label("γ of way 3").fill("50")
     go(page).click()
     expect(page.locator(".sbd-compare-name")).to_have_text(TITLES)
     expect(go(page)).to_be_enabled()
@@ -321,7 +322,7 @@ def test_each_model_has_the_lanes_that_mean_something_on_it(serve, open_page) ->
     offers = [Offer(lambda: LazyModel.of(nano)), Offer(lambda: LazyModel.of(real), title="Real")]
     page = open_page(serve(Models(offers)))
     enter(page)
-    places = [page.get_by_label(f"Lane {place}", exact=True) for place in (1, 2, 3, 4)]
+    places = [page.get_by_label(f"Way {place}", exact=True) for place in (1, 2, 3, 4)]
     for place, kind in zip(places, ("ntp", "sbd", "sbd", "verify"), strict=True):
         expect(place).to_have_value(kind)
     page.get_by_role("radio", name="Real").check()

@@ -204,7 +204,7 @@ def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, 
     assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.isStopped")
     words = "The server does not answer; nothing of the new run has come."
     expect(news(waiting)).to_have_text(words)
-    words = "The server does not answer; nothing more of these lanes has come."
+    words = "The server does not answer; nothing more of this run has come."
     expect(racing.locator(".sbd-compare-news")).to_have_text(words)
     for button in (decode_button(page), decode_button(waiting), go(racing)):
         expect(button).to_be_enabled()

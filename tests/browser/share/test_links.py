@@ -96,21 +96,22 @@ def result_of(page) -> list[list[str]]:
 def test_a_link_compares_again_in_another_browser(story, elsewhere):
     enter(story)
     story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
-    story.get_by_label("Lane 1").select_option("")
-    story.get_by_label("γ of place 3").fill("50")
+    story.get_by_label("Way 1", exact=True).select_option("")
+    story.get_by_label("γ of way 3").fill("50")
     go(story).click()
     expect(story).to_have_url(re.compile("lanes=sbd%3A0.1%2Csbd%3A50%2Cverify"))
     result = result_of(story)
-    assert [row[0] for row in result] == ["SBD, γ 0.1", "SBD, γ 50", "Verify"]
+    names = ["Set Block Decoding, γ 0.1", "Set Block Decoding, γ 50", "Exact (verify)"]
+    assert [row[0] for row in result] == names
     other = elsewhere(story.url)
     expect(other.locator(".sbd-compare-name")).to_have_text([row[0] for row in result])
     expect(go(other)).to_be_enabled()
     assert result_of(other) == result
     assert other.url == story.url
     expect(other.get_by_label("Prompt")).to_have_value("Æ & <b>?\n2+2=4")
-    expect(other.get_by_label("Lane 1")).to_have_value("sbd")
-    expect(other.get_by_label("Lane 4")).to_have_value("")
-    expect(other.get_by_label("γ of place 2")).to_have_value("50")
+    expect(other.get_by_label("Way 1", exact=True)).to_have_value("sbd")
+    expect(other.get_by_label("Way 4", exact=True)).to_have_value("")
+    expect(other.get_by_label("γ of way 2")).to_have_value("50")
 
 
 def test_the_address_names_everything_and_pins_too(open_page, story_url):

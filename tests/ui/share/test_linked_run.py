@@ -58,7 +58,7 @@ BAD_LINKS = {
 BAD_COMPARISONS = {
     "lanes=ntp,%3Cb%3E": "lanes must each be one of ntp, verify, sbd",
     "lanes=sbd:1e999": "γ must be a finite number >= 0; got inf.",
-    "lanes=ntp,ntp,ntp,ntp,sbd": "Lanes must be 1 to 4",
+    "lanes=ntp,ntp,ntp,ntp,sbd": "Ways to decode must be 1 to 4",
     "lanes=verify&block=99": "Block size must be from 2 to 16",
 }
 

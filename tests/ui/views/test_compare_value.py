@@ -74,9 +74,9 @@ def test_what_the_lanes_share_comes_from_the_form_and_a_lane_asked_for_twice_run
 
 
 BAD = {
-    "no lanes": ([], FORM, "Lanes must be 1 to 4; choose one."),
-    "lanes no list": ("ntp", FORM, "Lanes must be 1 to 4"),
-    "five lanes": (list(SOLVERS)[:5], FORM, "Lanes must be 1 to 4"),
+    "no lanes": ([], FORM, "Ways to decode must be 1 to 4; choose one."),
+    "lanes no list": ("ntp", FORM, "Ways to decode must be 1 to 4"),
+    "five lanes": (list(SOLVERS)[:5], FORM, "Ways to decode must be 1 to 4"),
     "unknown lane": (["ntp", "fast"], FORM, "lanes must each be one of ntp, verify, sbd"),
     "lane is a list": ([["ntp"]], FORM, "lanes must each be one of"),
     "a value of none": (["ntp:3"], FORM, "lanes ntp takes no value"),

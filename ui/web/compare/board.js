@@ -60,8 +60,8 @@ export const KEY_OF_MARKS =
   "A number in a dashed box: so many of its tokens are missing there.";
 
 const TIMES_WORDS =
-  "One model decoded every lane, a forward pass of each in turn. Times are the engine’s, without " +
-  "drawing, each a single timing: another run gives others. Answers may differ in length, so lanes are " +
+  "One model decoded in every way, a forward pass of each in turn. Times are the model’s, without " +
+  "drawing, each a single timing: another run gives others. Answers may differ in length, so they are " +
   "compared by the token.";
 
 /** @param {Pick<Run, "isRecorded">} run */

@@ -1,8 +1,9 @@
 // Which lanes to compare: up to four, two presets, Compare and Stop, and one line of news.
 
 import constants from "../constants.json" with { type: "json" };
+import { GLOSSARY } from "../core/glossary.js";
 import { chosenModel } from "../core/models.js";
-import { elementOf, make, setAttribute, setText } from "../dom/elements.js";
+import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";
 import { dialLetter, dialOf, KINDS, kindTitle } from "../engine/session/lane_names.js";
 
@@ -13,8 +14,8 @@ import { dialLetter, dialOf, KINDS, kindTitle } from "../engine/session/lane_nam
 /** @typedef {{ start: () => void, halt: () => void }} FormActions */
 
 const HOW =
-  "Every lane decodes the same prompt with the same weights, a forward pass of each in turn. SBD is the " +
-  "paper’s rule; a solver below it picks by another.";
+  "Each way decodes the same prompt with the same weights, a forward pass of each in turn. Set Block " +
+  "Decoding is the paper’s rule; a solver below it picks by another.";
 
 /** One of the four places: what decodes there, and the value of its setting if it has one. */
 class LaneChoice {
@@ -26,7 +27,7 @@ class LaneChoice {
     this.place = place;
     const options = kinds.map((kind) => make("option", "", { value: kind }, kindTitle(kind)));
     const none = make("option", "", { value: "" }, "none");
-    this.select = make("select", "", { "aria-label": `Lane ${place}` }, none, ...options);
+    this.select = make("select", "", { "aria-label": `Way ${place}` }, none, ...options);
     this.letter = make("span", "sbd-compare-letter");
     this.field = make("input", "sbd-compare-dial", { type: "number", min: "0", step: "any" });
     const dial = make("label", "", {}, this.letter, this.field);
@@ -39,8 +40,10 @@ class LaneChoice {
     const dial = dialOf(this.select.value);
     const letter = dial ? dialLetter(dial[0]) : "";
     setText(this.letter, letter);
-    setAttribute(this.field, "aria-label", `${letter} of place ${this.place}`);
-    this.field.parentElement?.classList.toggle("is-unused", !dial);
+    setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
+    const label = find(this.root, "label");
+    label.title = GLOSSARY[dial?.[0] === "max_rows" ? "row" : (dial?.[0] ?? "")]?.words ?? "";
+    label.classList.toggle("is-unused", !dial);
     this.field.value = dial?.[1] ? String(dial[1]) : "";
   }
 
@@ -82,7 +85,7 @@ export class CompareForm {
       chip.addEventListener("click", () => this.choose(preset.lanes));
       return preset;
     });
-    const legend = make("legend", "sbd-unseen", {}, "Lanes");
+    const legend = make("legend", "sbd-unseen", {}, "Ways to decode");
     this.root = make(
       "div",
       "sbd-card sbd-compare-form",
@@ -92,7 +95,7 @@ export class CompareForm {
         "sbd-compare-buttons",
         {},
         ...this.presets.map(({ chip }) => chip),
-        question("the lanes", HOW),
+        question("the comparison", HOW),
         this.news,
         this.go,
         this.stop,

@@ -6,9 +6,9 @@ import { answersInCells } from "../core/sudoku.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { isDarkPage } from "../dom/page.js";
-import { explain, question } from "../dom/terms.js";
+import { explain, makeTerm, question } from "../dom/terms.js";
 import { showPieces } from "../dom/tokens.js";
-import { laneTitle, strategyOf } from "../engine/session/lane_names.js";
+import { laneTitle, laneWords, strategyOf } from "../engine/session/lane_names.js";
 import { contextOf, inksOf } from "../hood/drawing.js";
 import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 import { placeOf } from "./board.js";
@@ -71,7 +71,7 @@ export class LaneCard {
         "div",
         "sbd-compare-run",
         {},
-        make("h3", "sbd-compare-name", {}, this.title),
+        make("h3", "sbd-compare-name", {}, makeTerm(this.title, laneWords(lane.name))),
         make("div", "sbd-compare-track", { "aria-hidden": "true" }, this.fill),
         this.place,
       ),

@@ -88,7 +88,7 @@ class CompareView {
     this.halting = window.setTimeout(() => {
       if (this.signal.aborted || this.parts?.form.stop.disabled) return;
       this.lastOrder = [this.lastOrder[0], Infinity]; // no more is heard of this run
-      const text = "The server does not answer; nothing more of these lanes has come.";
+      const text = "The server does not answer; nothing more of this run has come.";
       this.say({ text, isError: true, isRunning: false, wire: "" });
     }, STOP_MS);
   }

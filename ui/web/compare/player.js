@@ -25,21 +25,25 @@ import { makeTable } from "./table.js";
 
 /** @import { HelpWords } from "../watch/help.js" */
 
-const HEADINGS = { pass: "by forward pass", time: "by engine time" };
+/** @type {Record<string, [words: string, title: string]>} */
+const HEADINGS = {
+  pass: ["by forward pass", "All answers stand at the same forward pass"],
+  time: ["by time", "Each answer stands where it was by then; drawing takes none of the time"],
+};
 
 /** @param {(isByTime: boolean) => void} choose */
 function makeMeasure(choose) {
-  const legend = make("legend", "sbd-unseen", {}, "Lanes advance");
+  const legend = make("legend", "sbd-unseen", {}, "Advance");
   const group = make("fieldset", "sbd-compare-measure", {}, legend);
   let isPointed = false; // a choice made with a pointer leaves the keys to the lanes
   group.addEventListener("pointerdown", () => (isPointed = true));
   group.addEventListener("keydown", () => (isPointed = false));
-  for (const [name, words] of Object.entries(HEADINGS)) {
+  for (const [name, [words, title]] of Object.entries(HEADINGS)) {
     const box = make("input", "", { type: "radio", name: "sbd-compare-measure" });
     box.checked = name === "pass";
     box.addEventListener("change", () => choose(name === "time"));
     box.addEventListener("click", () => isPointed && box.blur());
-    group.append(make("label", "", {}, box, words));
+    group.append(make("label", "", { title }, box, words));
   }
   return group;
 }
@@ -358,41 +362,41 @@ export const COMPARE_HELP = {
   hasScale: false,
   sights: [
     [
-      "Lanes",
+      "Ways to decode",
       "One prompt, the same weights, up to four ways to decode it, a forward pass of each in turn. " +
-        "Played again, all lanes stand at the same forward pass, or where they were by the engine’s " +
-        "time.",
+        "Played again, all stand at the same forward pass, or where they were at the same time, by " +
+        "what the model took without drawing.",
     ],
     [
-      "SBD and γ",
-      "Set Block Decoding by the paper’s entropy bound: a higher γ is bolder; as a rule it needs " +
-        "fewer forward passes and errs more. The other solvers pick by other rules.",
+      "Set Block Decoding and γ",
+      "The paper’s entropy bound: a higher γ is bolder; as a rule it needs fewer forward passes and " +
+        "errs more. Solvers pick by other rules.",
     ],
     [
       "Staircases",
-      "Position to the right, forward pass downwards, all lanes on one scale. Dashed: one token a " +
+      "Position to the right, forward pass downwards, all on one scale. Dashed: one token a " +
         "pass, as next-token prediction writes.",
     ],
     [
-      "Verify",
+      "Exact (verify)",
       "Drafts several tokens and checks them in the next forward pass: the answer is that of " +
-        "next-token prediction. How many rows a forward pass has follows what rows cost on the " +
-        "machine that decodes, unless the form says how many it may have.",
+        "next-token prediction. How many tokens a forward pass reads, its rows, follows what rows " +
+        "cost on the machine that decodes, unless a number says how many it may read.",
     ],
     [
       "Marks",
       "Underlined: a token that differs from next-token prediction’s, which is not to be wrong. " +
-        "Right or wrong stands beside a lane where something can check the answer.",
+        "Right or wrong stands below an answer where something can check the answer.",
     ],
   ],
   keys: [
     ["space", "play or pause"],
-    ["← →", "one forward pass back or ahead; by engine time, of the lane whose turn it is"],
-    ["↑ ↓", "move between lanes"],
+    ["← →", "one forward pass back or ahead; by time, of the answer whose turn it is"],
+    ["↑ ↓", "move between answers"],
     ["Home End", "start or finish"],
     ["Esc", "leave lecture mode"],
     ["L", "lecture mode, full screen"],
-    ["S", "copy the link to these lanes"],
+    ["S", "copy the link to this comparison"],
     ["?", "this help"],
   ],
 };

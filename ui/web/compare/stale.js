@@ -17,8 +17,8 @@ export function laneDifferences(shown, chosen) {
   const added = chosen.filter((lane) => !shown.includes(lane));
   const left = shown.filter((lane) => !chosen.includes(lane));
   return [
-    ...added.map((lane) => `the lane “${laneTitle(lane)}” too`),
-    ...left.map((lane) => `no lane “${laneTitle(lane)}”`),
+    ...added.map((lane) => `“${laneTitle(lane)}” too`),
+    ...left.map((lane) => `no “${laneTitle(lane)}”`),
   ];
 }
 
@@ -73,7 +73,7 @@ export class StaleLine {
 
   /** The reason why Compare refuses the form, "" as far as the page can tell. */
   get refusal() {
-    if (this.chosen().length === 0) return "no lane is chosen";
+    if (this.chosen().length === 0) return "no way to decode is chosen";
     return promptBox(this.promptId)?.value.trim() === "" ? "the prompt is empty" : "";
   }
 
@@ -89,6 +89,6 @@ export class StaleLine {
     this.root.hidden = words.length === 0;
     if (this.root.hidden) return;
     if (wasHidden) this.grewOld();
-    setText(this.root, `Not these lanes: ${wishWords(words, this.refusal, this.hasFailed)}.`);
+    setText(this.root, `Not this run: ${wishWords(words, this.refusal, this.hasFailed)}.`);
   }
 }

@@ -5,7 +5,7 @@ import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
 import { fasterWords, timesLess } from "../core/run/times.js";
 import { numMissing } from "../core/text/diff.js";
 import { make, setText } from "../dom/elements.js";
-import { question, term } from "../dom/terms.js";
+import { question } from "../dom/terms.js";
 import { strategyOf } from "../engine/session/lane_names.js";
 
 /** @import { Run } from "../core/run/run.js" */
@@ -16,13 +16,11 @@ const COLUMNS = [
   "Forward passes",
   "Tokens",
   "Tokens a pass",
-  "Engine time a token",
+  "Time a token",
   "By the clock",
   "Differs from next-token",
 ];
 const FIRST_COMPARED = 4; // this column and those after it compare with next-token prediction
-/** @type {Record<string, string>} strategy to the word of the glossary that says what a lane is */
-const LANE_TERMS = { ntp: "ntp", sbd: "gamma", verify: "verify" };
 const UNKNOWN = "–";
 
 /** @param {Lane} lane */
@@ -78,15 +76,15 @@ function rowWords(run, card) {
  * @param {string} words about the times
  */
 export function makeTable(run, cards, words) {
-  const about = question("how the lanes were timed", words);
+  const about = question("the times", words);
   const bodies = cards.map(({ lane, title }) => {
     const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
     const strategy = strategyOf(lane.name);
-    const head = make("th", "", { scope: "row" }, term(LANE_TERMS[strategy] ?? "solver", title));
+    const head = make("th", "", { scope: "row" }, title);
     const data = { "data-strategy": strategy, "data-lane": lane.name };
     return { node: make("tr", "", data, head, ...cells), cells };
   });
-  const heads = ["Lane", ...COLUMNS].map((name) => make("th", "", { scope: "col" }, name));
+  const heads = ["Decoded by", ...COLUMNS].map((name) => make("th", "", { scope: "col" }, name));
   const root = make(
     "table",
     "sbd-compare-table",

@@ -51,6 +51,12 @@ export const GLOSSARY = {
       "One run through the whole model, in short a pass. Next-token prediction gains one token from each, " +
       "verify one or more. Set Block Decoding gains none from the prompt’s, and one or more from every other.",
   },
+  row: {
+    name: "row",
+    words:
+      "A token that a forward pass reads. More rows check or guess more tokens at once, and take longer " +
+      "where computing, not loading the weights, is what a machine waits for.",
+  },
   causal: {
     name: "causal",
     words:

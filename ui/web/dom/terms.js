@@ -14,7 +14,15 @@ const EDGE = 12;
  * @param {string} [text] as it stands in its sentence
  */
 export function term(key, text = GLOSSARY[key]?.name ?? key) {
-  return explain(make("button", "sbd-term", { type: "button" }), text, GLOSSARY[key]?.words ?? "");
+  return makeTerm(text, GLOSSARY[key]?.words ?? "");
+}
+
+/**
+ * @param {string} text
+ * @param {string} words that explain it
+ */
+export function makeTerm(text, words) {
+  return explain(make("button", "sbd-term", { type: "button" }), text, words);
 }
 
 /**

@@ -13,7 +13,7 @@ import { numberBox, playerOf } from "../dom/page.js";
 
 /** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} what the choices are called */
 export const TITLES = {
-  strategy: constants.strategyTitles,
+  strategy: LANE_TITLES,
   solver: constants.solverNames,
 };
 /** Fields of which one of a few names is chosen. */

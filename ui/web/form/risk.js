@@ -4,9 +4,11 @@
 // The form starts from the best settings. A recorded run that is chosen brings its own into it; a
 // prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
 
+import { LANE_TITLES } from "../core/names.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { playerOf, promptBox, watchForm } from "../dom/page.js";
 import { explain, makeTermNote, question } from "../dom/terms.js";
+import { kindTitle, laneWords } from "../engine/session/lane_names.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { ByHand, heldByForm } from "./by_hand.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
@@ -81,21 +83,7 @@ const ANSWER_MS = 1500; // how long the form may take to follow
 
 const FIRST = "causal-first";
 
-/** @type {[way: string, name: string, words: string][]} a way is a strategy, or a solver of sbd */
-const WAYS = [
-  [
-    "verify",
-    "Exact (verify)",
-    "The model checks guesses before they count: it writes next-token prediction’s own words, in fewer forward passes.",
-  ],
-  [FIRST, "Causal token first", ""],
-  [
-    "sbd",
-    "Set Block Decoding",
-    "By Eq. 8 of the paper, a forward pass keeps its surest guesses, as long as all their entropies but the largest sum to at most γ. The words may differ.",
-  ],
-  ["ntp", "Next-token prediction", "It writes one token per forward pass, from left to right."],
-];
+const WAYS = ["verify", FIRST, "sbd", "ntp"]; // strategies, and a solver of sbd
 
 const WHY = {
   type: "button",
@@ -105,8 +93,7 @@ const WHY = {
 
 /** @param {Choice} choice */
 function wordsOf({ strategy, gamma }) {
-  if (strategy === "ntp") return "next-token prediction";
-  return strategy === "verify" ? "exact: verify" : `γ ${gamma}`;
+  return strategy === "sbd" ? `γ ${gamma}` : (LANE_TITLES[strategy] ?? strategy);
 }
 
 /** The choices and the slider; its steps are the gammas. */
@@ -144,7 +131,7 @@ class RiskSlider {
     const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
     this.ends = make("div", "sbd-risk-ends", {}, ...ends);
     this.bold = make("div", "sbd-risk-bold", {}, this.range, this.ends);
-    this.ways = WAYS.map(([way, name, words]) => this.makeWay(way, name, words));
+    this.ways = WAYS.map((way) => this.makeWay(way));
     const ways = this.ways.map(({ root }) => root);
     this.other = make("button", "sbd-risk-other", { type: "button" }, "Use nano, which does");
     this.other.addEventListener("click", () => modelBox(this.setting.other)?.click());
@@ -171,19 +158,15 @@ class RiskSlider {
       explain(help, "", this.setting.causal_first?.[1] ?? "");
     }
     const { best } = this.setting;
-    setText(this.best, `Use ${best.strategy === "verify" ? "verify" : wordsOf(best)}`);
+    setText(this.best, `Use ${wordsOf(best)}`);
   }
 
-  /**
-   * @param {string} way
-   * @param {string} name
-   * @param {string} words
-   */
-  makeWay(way, name, words) {
+  /** @param {string} way */
+  makeWay(way) {
     const box = make("input", "", { type: "radio", name: "sbd-way", value: way });
     box.addEventListener("change", () => this.chooseByHand(this.choiceOfWay(way)));
-    const label = make("label", "", {}, box, name);
-    const help = question(name, words);
+    const label = make("label", "", {}, box, kindTitle(way));
+    const help = question(kindTitle(way), laneWords(way));
     return { box, help, root: make("div", "sbd-way", {}, label, help) };
   }
 

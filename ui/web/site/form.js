@@ -53,7 +53,7 @@ function choice(name, titles) {
 /** The advanced part of the form. */
 export function makeFields() {
   return [
-    choice("strategy", Object.values(constants.strategyTitles)),
+    choice("strategy", Object.values(constants.laneNames)),
     choice("solver", Object.values(constants.solverNames)),
     choice("by", MEASURES),
     ...NUMBERS.map(([name, value, step]) =>

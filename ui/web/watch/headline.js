@@ -13,7 +13,7 @@ import { explain, term } from "../dom/terms.js";
 const UNKNOWN = "–";
 const DEARER = "a pass over several tokens costs more";
 const TIME =
-  "Seconds that the engine computed, without drawing. At the end the page compares those of a token with next-token " +
+  "Seconds that the model computed, without drawing. At the end the page compares those of a token with next-token " +
   "prediction on the same machine.";
 
 /**

@@ -93,14 +93,14 @@ function wholeTitle(view, numbers) {
  */
 function clockCell(numbers, timing) {
   const { seconds, wholeTokens, ntpTokens } = numbers;
-  if (seconds === null || !wholeTokens) return { shown: UNKNOWN, label: "engine time a token" };
+  if (seconds === null || !wholeTokens) return { shown: UNKNOWN, label: "time a token" };
   const times = timesOf(numbers, timing);
   const { seconds: all } = timing?.seconds.length ? timing : { seconds: [seconds] };
   const own = all.map((each) => each / wholeTokens);
   const plain = (times?.ntpSeconds ?? []).map((each) => each / ntpTokens);
   const shown = fine(median(own));
   const beside = plain.length ? `; next-token ${fine(median(plain))}` : "";
-  if (own.length === 1) return { shown, label: `engine time a token, one timing${beside}` };
+  if (own.length === 1) return { shown, label: `time a token, one timing${beside}` };
   const runs = `a token, median of ${countOf(own.length, "new run")}, ${rangeWords(own)}`;
   return { shown, label: `${runs}${beside}${plain.length > 1 ? `, ${rangeWords(plain)}` : ""}` };
 }

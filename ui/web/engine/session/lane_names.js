@@ -1,7 +1,8 @@
 // Lanes to compare by their names, as a link has them: "ntp", "verify:41", "sbd:0.1", "top-k:2". The
 // counterpart of lane_settings in ui/decode/form.py.
 
-import { SOLVER_TITLES } from "../../core/names.js";
+import { GLOSSARY, SOLVER_LINES } from "../../core/glossary.js";
+import { LANE_TITLES, SOLVER_TITLES } from "../../core/names.js";
 import { SOLVERS } from "../decoding/settings.js";
 import { ArgumentError } from "../errors.js";
 
@@ -10,8 +11,6 @@ import { ArgumentError } from "../errors.js";
 const PAPER = "entropy-bound";
 /** @type {Readonly<Record<string, string>>} */
 const LETTERS = { gamma: "γ", tau: "τ", max_rows: "rows at most" };
-/** @type {Readonly<Record<string, string>>} */
-const TITLES = { ntp: "Next-token prediction", verify: "Verify", sbd: "SBD" };
 
 /** What a lane can be: the strategies, and every other solver of Set Block Decoding. */
 export const KINDS = ["ntp", "verify", "sbd", ...Object.keys(SOLVERS).filter((k) => k !== PAPER)];
@@ -32,7 +31,7 @@ export function dialOf(kind) {
 
 /** @param {string} kind */
 export function kindTitle(kind) {
-  return TITLES[kind] ?? SOLVER_TITLES[kind] ?? kind;
+  return LANE_TITLES[kind] ?? SOLVER_TITLES[kind] ?? kind;
 }
 
 /** @param {string} name what the setting is called in a line */
@@ -49,6 +48,15 @@ export function laneTitle(lane) {
   return `${kindTitle(kind)}, ${words}`;
 }
 
+/**
+ * An explanation of how a lane decodes.
+ * @param {string} lane
+ */
+export function laneWords(lane) {
+  const [kind = ""] = lane.split(":");
+  return GLOSSARY[kind]?.words ?? SOLVER_LINES[kind] ?? "";
+}
+
 /** @param {string} lane */
 export function strategyOf(lane) {
   const [kind = ""] = lane.split(":");
@@ -62,7 +70,7 @@ export function strategyOf(lane) {
  * @returns {[lane: string, form: Form][]}
  */
 export function laneForms(lanes, form) {
-  if (!lanes.length) throw new ArgumentError("Lanes", "must be 1 to 4; choose one", null);
+  if (!lanes.length) throw new ArgumentError("Ways to decode", "must be 1 to 4; choose one", null);
   return [...new Set(lanes)].map((lane) => {
     const [kind = "", value] = lane.split(":");
     if (!KINDS.includes(kind) && kind !== PAPER) {

@@ -60,10 +60,10 @@ test("without it there is nothing to compare with", () => {
 test("a lane that is chosen and not on the stage is named, and one on it that is not chosen", () => {
   assert.deepEqual(laneDifferences(["ntp", "sbd:0.1"], ["ntp", "sbd:0.1"]), []);
   assert.deepEqual(laneDifferences(["ntp", "sbd:0.1"], ["sbd:0.2", "top-k:2"]), [
-    "the lane “SBD, γ 0.2” too",
-    "the lane “Top-k, k 2” too",
-    "no lane “Next-token prediction”",
-    "no lane “SBD, γ 0.1”",
+    "“Set Block Decoding, γ 0.2” too",
+    "“Top-k, k 2” too",
+    "no “Next-token prediction”",
+    "no “Set Block Decoding, γ 0.1”",
   ]);
 });
 
