@@ -6,9 +6,11 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, SetBlockDecodingError
 
 PACKAGE = Path(__file__).parent
 ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
@@ -64,6 +66,70 @@ def write_bytes(path: Path, data: bytes) -> None:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
         raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error
+
+
+def new_folder(out: str | Path) -> Path:
+    """The folder to write. Raises ArgumentError if there is anything in it."""
+    target = Path(out)
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise ArgumentError("out", "must be a new folder or an empty one", str(out))
+    return target
+
+
+@contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` to fill, which then takes its place.
+
+    A kill or a full disk at any moment leaves the old or the new folder whole, under `folder`
+    or, for an instant, under its name for the old one; recover() brings it back. Raises
+    ArgumentError for what cannot be written.
+    """
+    fresh, old = beside(folder, "new"), beside(folder, "old")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        recover(folder)
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir()
+        yield fresh
+        # Power may fail, too: all of it is on the disk before it takes the other's name.
+        for entry in (*fresh.rglob("*"), fresh):
+            _flush(entry)
+        if folder.exists():
+            os.rename(folder, old)
+        os.rename(fresh, folder)
+        _flush(folder.parent)
+        shutil.rmtree(old, ignore_errors=True)
+    except SetBlockDecodingError:
+        raise
+    except Exception as error:
+        # What a full disk raises: Python, safetensors, torch and tokenizers each have their own,
+        # the last one a bare Exception.
+        reason = " ".join(str(error).split())[:300]
+        raise ArgumentError("out", f"cannot be written: {reason}", str(folder)) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def recover(folder: Path) -> None:
+    """Undo a replacement that was killed between its two renames, or clear up after one."""
+    old = beside(folder, "old")
+    if old.exists() and not folder.exists():
+        os.rename(old, folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def beside(folder: Path, kind: str) -> Path:
+    """A hidden name beside a folder, which nobody gives a folder of their own."""
+    folder = folder.absolute()
+    return folder.with_name(f".{folder.name}.{kind}")
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 WRITING = ".writing-"

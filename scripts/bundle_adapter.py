@@ -18,7 +18,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ModelError, SetBlockDecodingError
 from sbd_core.evaluation.requests import answer_requests, request_configs, score_answers
-from sbd_core.files import ASSETS
+from sbd_core.files import ASSETS, replaced_folder
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import (
     BlockAdapter,
@@ -30,7 +30,6 @@ from sbd_core.models.block_adapter import (
 from sbd_core.models.checkpoint_info import CHECKPOINTS, REAL_MODEL
 from sbd_core.models.loading import load
 from sbd_core.models.threads import choose_threads
-from sbd_core.training.checkpoints.checkpoint import replace_folder
 from ui.form.measured import ADAPTER_BLOCK_SIZE
 
 PROMPTS = ASSETS / "presets-english.json"
@@ -63,11 +62,8 @@ def bundle(
         numbers = measured_here(folder, prompts or page_prompts(NUM_PROMPTS), max_new_tokens)
         (folder / "README.md").write_text(card(target.name, adapter, numbers), encoding="utf-8")
 
-        def write(made: Path) -> None:
-            for file in folder.iterdir():
-                shutil.copyfile(file, made / file.name)
-
-        replace_folder(target, write)
+        with replaced_folder(target) as made:
+            shutil.copytree(folder, made, dirs_exist_ok=True)
 
 
 def require_small(folder: Path) -> None:

@@ -43,7 +43,7 @@ from sbd_core.models.checkpoint_info import CHECKPOINTS, DEFAULT_CHECKPOINT, REA
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
 from sbd_core.models.protocol import ForwardRequest
-from sbd_core.training.checkpoints.checkpoint import RECIPE_FILE, export, load_model
+from sbd_core.training.checkpoint import RECIPE_FILE, export, load_model
 from sbd_core.training.recipe import read_recipe
 
 MOST_MINUTES = 9.0

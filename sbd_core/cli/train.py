@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise ArgumentError("out", "must be given", None)
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
-    from sbd_core.training.checkpoints.state import state_folder
+    from sbd_core.training.checkpoint import state_folder
     from sbd_core.training.recipe import read_recipe
     from sbd_core.training.train import train
 

@@ -4,10 +4,6 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sbd_core.training.adapter.run import AdapterRun
 
 HELP = "train an adapter that only the rows of a block read; the base model stays as it is"
 SAVE_MINUTES, MEASURE_MINUTES = 10.0, 10.0
@@ -75,21 +71,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train, going on from the state beside --out. Raises our errors; Ctrl-C saves."""
     from sbd_core.errors import require_number
-    from sbd_core.training.adapter.run import require_out
+    from sbd_core.training.adapter import (
+        AdapterRecipe,
+        AdapterRun,
+        read_base,
+        read_texts,
+        require_out,
+    )
+    from sbd_core.training.examples import ModelLimits
 
     require_number("minutes", arguments.minutes, 0)
     require_out(arguments.out)
-    last = _train(arguments, _trainer(arguments))
-    if arguments.json:
-        print(json.dumps({"out": str(arguments.out), **last}))
-
-
-def _trainer(arguments: argparse.Namespace) -> "AdapterRun":
-    """The run that the flags ask for, its base and its texts read."""
-    from sbd_core.training.adapter.run import AdapterRecipe, AdapterRun, read_base
-    from sbd_core.training.adapter.states import read_texts
-    from sbd_core.training.data.examples import ModelLimits
-
     sizes = _sizes(arguments.block_sizes)
     recipe = AdapterRecipe(
         rank=arguments.rank,
@@ -113,76 +105,33 @@ def _trainer(arguments: argparse.Namespace) -> "AdapterRun":
         name=arguments.base_name,
         device=arguments.device,
     )
-    limits = ModelLimits.of(base.model.model)
+    limits = ModelLimits.of(base.model)
     training, held_out, notes = read_texts(
         arguments.data,
-        base.model.tokenizer,
-        base.model.name,
+        base.tokenizer,
+        base.name,
         max_tokens=min(recipe.max_tokens, limits.reach or recipe.max_tokens),
         limits=ModelLimits(limits.num_rows),  # what is longer is cut
     )
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
-    return AdapterRun(
-        base.model,
+    trainer = AdapterRun(
+        base,
         recipe,
         training,
         held_out,
         arguments.out,
-        base.info,
         arguments.init,
+        minutes=arguments.minutes,
+        measure_minutes=arguments.measure_minutes,
         is_compiled=arguments.compile,
     )
-
-
-def _train(arguments: argparse.Namespace, trainer: "AdapterRun") -> dict[str, object]:
-    """Train for --minutes behind a progress bar, measuring and saving; the last measurement."""
-    from contextlib import suppress
-    from dataclasses import asdict
-
-    from tqdm import tqdm
-
-    from sbd_core.training.graceful_stop import StepAbandoned, graceful_stop
-
-    lines: list[dict[str, object]] = []
-    if arguments.init is not None and not trainer.step:
-        # By the held-out texts of this run: what the adapter was measured on before may be others.
-        first = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
-        lines.append({**first, "measured": asdict(trainer.measure())})
-    saved = measured = began = trainer.seconds
-    with (
-        graceful_stop() as wish,
-        tqdm(total=round(60 * arguments.minutes), unit="s", desc="train-adapter") as bar,
-    ):
-        for line in trainer.steps(arguments.minutes, wish):
-            bar.update(round(trainer.seconds - began) - bar.n)
-            bar.set_postfix_str(
-                f"step {trainer.step} nats {line['nats']:.2f} "
-                f"{line['masked_per_second']:.0f} masked/s"
-            )
-            if trainer.seconds - measured >= 60 * arguments.measure_minutes:
-                with suppress(StepAbandoned), wish.abandons():
-                    line |= {"measured": asdict(trainer.measure())}
-                    bar.write(json.dumps(line), file=sys.stderr)
-                measured = trainer.seconds
-            lines.append(line)
-            if trainer.seconds - saved >= 60 * arguments.save_minutes:
-                trainer.save(lines)
-                lines, saved = [], trainer.seconds
-        if wish.is_set():
-            trainer.save(lines)
-            bar.write("the state is saved, the same command goes on from here", file=sys.stderr)
-            raise KeyboardInterrupt
-        last = {
-            "step": trainer.step,
-            "masked_tokens": trainer.masked_tokens,
-            "seconds": trainer.seconds,
-            "measured": asdict(trainer.measure()),
-        }
-        trainer.save([*lines, last])
-        bar.write(json.dumps(last), file=sys.stderr)
-    return last
+    trainer.run(save_minutes=arguments.save_minutes)
+    if arguments.json:
+        names = ("step", "masked_tokens", "seconds", "measured")
+        last = {name: trainer.metrics[-1][name] for name in names}
+        print(json.dumps({"out": str(arguments.out), **last}))
 
 
 def _sizes(words: str) -> tuple[int, ...]:

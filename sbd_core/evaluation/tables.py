@@ -31,17 +31,16 @@ from sbd_core.evaluation.scoring import (
 from sbd_core.json_node import json_of
 from sbd_core.rules import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example, task
-from sbd_core.training.checkpoints.checkpoint import load_model
-from sbd_core.training.data.examples import Pair, encode_example
-from sbd_core.training.data.masking import (
+from sbd_core.training.batches import (
     NO_TARGET,
     clean_sequence,
     draw_masks,
     noisy_sequence,
     pack,
 )
-from sbd_core.training.data.tokenizer import padding_id, require_tokens
-from sbd_core.training.loss import LossModule, training_loss
+from sbd_core.training.checkpoint import load_model
+from sbd_core.training.examples import Pair, encode_example, padding_id, require_tokens
+from sbd_core.training.step import LossModule, training_loss
 
 TEXTS_PER_FORWARD = 64
 CPU = torch.device("cpu")

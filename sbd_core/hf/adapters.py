@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, ModelError, require_extra, shown
-from sbd_core.hf.preparation import TOLERANCE, logits, new_folder, probes, written_whole
-from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.files import new_folder
+from sbd_core.hf.preparation import logits, probes, require_same, write_checked
 from sbd_core.models.adapters import is_adapter
 from sbd_core.models.backends.transformers import GatedLinears
 from sbd_core.models.checkpoint_info import bundled_folder, is_block_adapter
-from sbd_core.models.loading import read, read_with_adapter, read_with_peft
+from sbd_core.models.loading import read_with_adapter, read_with_peft
 from sbd_core.models.model_config import is_trained_for_blocks
-from sbd_core.models.quiet import bars_only_on_a_terminal
 from sbd_core.models.source_check import require_causal_lm
 
 
@@ -72,20 +70,13 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     adapted.float()
     before = logits(adapted, texts)
     merged = _merged(adapted)
-    change = _require_same(before, logits(merged, texts), "merging")
+    change = require_same(before, logits(merged, texts), "merging")
     if is_trained_for_blocks(merged.config):
         merged.config.mask_token_id = tokenizer.mask_token_id
     for weight in merged.parameters():  # buffers, as the rotary angles, stay as they are read again
         weight.data = weight.data.to(dtype)
     merged.config.dtype = dtype
-    stored = logits(merged, texts)
-    with bars_only_on_a_terminal(), written_whole(target) as fresh:
-        merged.save_pretrained(fresh)
-        tokenizer.save_pretrained(fresh)
-        write_custom_generate(fresh)
-        del merged  # read again below: two copies of a large model need not fit in memory
-        again, _ = read(str(fresh), "auto", is_folder=True)
-        _require_same(stored, logits(again, texts), "writing and reading it again")
+    write_checked(merged, tokenizer, target, texts, logits(merged, texts))
     return Merged(
         adapter=str(adapter),
         base=config["base_model_name_or_path"],
@@ -123,14 +114,6 @@ def _untie(model: Any) -> None:
                 weight = torch.nn.Parameter(weight.detach().clone(), weight.requires_grad)
                 setattr(module, name, weight)
             seen.add(id(weight))
-
-
-def _require_same(before: Tensor, after: Tensor, step: str) -> float:
-    """The largest change of a logit. Raises ModelError for one that is more than rounding."""
-    change = float((before - after).abs().max())
-    if not change <= TOLERANCE * float(before.abs().max()):
-        raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")
-    return change
 
 
 def read_adapted(

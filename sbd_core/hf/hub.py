@@ -10,7 +10,8 @@ from typing import Any
 
 from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
-from sbd_core.hf.preparation import new_folder, read_fit, written_whole
+from sbd_core.files import new_folder, replaced_folder
+from sbd_core.hf.preparation import read_fit
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.hf.web import export_web
 from sbd_core.models.backends.transformers import TransformersBackend
@@ -87,7 +88,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
         rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
         raise ModelError(f"model: {shown(name)} {rule}")
     loaded.config.mask_token_id = tokenizer.mask_token_id
-    with bars_only_on_a_terminal(), written_whole(target) as fresh:
+    with bars_only_on_a_terminal(), replaced_folder(target) as fresh:
         loaded.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
         write_custom_generate(fresh)

@@ -4,20 +4,17 @@ It gets a mask token, and its config says so. Nothing else of it changes, which 
 written folder. Knows nothing of training.
 """
 
-import contextlib
-import os
-import shutil
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
 from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
-from sbd_core.errors import ArgumentError, ModelError, require_integer, shown
+from sbd_core.errors import ModelError, require_integer, shown
+from sbd_core.files import new_folder, replaced_folder
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
 from sbd_core.models.bases import BASES, require_base
@@ -103,13 +100,8 @@ def prepare(
     give_mask_token(model, tokenizer, mask)
     rows_after = num_embedding_rows(model)
     _describe(model, mask, block_range, strategy)
-    with bars_only_on_a_terminal(), written_whole(target) as fresh:
-        model.save_pretrained(fresh)
-        tokenizer.save_pretrained(fresh)
-        write_custom_generate(fresh)
-        del model  # read again below: two copies of a large model need not fit in memory
-        again, _ = read(str(fresh), "auto", is_folder=True)
-        change = _compare(before, logits(again, texts), mask.token_id)
+    others = [i for i in range(before.shape[-1]) if i != mask.token_id]
+    change = write_checked(model, tokenizer, target, texts, before, others)
     return Preparation(
         model=name,
         folder=str(target),
@@ -119,14 +111,6 @@ def prepare(
         num_checked=texts.numel(),
         largest_change=change,
     )
-
-
-def new_folder(out: str | Path) -> Path:
-    """The folder to write. Raises ArgumentError if there is anything in it."""
-    target = Path(out)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise ArgumentError("out", "must be a new folder or an empty one", str(out))
-    return target
 
 
 def read_fit(name: str) -> tuple[Any, Any]:
@@ -172,34 +156,34 @@ def logits(model: Any, token_ids: Tensor) -> Tensor:
     return torch.cat([model(input_ids=row[None]).logits.float() for row in token_ids])
 
 
-def _compare(before: Tensor, after: Tensor, mask_id: int) -> float:
-    """The largest change of a logit of a token other than the mask. Raises ModelError."""
-    others = [i for i in range(before.shape[-1]) if i != mask_id]
-    old, new = before[..., others], after[..., others]
-    change = float((old - new).abs().max())
-    is_same = torch.equal(old.argmax(-1), new.argmax(-1))
-    if not is_same or not change <= TOLERANCE * float(old.abs().max()):
-        raise ModelError(
-            f"model: its next-token prediction changed by {change:g} when it was written and read "
-            "again, so nothing was kept"
-        )
+def write_checked(
+    model: Any,
+    tokenizer: Any,
+    target: Path,
+    texts: Tensor,
+    before: Tensor,
+    tokens: Sequence[int] | slice = slice(None),
+) -> float:
+    """Write a model folder, read it again, and give the largest change of a logit.
+
+    before: logits of `texts`, to compare those of `tokens` with. The model is empty afterwards.
+    Raises ArgumentError, and ModelError for logits that are others; nothing is kept then.
+    """
+    with bars_only_on_a_terminal(), replaced_folder(target) as fresh:
+        model.save_pretrained(fresh)
+        tokenizer.save_pretrained(fresh)
+        write_custom_generate(fresh)
+        model.to("meta")  # two copies of a large model need not fit in memory
+        again, _ = read(str(fresh), "auto", is_folder=True)
+        old, new = before[..., tokens], logits(again, texts)[..., tokens]
+        if not torch.equal(old.argmax(-1), new.argmax(-1)):
+            raise ModelError("model: reading it again gave other next tokens; nothing was kept")
+        return require_same(old, new, "writing and reading it again")
+
+
+def require_same(before: Tensor, after: Tensor, step: str) -> float:
+    """The largest change of a logit. Raises ModelError for one that is more than rounding."""
+    change = float((before - after).abs().max())
+    if not change <= TOLERANCE * float(before.abs().max()):
+        raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")
     return change
-
-
-@contextlib.contextmanager
-def written_whole(target: Path) -> Iterator[Path]:
-    """A folder beside `target` to fill, which takes its name once it is whole."""
-    fresh = target.absolute().with_name(f".{target.name}.new")
-    try:
-        fresh.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir()
-        yield fresh
-        os.rename(fresh, target)
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        if isinstance(error, ArgumentError):
-            raise
-        reason = " ".join(str(error).split())[:300]
-        raise ArgumentError("out", f"cannot be written: {reason}", str(target)) from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)

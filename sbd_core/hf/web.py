@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.hf.preparation import new_folder, written_whole
+from sbd_core.files import new_folder, replaced_folder
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
@@ -101,7 +101,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     is_fetched = adapter is not None and adapter.info.base in BASES
     kind = dtype or ("int8" if is_fetched else "float32")
     tensors = _stored(read_model, adapter, kind, is_fetched=is_fetched)
-    with written_whole(target) as fresh:
+    with replaced_folder(target) as fresh:
         read_model.config.save_pretrained(fresh)
         read_model.generation_config.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)

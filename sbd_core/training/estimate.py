@@ -17,9 +17,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers import AttentionInterface, AutoModelForCausalLM
 
 from sbd_core.errors import ArgumentError, require_integer, require_number, shown
-from sbd_core.training.checkpoints.checkpoint import new_config
-from sbd_core.training.loss import LossModule
+from sbd_core.training.new_model import new_config
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.step import LossModule
 
 ATTENTION = "sbd_dry_run"
 
@@ -108,7 +108,7 @@ def _layers(model: Any) -> nn.ModuleList:
 
 
 def _add_lora(model: Any, recipe: Recipe) -> None:
-    from sbd_core.training.checkpoints.lora import lora_config
+    from sbd_core.training.checkpoint import lora_config
 
     model.add_adapter(lora_config(recipe, mask_token_id=0))
     for weight in model.parameters():

@@ -12,7 +12,7 @@ from sbd_core.errors import ArgumentError, TrainingError, require_integer, requi
 from sbd_core.files import read_file
 from sbd_core.json_node import json_of
 from sbd_core.tasks import task
-from sbd_core.training.data.sources import require_sources
+from sbd_core.training.sources import require_sources
 
 Stage = Literal["ntp", "sbd"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd")

@@ -1,18 +1,17 @@
-"""train(): a run of a recipe to its end, with a progress bar in front and a state folder behind.
+"""The loop of training: steps, saved as they go and stopped by Ctrl-C, of a model or an adapter.
 
 A run of a number of steps that is resumed from its state goes on exactly as if it had not been
 stopped; a run of a number of minutes goes on for those it has left.
 """
 
 import atexit
-import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,50 +27,152 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
+from sbd_core.files import recover
 from sbd_core.models.adapters import Fingerprint, is_adapter
-from sbd_core.training.checkpoints.checkpoint import (
-    export,
-    load_model,
-    new_model,
-    only_writer,
-    recover,
-    replace_folder,
-)
-from sbd_core.training.checkpoints.lora import TrainedAdapter, add_adapter, restore_adapter
-from sbd_core.training.checkpoints.state import (
+from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
+from sbd_core.training.checkpoint import (
     STATE_ERRORS,
+    Metrics,
     Provenance,
     State,
+    TrainedAdapter,
+    add_adapter,
+    export,
+    load_model,
+    only_writer,
     provenance,
     read_state,
+    restore_adapter,
     restore_average,
     running_average,
     state_folder,
     unreadable,
     write_state,
 )
-from sbd_core.training.data.batch_builder import Batch, BatchBuilder, batches, chosen_workers
-from sbd_core.training.data.examples import ModelLimits
-from sbd_core.training.data.tokenizer import require_tokens
+from sbd_core.training.examples import ModelLimits, require_tokens
 from sbd_core.training.graceful_stop import StepAbandoned, StopWish, graceful_stop
-from sbd_core.training.loss import Loss, check_output_layer
+from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
 from sbd_core.training.step import (
+    Loss,
     RunSettings,
     StepRunner,
     base_dtype,
+    check_output_layer,
     require_attention,
     require_precision,
 )
 
 STEPS_BEFORE_ESTIMATE = 4
 """Steps after which the time of one is known; the first may compile."""
+SAVE_EVERY = 1000
+SAVE_MINUTES = 10.0
+Tell = Callable[[int, int], None]
+"""Hears how many parts of a step are done, and of how many."""
 
 
-class Run:
+class Loop(ABC):
+    """Steps of training, one after the other, and the state beside `out` that they go on from.
+
+    step: steps done. seconds: how long they took, of every start.
+    """
+
+    title, unit = "train", "step"
+    """Of the progress bar: its words, and what it counts."""
+    is_main, may_abandon = True, True
+    """Whether this process writes, and whether a signal may leave a step undone."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.state_folder = out, state_folder(out)
+        self.step, self.seconds = 0, 0.0
+        self.metrics: Metrics = []
+
+    @property
+    @abstractmethod
+    def is_done(self) -> bool:
+        """Whether every step, or all of the time, is behind."""
+
+    @property
+    @abstractmethod
+    def progress(self) -> tuple[int, int]:
+        """How many units are behind, and how many there are."""
+
+    @abstractmethod
+    def backward(self, tell: Tell) -> Any:
+        """Make the gradients of the next step; gives what update() needs."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Throw the gradients away."""
+
+    @abstractmethod
+    def update(self, made: Any, began: float, wish: StopWish) -> tuple[dict[str, Any], bool]:
+        """Follow the gradients: the metrics of the step, and whether to stop after it."""
+
+    @abstractmethod
+    def words(self, line: Mapping[str, Any]) -> str:
+        """The metrics of a step in words."""
+
+    @abstractmethod
+    def save(self) -> None:
+        """Write the state, then what ships, each whole or not at all."""
+
+    def steps(
+        self, wish: StopWish, tell: Tell = lambda done, count: None
+    ) -> Iterator[dict[str, Any]]:
+        """Train to the end, yielding the metrics of each step.
+
+        A wish to stop leaves the step under way undone; its batch is drawn again later.
+        """
+        while not self.is_done:
+            began = time.perf_counter()
+            try:
+                # Processes that share a run go on to the step's end, where they agree to stop.
+                with wish.abandons() if self.may_abandon else nullcontext():
+                    made = self.backward(tell)
+            except StepAbandoned:
+                self.forget()
+                return
+            line, is_over = self.update(made, began, wish)
+            self.metrics.append(line)
+            yield line
+            if is_over:
+                return
+
+    def run(self, save_every: float = math.inf, save_minutes: float = SAVE_MINUTES) -> None:
+        """Train to the end behind a progress bar, saving after so many steps or minutes.
+
+        Ctrl-C and SIGTERM save, then raise KeyboardInterrupt.
+        """
+        saved_at = self.seconds
+        begun, total = self.progress
+        count: dict[str, Any] = {"total": total, "initial": begun, "unit": self.unit}
+        with (
+            graceful_stop() as wish,
+            tqdm(**count, desc=self.title, disable=not self.is_main) as bar,
+        ):
+
+            def tell(done: int, count: int) -> None:
+                if done < count:
+                    bar.set_postfix_str(f"step {self.step + 1}: {done} of {count} parts")
+
+            for line in self.steps(wish, tell):
+                bar.update(self.progress[0] - bar.n)
+                bar.set_postfix_str(self.words(line))
+                is_due = self.seconds - saved_at >= 60 * save_minutes
+                if (is_due or self.step % save_every == 0) and not self.is_done:
+                    self.save()
+                    saved_at = self.seconds
+            self.save()
+            if not self.is_done:
+                bar.write("the state is saved, the same command goes on from here", file=sys.stderr)
+                raise KeyboardInterrupt
+
+
+class Run(Loop):
     """Steps of a recipe from where its state, `init` or a new model stands.
 
-    step: steps done. seconds: how long they took, of every start; all processes agree on it.
+    All processes agree on `seconds`.
     """
 
     def __init__(
@@ -83,15 +184,16 @@ class Run:
         accelerator: Accelerator,
         began_from: Provenance,
     ) -> None:
+        super().__init__(out)
         self._started = time.monotonic()
         self.recipe, self.accelerator = recipe, accelerator
-        self._out, self._state_folder = out, state_folder(out)
+        self.title, self.unit = f"train {recipe.stage}", "s" if recipe.minutes else "step"
+        self.is_main, self.may_abandon = accelerator.is_main_process, accelerator.num_processes == 1
         self._settings, self._began_from = settings, began_from
-        self.step, self.seconds, self._metrics = 0, 0.0, ""
-        if accelerator.is_main_process:
-            recover(self._state_folder)
+        if self.is_main:
+            recover(self.state_folder)
         accelerator.wait_for_everyone()
-        has_state = self._state_folder.exists()
+        has_state = self.state_folder.exists()
         self._load(init, has_state=has_state)
         self._runner = StepRunner(self._model, recipe, settings, accelerator)
         self._average = running_average(self._model, recipe, accelerator)
@@ -99,7 +201,7 @@ class Run:
         process = accelerator.process_index, accelerator.num_processes
         limits = ModelLimits.of(self._model)
         self._builder = BatchBuilder(recipe, self._tokenizer, *process, settings.num_parts, limits)
-        if accelerator.is_main_process:
+        if self.is_main:
             for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)
             if (length := self._builder.row_tokens) < recipe.row_tokens:
@@ -112,7 +214,7 @@ class Run:
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
         """The model to train: of the state, of `init` or a new one."""
-        saved, recipe = self._state_folder / "model", self.recipe
+        saved, recipe = self.state_folder / "model", self.recipe
         self._base: Fingerprint | None = None
         if init is not None and is_adapter(init):
             raise TrainingError(f"init: {init} is an adapter: sbd merge makes it a model first")
@@ -135,54 +237,65 @@ class Run:
             try:
                 restore_adapter(self._model, saved)
             except STATE_ERRORS as error:
-                raise unreadable(self._state_folder, error) from error
+                raise unreadable(self.state_folder, error) from error
 
     @property
     def is_done(self) -> bool:
-        """Whether every step, or all of the time, is behind."""
+        """See Loop."""
         return progress(self.recipe, self.step, self.seconds) >= 1
 
-    def steps(
-        self, wish: StopWish, tell: Callable[[int, int], None] = lambda done, count: None
-    ) -> Iterator[dict[str, float]]:
-        """Train to the end of the recipe or of patience, yielding the metrics of each step.
+    @property
+    def progress(self) -> tuple[int, int]:
+        """See Loop."""
+        if self.recipe.minutes:
+            return round(self.seconds), round(60 * self.recipe.minutes)
+        return self.step, self.recipe.steps
 
-        tell: hears how many parts of the step are done, and of how many. A wish to stop leaves the
-        step under way undone; the same batch is drawn again later.
-        """
+    def steps(self, wish: StopWish, tell: Tell = lambda done, count: None) -> Iterator[Any]:
+        """See Loop."""
         require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
         workers = self._settings.num_workers
         if workers is None:
             workers = chosen_workers(self.accelerator.device)
-        feed = batches(self._builder, self.step, workers)
-        durations: list[float] = []
-        while not self.is_done:
-            began = time.perf_counter()
-            # A model with dropout draws what this step would draw had it not been stopped before.
-            torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
-            try:
-                # All processes go on to the step's end, where they agree to stop.
-                with wish.abandons() if self.accelerator.num_processes == 1 else nullcontext():
-                    batch = next(feed)
-                    waited = time.perf_counter() - began
-                    loss = self._runner.backward(batch, tell)
-            except StepAbandoned:
-                self._runner.forget()
-                return
-            rate = learning_rate(self.recipe, self.step, self.seconds)
-            self._update(rate)
-            if self._average is not None:
-                self._average.update_parameters(self._model)
-            self.step += 1
-            line, is_over = self._measure(loss, batch, rate, began, waited, wish)
-            if not math.isfinite(line["loss"]):
-                raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
-            durations.append(time.perf_counter() - began)
-            self._check_time(durations)
-            self._metrics += json.dumps(line) + "\n"
-            yield line
-            if is_over:
-                return
+        self._feed = batches(self._builder, self.step, workers)
+        self._durations: list[float] = []
+        yield from super().steps(wish, tell)
+
+    def backward(self, tell: Tell) -> tuple[Loss, Batch, float]:
+        """See Loop; with the loss its batch, and how long that was waited for."""
+        began = time.perf_counter()
+        # A model with dropout draws what this step would draw had it not been stopped before.
+        torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
+        batch = next(self._feed)
+        waited = time.perf_counter() - began
+        return self._runner.backward(batch, tell), batch, waited
+
+    def forget(self) -> None:
+        """See Loop."""
+        self._runner.forget()
+
+    def update(
+        self, made: tuple[Loss, Batch, float], began: float, wish: StopWish
+    ) -> tuple[dict[str, Any], bool]:
+        """See Loop. Stops as soon as one process wishes to."""
+        rate = learning_rate(self.recipe, self.step, self.seconds)
+        self._runner.update(rate, self.step)
+        if self._average is not None:
+            self._average.update_parameters(self._model)
+        self.step += 1
+        line, is_over = self._measured(*made, rate, began, wish)
+        if not math.isfinite(line["loss"]):
+            raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
+        self._durations.append(time.perf_counter() - began)
+        self._check_time(self._durations)
+        return line, is_over
+
+    def words(self, line: Mapping[str, Any]) -> str:
+        """See Loop."""
+        return (
+            f"step {self.step} loss {line['loss']:.3f} ntp {line['ntp']:.3f} "
+            f"matp {line['matp']:.3f} {line['tokens_per_second']:.0f} tok/s"
+        )
 
     def save(self) -> None:
         """Write the state, then the model folder as it would ship. All processes call it."""
@@ -192,30 +305,19 @@ class Run:
         )
         if self.accelerator.is_main_process:
             model = self._trained(weights)
-            state = State(
-                self.step,
-                self.seconds,
-                self._runner.precision,
-                self._metrics,
-                optimizers,
-            )
+            precision = self._runner.precision
+            state = State(self.step, self.seconds, precision, self.metrics, optimizers)
             average: Any = None if self._average is None else self._average.module
-            write = partial(
-                write_state,
-                state=state,
-                recipe=self.recipe,
-                began_from=self._began_from,
-                model=model,
-                average=average,
-                tokenizer=self._tokenizer,
+            began_from, tokenizer = self._began_from, self._tokenizer
+            write_state(
+                self.state_folder, state, self.recipe, began_from, model, average, tokenizer
             )
-            replace_folder(self._state_folder, write)
             past = self.recipe.past(self.step, self.seconds)
             made = self._made() if self.is_done else past
             if isinstance(model, TrainedAdapter):
-                model.export(self._tokenizer, made, self._out)
+                model.export(tokenizer, made, self.out)
             else:
-                export(average or model, self._tokenizer, made, self._out)
+                export(average or model, tokenizer, made, self.out)
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
@@ -233,18 +335,12 @@ class Run:
         recipe = self.recipe
         if not recipe.minutes:
             return recipe
-        rates = [json.loads(line)["learning_rate"] for line in self._metrics.splitlines()]
-        falling = sum(rate < recipe.learning_rate for rate in rates[recipe.warmup_steps :])
+        later = self.metrics[recipe.warmup_steps :]
+        falling = sum(line["learning_rate"] < recipe.learning_rate for line in later)
         return replace(recipe, steps=self.step, decay_steps=falling)
 
-    def _measure(
-        self,
-        loss: Loss,
-        batch: Batch,
-        rate: float,
-        began: float,
-        waited: float,
-        wish: StopWish,
+    def _measured(
+        self, loss: Loss, batch: Batch, waited: float, rate: float, began: float, wish: StopWish
     ) -> tuple[dict[str, float], bool]:
         """The metrics of a step over all processes, and whether one of them wishes to stop."""
         num_tokens = float((batch.packed.layout.document >= 0).sum())
@@ -280,27 +376,22 @@ class Run:
         if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
             require_enough_minutes(self.recipe, self.step, self.seconds, min(durations))
 
-    def _update(self, rate: float) -> None:
-        self._runner.update(rate, self.step)
-
     def _restore(self) -> State:
-        state = read_state(self._state_folder, self.recipe, self._began_from)
+        state = read_state(self.state_folder, self.recipe, self._began_from)
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         try:
             set_optimizer_state_dict(
                 self._runner.module, self._runner.optimizers, state.optimizers, options=options
             )
         except STATE_ERRORS as error:
-            raise unreadable(self._state_folder, error) from error
+            raise unreadable(self.state_folder, error) from error
         if self._average is not None:
-            restore_average(self._average, self._state_folder)
-        self.step, self._metrics = state.step, state.metrics
+            restore_average(self._average, self.state_folder)
+        self.step, self.metrics = state.step, state.metrics
         self._started -= state.seconds
         return state
 
 
-SAVE_EVERY = 1000
-SAVE_MINUTES = 10.0
 AS_PAYS = RunSettings()
 
 
@@ -332,8 +423,7 @@ def train(
     _require_apart(init, out)
     began_from = provenance(recipe, init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
-        run = Run(recipe, init, out, settings, accelerator, began_from)
-        _train(run, save_every, save_minutes)
+        Run(recipe, init, out, settings, accelerator, began_from).run(save_every, save_minutes)
 
 
 def _check(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
@@ -358,39 +448,3 @@ def _leave_group() -> None:
     """End the threads of the process group, which may not outlive the interpreter."""
     if distributed.is_initialized():
         distributed.destroy_process_group()
-
-
-def _train(run: Run, save_every: int, save_minutes: float) -> None:
-    """Run the remaining steps behind a progress bar."""
-    saved_at = run.seconds
-    with graceful_stop() as wish, _progress_bar(run) as bar:
-
-        def tell(done: int, count: int) -> None:
-            if done < count:
-                bar.set_postfix_str(f"step {run.step + 1}: {done} of {count} parts")
-
-        for line in run.steps(wish, tell):
-            bar.update((round(run.seconds) if run.recipe.minutes else run.step) - bar.n)
-            bar.set_postfix_str(
-                f"step {run.step} loss {line['loss']:.3f} ntp {line['ntp']:.3f} "
-                f"matp {line['matp']:.3f} {line['tokens_per_second']:.0f} tok/s"
-            )
-            is_due = run.seconds - saved_at >= 60 * save_minutes
-            if (is_due or run.step % save_every == 0) and not run.is_done:
-                run.save()
-                saved_at = run.seconds
-        run.save()
-        if not run.is_done:
-            bar.write("the state is saved, the same command goes on from here", file=sys.stderr)
-            raise KeyboardInterrupt
-
-
-def _progress_bar(run: Run) -> "tqdm[None]":
-    recipe = run.recipe
-    return tqdm(
-        total=round(60 * recipe.minutes) if recipe.minutes else recipe.steps,
-        initial=round(run.seconds) if recipe.minutes else run.step,
-        unit="s" if recipe.minutes else "step",
-        desc=f"train {recipe.stage}",
-        disable=not run.accelerator.is_main_process,
-    )

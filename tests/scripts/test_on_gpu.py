@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.training.checkpoints.checkpoint import load_model
+from sbd_core.training.checkpoint import load_model
 from scripts.on_gpu import BACK_BYTES, BACK_FILES, STEPS, Kit, command, dry_run, loads_back
 
 pytestmark = pytest.mark.filterwarnings("ignore")

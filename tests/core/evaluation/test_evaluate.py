@@ -33,9 +33,9 @@ from sbd_core.plots.solver_curves import curves
 from sbd_core.rules import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, Solver
 from sbd_core.shared_work import Share
 from sbd_core.tasks import TASKS, held_out
-from sbd_core.training.checkpoints.checkpoint import load_model
-from sbd_core.training.data.examples import encode_example
-from sbd_core.training.data.masking import draw_masks
+from sbd_core.training.batches import draw_masks
+from sbd_core.training.checkpoint import load_model
+from sbd_core.training.examples import encode_example
 from tests.scripted import ScriptedModel
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)

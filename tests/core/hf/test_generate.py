@@ -22,7 +22,7 @@ import sbd_core
 from sbd_core import ArgumentError, DecodeConfig
 from sbd_core.hf import generate, prepare
 from sbd_core.solvers import EntropyBound, TopK
-from sbd_core.training.checkpoints.checkpoint import export
+from sbd_core.training.checkpoint import export
 from sbd_core.training.recipe import read_recipe
 from tests.core.hf.conftest import LENGTH, PROMPTS, answers, expected
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer

@@ -44,11 +44,9 @@ from transformers import (
 )
 
 from sbd_core.config import Calibration
-from sbd_core.models.backends.choose import fused_backend
 from sbd_core.models.block_adapter import write_block_adapter
-from sbd_core.training.adapter.run import read_base
-from sbd_core.training.adapter.step import AdapterModule
-from sbd_core.training.data.tokenizer import EOS_ID, PAD_ID, train_tokenizer
+from sbd_core.training.adapter import GatedBase, read_base
+from sbd_core.training.new_model import EOS_ID, PAD_ID, train_tokenizer
 
 VOCABULARY = 300
 REACH = 128
@@ -155,11 +153,11 @@ def save_adapter(folder: Path, base_folder: Path) -> Path:
     """A random block adapter of the model in `base_folder`, sampler head included."""
     base = read_base(str(base_folder), 4, (2, 16), device="cpu")
     generator = torch.Generator().manual_seed(7)
-    module = AdapterModule(fused_backend(base.model), 4, 8, base.info.mask_token_id, generator)
+    adapter = GatedBase(base.model, base.info, 8, generator).adapter
     with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+        for value in adapter.tensors().values():
+            value.add_(0.1 * torch.randn(value.shape, generator=generator))
     folder.mkdir()
     info = replace(base.info, calibration=Calibration((0.5, 0.2), drafted=0.9, alternatives=1.1))
-    write_block_adapter(module.adapter(info), folder)
+    write_block_adapter(replace(adapter, info=info), folder)
     return folder

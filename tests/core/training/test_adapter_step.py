@@ -15,8 +15,7 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.training.adapter.states import NO_TARGET, Text, make_states
-from sbd_core.training.adapter.step import AdapterModule
+from sbd_core.training.adapter import NO_TARGET, GatedBase, Text, make_states
 
 
 def info(model: HuggingFaceModel) -> BlockAdapterInfo:
@@ -33,14 +32,18 @@ def info(model: HuggingFaceModel) -> BlockAdapterInfo:
     )
 
 
-def random_module(model: HuggingFaceModel) -> AdapterModule:
-    generator = torch.Generator().manual_seed(3)
-    assert model.mask_token_id is not None
-    module = AdapterModule(model.backend, 4, 8, model.mask_token_id, generator)
+def gated(model: HuggingFaceModel, seed: int = 0, **options: bool) -> GatedBase:
+    """An adapter that has learnt nothing yet, in the linear layers of a model."""
+    model.model.requires_grad_(False)
+    return GatedBase(model.model, info(model), 8, torch.Generator().manual_seed(seed), **options)
+
+
+def randomised(model: HuggingFaceModel, **options: bool) -> GatedBase:
+    base, generator = gated(model, 3, **options), torch.Generator().manual_seed(4)
     with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
-    return module
+        for value in base.adapter.tensors().values():
+            value.add_(0.1 * torch.randn(value.shape, generator=generator))
+    return base
 
 
 def with_adapter(model: HuggingFaceModel, adapter: BlockAdapter) -> FusedLlamaBackend:
@@ -64,7 +67,7 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
 
     monkeypatch.setattr(block_adapter, "NUM_CANDIDATES", 1000)  # all tokens
     model = loaded(tiny_folders[architecture])
-    module = random_module(model)
+    module = randomised(model)
     assert model.mask_token_id is not None
     states = make_states(
         texts(model), 4, 5, model.mask_token_id, 0.5, torch.Generator().manual_seed(1)
@@ -76,7 +79,7 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
         behind = module.logits(moved).view(trained.shape)
     assert not torch.allclose(trained, behind, atol=0.1)
     twin = loaded(tiny_folders[architecture])
-    adapter = module.adapter(info(model))
+    adapter = module.adapter
     backend = with_adapter(twin, adapter)
     head = adapter.sampler_head(twin.model)
     assert head is not None
@@ -95,9 +98,9 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
 
 
 def test_causal_rows_never_read_the_adapter(llama: HuggingFaceModel) -> None:
-    module = random_module(llama)
+    module = randomised(llama)
     plain = FusedLlamaBackend(llama.model)
-    backend = FusedLlamaBackend(llama.model, module.adapter(info(llama)))
+    backend = FusedLlamaBackend(llama.model, module.adapter)
     mask_id, found = llama.mask_token_id, []
     for each in (plain, backend):
         caches = each.new_caches(2)
@@ -119,11 +122,9 @@ def test_causal_rows_never_read_the_adapter(llama: HuggingFaceModel) -> None:
 
 def test_steps_lower_the_loss_and_leave_the_base(llama: HuggingFaceModel) -> None:
     assert llama.mask_token_id is not None
-    module = AdapterModule(
-        llama.backend, 4, 8, llama.mask_token_id, torch.Generator().manual_seed(0)
-    )
+    module = gated(llama)
     before = llama.backend.weights.layers[0].gate_up.weight.clone()
-    optimizer = torch.optim.AdamW(module.parameters(), lr=1e-2)
+    optimizer = torch.optim.AdamW(module.adapter.tensors().values(), lr=1e-2)
     losses = []
     for _ in range(30):
         generator = torch.Generator().manual_seed(0)
@@ -154,8 +155,8 @@ def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(
 
 
 def test_an_adapter_comes_back_from_its_files(llama: HuggingFaceModel, tmp_path: Path) -> None:
-    module = random_module(llama)
-    adapter = module.adapter(info(llama))
+    module = randomised(llama)
+    adapter = module.adapter
     write_block_adapter(adapter, tmp_path)
     again = read_block_adapter(tmp_path)
     assert again.info == adapter.info
@@ -171,16 +172,11 @@ def test_compiled_layers_have_the_same_loss_and_gradients(llama: HuggingFaceMode
     found = []
     for is_compiled in (False, True):
         generator = torch.Generator().manual_seed(0)
-        module = AdapterModule(
-            llama.backend, 4, 8, llama.mask_token_id, generator, is_compiled=is_compiled
-        )
-        with torch.no_grad():
-            for parameter in module.parameters():
-                parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+        module = randomised(llama, is_compiled=is_compiled)
         states = make_states(texts(llama), 4, 6, llama.mask_token_id, 0.5, generator, 32)
         loss = module.loss(states, 0.2, 0.9)
         loss.total.backward()
-        found.append((loss, [parameter.grad for parameter in module.parameters()]))
+        found.append((loss, [parameter.grad for parameter in module.adapter.tensors().values()]))
     (plain, gradients), (compiled, others) = found
     assert plain.num_masked == compiled.num_masked
     torch.testing.assert_close(plain.plain, compiled.plain)

@@ -6,8 +6,8 @@ from torch.nn.functional import cross_entropy
 
 from sbd_core.errors import TrainingError
 from sbd_core.masks import decoding_mask
-from sbd_core.training.data.masking import clean_sequence, pack
-from sbd_core.training.loss import LossModule, check_output_layer, training_loss
+from sbd_core.training.batches import clean_sequence, pack
+from sbd_core.training.step import LossModule, check_output_layer, training_loss
 from tests.core.models.tiny_models import tiny_model
 from tests.core.training.data.masked_texts import (
     CPU,

@@ -12,7 +12,7 @@ import pytest
 from accelerate.commands.config.config_args import load_config_from_file
 
 import sbd_core
-from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.checkpoint import state_folder
 from tests.core.cli.commands import in_two
 from tests.core.training.training_runs import TINY, assert_close, command, same, train, weights
 

@@ -9,8 +9,8 @@ import pytest
 import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.checkpoint import state_folder
+from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import (
     NAMED,
     RECIPES,

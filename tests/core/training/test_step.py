@@ -10,17 +10,17 @@ from accelerate import Accelerator
 
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import step
-from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.data.batch_builder import Batch
-from sbd_core.training.data.masking import pack
-from sbd_core.training.loss import LossModule, training_loss
+from sbd_core.training.batches import Batch, pack
+from sbd_core.training.checkpoint import state_folder
 from sbd_core.training.step import (
     ATTENTIONS,
+    LossModule,
     RunSettings,
     StepRunner,
     chosen_attention,
     has_bf16,
     require_precision,
+    training_loss,
 )
 from tests.core.models.tiny_models import tiny_model
 from tests.core.training.data.masked_texts import CPU, PAD, VOCABULARY, noisy, pairs

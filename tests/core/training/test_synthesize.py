@@ -7,7 +7,7 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.decoding.prompt_files import read_prompts
-from sbd_core.training.adapter.states import read_texts
+from sbd_core.training.adapter import read_texts
 from sbd_core.training.synthesize import (
     SynthesisConfig,
     _Writer,

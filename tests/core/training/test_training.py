@@ -3,11 +3,13 @@
 import json
 import os
 import resource
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,12 +18,11 @@ from safetensors.torch import load_file, save_file
 import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
-from sbd_core.errors import TrainingError
+from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import step
 from sbd_core.training import train as training
-from sbd_core.training.checkpoints.checkpoint import replace_folder
-from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.loss import Loss
+from sbd_core.training.checkpoint import state_folder
+from sbd_core.training.step import Loss
 from sbd_core.training.train import Run
 from tests.core.training.training_runs import (
     TINY,
@@ -75,7 +76,7 @@ def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(
         train(recipe, None, expected, save_every=6)
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, Run, "_update", 4)
+        kill_at(patch, Run, "update", 4)
         with pytest.raises(Killed):
             train(recipe, None, out, save_every=1)
     assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
@@ -102,14 +103,14 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
 def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        update, count = Run._update, iter(range(99))
+        update, count = Run.update, iter(range(99))
 
-        def interrupted(*arguments: object) -> None:
+        def interrupted(*arguments: Any) -> Any:
             if next(count) == 2:
                 os.kill(os.getpid(), signal.SIGTERM)
-            update(*arguments)
+            return update(*arguments)
 
-        patch.setattr(Run, "_update", interrupted)
+        patch.setattr(Run, "update", interrupted)
         words = command(TINY, tmp_path)[2:]
         assert main(words) == 130, "a shell must not go on to the next stage"
     assert json.loads((out / "recipe.json").read_text())["steps"] == 3
@@ -153,7 +154,7 @@ def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
 def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, Run, "_update", 4)
+        kill_at(patch, Run, "update", 4)
         with pytest.raises(Killed):
             train(replace(TINY, steps=8, decay_steps=4), None, out, save_every=1)
     train(TINY, None, out)
@@ -170,7 +171,7 @@ def test_a_run_can_leave_the_papers_loss_where_it_stands(whole, tmp_path, monkey
     assert losses(tmp_path / "whole")[3] != losses(whole)[3]
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, Run, "_update", 4)
+        kill_at(patch, Run, "update", 4)
         with pytest.raises(Killed):
             train(TINY, None, out, save_every=1)
     train(ours, None, out)
@@ -191,8 +192,7 @@ GARBAGE = [None, b"{}", b"\x00\xffgarbage"]
 )
 def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> None:
     out = tmp_path / "model"
-    source = state_folder(whole)
-    replace_folder(state_folder(out), lambda target: copy_into(source, target))
+    shutil.copytree(state_folder(whole), state_folder(out))
     file = state_folder(out) / name
     file.unlink() if content is None else file.write_bytes(content)
     with pytest.raises(TrainingError) as caught:
@@ -202,7 +202,7 @@ def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> 
 
 @pytest.mark.parametrize("step", [-3, 5, 999, True, "6", None])
 def test_an_edited_number_of_steps_is_a_training_error(whole, tmp_path, step) -> None:
-    copy_into(state_folder(whole), tmp_path / "run.state")
+    shutil.copytree(state_folder(whole), tmp_path / "run.state")
     file = tmp_path / "run.state" / "progress.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "step": step}))
     with pytest.raises(TrainingError, match="cannot be read"):
@@ -229,7 +229,7 @@ def test_a_data_file_that_vanishes_on_the_way_ends_no_run_and_is_named_later(
 def test_a_model_folder_that_cannot_be_trained_is_a_training_error(whole, tmp_path) -> None:
     for name in ("model.safetensors", "config.json", "tokenizer.json"):
         init = tmp_path / name
-        replace_folder(init, lambda target: copy_into(whole, target))
+        shutil.copytree(whole, init)
         (init / name).write_bytes((init / name).read_bytes()[:100])
         with pytest.raises(TrainingError) as caught:
             train(TINY, init, tmp_path / "out")
@@ -239,7 +239,7 @@ def test_a_model_folder_that_cannot_be_trained_is_a_training_error(whole, tmp_pa
 
 def test_a_model_folder_that_lacks_a_weight_is_not_filled_with_chance(whole, tmp_path) -> None:
     init = tmp_path / "init"
-    replace_folder(init, lambda target: copy_into(whole, target))
+    shutil.copytree(whole, init)
     found = load_file(init / "model.safetensors")
     del found["model.layers.0.mlp.down_proj.weight"]
     save_file(found, init / "model.safetensors", metadata={"format": "pt"})
@@ -266,23 +266,15 @@ def test_a_disk_that_fills_leaves_the_last_good_state(
 ) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, Run, "_update", 4)
+        kill_at(patch, Run, "update", 4)
         with pytest.raises(Killed):
             train(TINY, None, out, save_every=3)
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
-    with files_of_at_most(num_bytes), pytest.raises(TrainingError, match="cannot be written"):
+    with files_of_at_most(num_bytes), pytest.raises(ArgumentError, match="cannot be written"):
         train(TINY, None, out)
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
     train(TINY, None, out)
     assert same(weights(out), weights(whole))
-
-
-def copy_into(source: Path, target: Path) -> None:
-    for file in source.rglob("*"):
-        if file.is_file():
-            place = target / file.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(file.read_bytes())
 
 
 def test_the_trained_folder_loads_decodes_and_states_its_range(whole) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.checkpoint import state_folder
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.step import RunSettings
 from sbd_core.training.train import SAVE_EVERY, SAVE_MINUTES, Run
@@ -88,15 +88,15 @@ def interrupted_at(
     step: int, monkeypatch: pytest.MonkeyPatch, before_each: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
     """What trains in here is stopped by Ctrl-C before it updates after so many steps."""
-    update = Run._update
+    update = Run.update
 
-    def stopped(run: Run, *rest: object) -> None:
+    def stopped(run: Run, *rest: Any) -> Any:
         before_each()
         if run.step == step:
             raise KeyboardInterrupt
-        update(run, *rest)
+        return update(run, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_update", stopped)
+        patch.setattr(Run, "update", stopped)
         with pytest.raises(KeyboardInterrupt):
             yield

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.checkpoints.checkpoint import only_writer, recover, replace_folder
+from sbd_core.files import recover, replaced_folder
+from sbd_core.training.checkpoint import only_writer
 from tests.core.training.training_runs import TINY, train
 
 
 @pytest.mark.parametrize("moment", ["before", "between", "after"])
 def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path, moment) -> None:
     folder = tmp_path / "model"
-    replace_folder(folder, lambda target: (target / "a").write_text("old"))
+    with replaced_folder(folder) as target:
+        (target / "a").write_text("old")
     old, fresh = tmp_path / ".model.old", tmp_path / ".model.new"
     if moment == "between":
         folder.rename(old)
@@ -26,21 +28,24 @@ def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path, moment) -> None:
         (fresh / "a").write_text("half")
     recover(folder)
     assert (folder / "a").read_text() == "old"
-    replace_folder(folder, lambda target: (target / "b").write_text("new"))
+    with replaced_folder(folder) as target:
+        (target / "b").write_text("new")
     assert [path.name for path in folder.iterdir()] == ["b"], "a kill must not block later saves"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_failed_write_leaves_the_old_folder(tmp_path) -> None:
     folder = tmp_path / "model"
-    replace_folder(folder, lambda target: (target / "a").write_text("old"))
+    with replaced_folder(folder) as target:
+        (target / "a").write_text("old")
 
-    def full_disk(target: Path) -> None:
-        (target / "a").write_text("half")
-        raise OSError(28, "No space left on device")
+    def fill_the_disk() -> None:
+        with replaced_folder(folder) as target:
+            (target / "a").write_text("half")
+            raise OSError(28, "No space left on device")
 
-    with pytest.raises(TrainingError, match="No space left"):
-        replace_folder(folder, full_disk)
+    with pytest.raises(ArgumentError, match="No space left"):
+        fill_the_disk()
     assert (folder / "a").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
@@ -101,13 +106,11 @@ def test_a_folder_is_on_the_disk_before_it_takes_the_others_place(tmp_path, monk
         done.append(("rename", source.name))
         rename(source, target)
 
-    def write(target: Path) -> None:
-        (target / "inner").mkdir()
-        (target / "inner" / "a").write_text("new")
-
     monkeypatch.setattr(os, "fsync", flushed)
     monkeypatch.setattr(os, "rename", renamed)
-    replace_folder(tmp_path / "model", write)
+    with replaced_folder(tmp_path / "model") as target:
+        (target / "inner").mkdir()
+        (target / "inner" / "a").write_text("new")
     moved = done.index(("rename", ".model.new"))
     for name in (".model.new", ".model.new/inner", ".model.new/inner/a"):
         assert ("flush", name) in done[:moved], "a power cut would leave it empty"

@@ -11,8 +11,8 @@ from transformers import GPT2LMHeadModel
 
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import train as training
-from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.checkpoint import state_folder
+from sbd_core.training.new_model import new_model
 from sbd_core.training.train import Run
 from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
 from tests.core.training.training_runs import TINY, all_losses, interrupted_at, same, train, weights
@@ -113,14 +113,15 @@ AVERAGED = replace(TINY, averaging=0.5)
 
 def test_the_average_ships_and_the_last_weights_go_on(tmp_path, monkeypatch) -> None:
     seen: list[dict[str, torch.Tensor]] = []
-    update = Run._update
+    update = Run.update
 
-    def watched(run: Run, *rest: object) -> None:
-        update(run, *rest)
+    def watched(run: Run, *rest: object) -> object:
+        done = update(run, *rest)
         seen.append({name: p.detach().clone() for name, p in run._model.named_parameters()})
+        return done
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_update", watched)
+        patch.setattr(Run, "update", watched)
         train(AVERAGED, None, tmp_path / "whole")
     expected = seen[0]
     for later in seen[1:]:

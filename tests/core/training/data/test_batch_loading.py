@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.data.batch_builder import Batch, BatchBuilder, batches, chosen_workers
+from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
+from sbd_core.training.new_model import new_model
 from tests.core.training.training_runs import TINY, all_losses, train
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.chat import encode_prompt, encode_turn
-from sbd_core.training.data.examples import ExampleStream
-from sbd_core.training.data.sources import LeftOut, read_source
+from sbd_core.training.examples import ExampleStream
 from sbd_core.training.recipe import read_recipe
+from sbd_core.training.sources import LeftOut, read_source
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_tokenizer
 
 # Shaped like Qwen3's: an end token and a line break after each turn, an empty thought in the last.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from sbd_core.training.data.masking import (
+from sbd_core.training.batches import (
     NO_TARGET,
     draw_masks,
     pack,

@@ -12,11 +12,11 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.data.batch_builder import BatchBuilder
-from sbd_core.training.data.examples import ExampleStream, ModelLimits
-from sbd_core.training.data.sources import LeftOut, mixed, read_source
+from sbd_core.training.batches import BatchBuilder
+from sbd_core.training.examples import ExampleStream, ModelLimits
+from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, read_recipe
+from sbd_core.training.sources import LeftOut, mixed, read_source
 from tests.core.models.tiny_models import tiny_model, tiny_tokenizer
 from tests.core.training.training_runs import all_losses, interrupted_at, train
 

@@ -6,13 +6,46 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
+from transformers import PreTrainedTokenizerFast
+
 from sbd_core.errors import ModelError, TrainingError, shown
 from sbd_core.models.chat import encode_plain, encode_turn, template_mark
 from sbd_core.models.model_config import reach_of
 from sbd_core.tasks import Example
-from sbd_core.training.data.sources import LeftOut, Record, mixed, read_source
-from sbd_core.training.data.tokenizer import encode_plain_texts, writes_own_turns
+from sbd_core.training.new_model import CHAT_TEMPLATE
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.sources import LeftOut, Record, mixed, read_source
+
+
+def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
+    """Raise TrainingError unless the tokenizer has the tokens that training needs."""
+    if tokenizer.eos_token_id is None:
+        raise TrainingError(
+            f"{argument}: the tokenizer has no eos token, which ends every answer: give it one"
+        )
+    if needs_mask and tokenizer.mask_token_id is None:
+        raise TrainingError(
+            f"{argument}: the tokenizer has no mask token: sbd prepare gives a model one"
+        )
+
+
+def padding_id(tokenizer: Any) -> int:
+    """Padding token: any would do, as nothing attends to it and nothing predicts it."""
+    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
+    return int(end if pad is None else pad)
+
+
+def writes_own_turns(tokenizer: Any) -> bool:
+    """Whether the chat template is that of new models, whose frames are the same for every text."""
+    return bool(tokenizer.chat_template == CHAT_TEMPLATE)
+
+
+def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:
+    """Token ids of each text as plain text: "<m>" typed by someone is a few letters, no mask."""
+    if not texts:
+        return []
+    return tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+
 
 Pair = tuple[list[int], list[int]]
 """Ids of a prompt, to where the assistant answers, and of its answer, to its end token."""

@@ -1,0 +1,731 @@
+"""Training of an adapter that only the rows of a block read; see models/block_adapter.py.
+
+It is a mode of the loop in train.py. A batch is block states: texts, where blocks stand in them,
+and which of their positions are masked, as decoding may meet them. The base reads the clean texts
+once without gradient; all blocks of a text then read its keys and values, through linear layers
+that add the adapter's part.
+"""
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.functional import linear, pad
+from torch.nn.utils.rnn import pad_sequence
+from transformers import DynamicCache
+
+from sbd_core.errors import ArgumentError, require_integer, require_number
+from sbd_core.files import recover, replaced_folder
+from sbd_core.models.adapters import Fingerprint
+from sbd_core.models.backends.llama.weights import has_known_shape
+from sbd_core.models.backends.transformers import MODULES
+from sbd_core.models.bases import BASES, require_base
+from sbd_core.models.block_adapter import (
+    LINEARS,
+    BlockAdapter,
+    BlockAdapterInfo,
+    read_block_adapter,
+    sampler_change,
+    write_block_adapter,
+)
+from sbd_core.models.checkpoint_info import ADAPTER_INFO, is_block_adapter
+from sbd_core.models.devices import chosen_device, has_bf16
+from sbd_core.models.loading import read
+from sbd_core.models.mask_token import choose_mask_token, give_mask_token
+from sbd_core.models.source_check import require_source
+from sbd_core.training.checkpoint import (
+    STATE_ERRORS,
+    keep_others,
+    read_metrics,
+    unreadable,
+    write_metrics,
+)
+from sbd_core.training.examples import NO_LIMITS, ModelLimits, encoded_record
+from sbd_core.training.graceful_stop import StepAbandoned, StopWish
+from sbd_core.training.sources import LeftOut, read_source
+from sbd_core.training.step import follow_gradients
+from sbd_core.training.synthesize import is_held_out
+from sbd_core.training.train import Loop, Tell
+
+NO_TARGET = -100
+DEFAULT_PENALTY = 1.0
+STATE_FILE = "state.pt"
+NUM_MEASURED = 96
+"""Held-out texts that a measurement reads."""
+LEAD_SIZE = 16
+"""Masks of a block whose guesses are counted from the left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdapterRecipe:
+    """How a block adapter is trained. Raises ArgumentError naming the field, the rule, the value.
+
+    num_texts, rows_per_text: of a step; small steps learn more by the minute than large ones.
+    block_sizes: one is drawn for each step. whole_ratio: of blocks that are masked throughout.
+    weight_of_first, decay: see GatedBase.loss. average_decay: of the running average of the
+    values, which is what ships. sampler_width: 0 leaves the sampler head out. cooldown_ratio: of a
+    start's minutes, in whose course the learning rate falls to zero at their end.
+    """
+
+    rank: int = 32
+    sampler_width: int = 1024
+    learning_rate: float = 1e-3
+    warmup_steps: int = 50
+    cooldown_ratio: float = 0.0
+    num_texts: int = 4
+    rows_per_text: int = 256
+    block_sizes: tuple[int, ...] = (4, 8, 16)
+    max_tokens: int = 256
+    whole_ratio: float = 0.5
+    weight_of_first: float = 0.5
+    decay: float = 0.9
+    average_decay: float = 0.998
+    max_gradient_norm: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_integer("rank", self.rank, 1)
+        require_integer("sampler_width", self.sampler_width, 0)
+        require_number("learning_rate", self.learning_rate, 0)
+        require_integer("num_texts", self.num_texts, 1)
+        for size in self.block_sizes:
+            require_integer("block_sizes", size, 2)
+        require_integer("rows_per_text", self.rows_per_text, max(self.block_sizes))
+        require_number("cooldown_ratio", self.cooldown_ratio, 0, 1)
+        require_number("whole_ratio", self.whole_ratio, 0, 1)
+        require_number("average_decay", self.average_decay, 0, 1)
+        require_integer("seed", self.seed, 0)
+
+    def rate(self, step: int, share: float) -> float:
+        """The learning rate of a step, when `share` of this start's minutes is over."""
+        warm = min(1.0, (step + 1) / max(1, self.warmup_steps))
+        left = 1.0 if not self.cooldown_ratio else min(1.0, (1 - share) / self.cooldown_ratio)
+        return self.learning_rate * warm * max(0.0, left)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One example as token ids: a prompt with its template, then the answer to its end."""
+
+    prompt_ids: tuple[int, ...]
+    answer_ids: tuple[int, ...]
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """All token ids."""
+        return self.prompt_ids + self.answer_ids
+
+
+def read_texts(
+    files: Sequence[Path],
+    tokenizer: Any,
+    name: str,
+    *,
+    max_tokens: int,
+    limits: ModelLimits = NO_LIMITS,
+) -> tuple[list[Text], list[Text], list[str]]:
+    """The answers in files: those to train on, those held out, and lines on what is left out.
+
+    Of few examples, none of which is held out by its words, the first is. An answer that came to
+    its end ends with the end token. Longer texts than max_tokens are cut at their end. Raises
+    ArgumentError.
+    """
+    training: list[Text] = []
+    held_out: list[Text] = []
+    notes: list[str] = []
+    for file in files:
+        source = f"file:{file}"
+        left_out = LeftOut(source)
+        for record in read_source(source, left_out):
+            pair = None
+            if record.messages:
+                pair = encoded_record(tokenizer, record, name, left_out, limits)
+            room = max_tokens - len(pair[0]) if pair else 0
+            if pair and room >= 4 and len(pair[1]) >= 2:
+                text = Text(tuple(pair[0]), tuple(pair[1][:room]))
+                (held_out if is_held_out(record.prompt) else training).append(text)
+            elif pair:
+                left_out.add(f"do not fit into {max_tokens} tokens (--max-tokens)", record.where)
+            elif not record.messages:
+                left_out.add("are no answer to a prompt", record.where)
+        notes += left_out.notes()
+    if not held_out and len(training) > 1:
+        held_out.append(training.pop(0))
+    if not training or not held_out:
+        rule = "must hold examples to train on and to measure by"
+        raise ArgumentError("data", "; ".join((rule, *notes)), [str(file) for file in files])
+    return training, held_out, notes
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStates:
+    """Blocks of one size over a batch of texts.
+
+    texts (texts, n): token ids of each, any behind its end. start (texts, blocks): position of
+    each block's first token. token_ids, targets (texts, blocks, size): what stands in the block
+    (mask_id where masked), and the token wanted at a masked position, NO_TARGET elsewhere.
+    before: the token before each position in the text.
+    """
+
+    texts: Tensor
+    start: Tensor
+    token_ids: Tensor
+    targets: Tensor
+    before: Tensor
+
+
+def make_states(
+    texts: Sequence[Text],
+    block_size: int,
+    num_blocks: int,
+    mask_id: int,
+    whole_ratio: float,
+    generator: torch.Generator,
+    num_columns: int = 0,
+) -> BlockStates:
+    """num_blocks blocks a text at random places of its answer; whole_ratio of them all masked.
+
+    Of the others each position is masked with a probability drawn from U(0, 1) for the block, and
+    at least one is. What stands behind the end of a text is masked and has no target. num_columns:
+    of BlockStates.texts at least, so that its shape may always be one.
+    """
+    shape = (len(texts), num_blocks)
+    ids = pad_sequence([torch.tensor(text.token_ids) for text in texts], batch_first=True)
+    ids = pad(ids, (0, max(0, num_columns - ids.shape[1])))
+    length = torch.tensor([[len(text.token_ids)] for text in texts])
+    num_prompt = torch.tensor([[len(text.prompt_ids)] for text in texts])
+    drawn = torch.rand(shape, generator=generator) * (length - num_prompt)
+    start = (num_prompt + drawn.long()).clamp(max=length - 1)
+    place = (start[..., None] + torch.arange(block_size)).flatten(1)
+    is_inside = (place < length).view(*shape, block_size)
+    last = place.clamp(max=length - 1)
+    clean = ids.gather(1, last).view(is_inside.shape).where(is_inside, NO_TARGET)
+    before = ids.gather(1, (place - 1).clamp(max=length - 1)).view(is_inside.shape)
+    rate = torch.rand((*shape, 1), generator=generator)
+    is_whole = torch.rand((*shape, 1), generator=generator) < whole_ratio
+    chance = torch.rand(clean.shape, generator=generator)
+    is_masked = is_whole | (chance < rate)
+    # The least chance of the block is masked whatever the rate.
+    least = chance.masked_fill(~is_inside, 2.0).argmin(-1, keepdim=True)
+    is_masked = is_masked.scatter(-1, least, value=True)
+    is_masked |= ~is_inside
+    return BlockStates(
+        ids,
+        start,
+        clean.masked_fill(is_masked, mask_id),
+        clean.masked_fill(~is_masked, NO_TARGET),
+        before,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base as training reads it; info: what an adapter of it says of itself, yet untrained."""
+
+    model: Any
+    tokenizer: Any
+    name: str
+    info: BlockAdapterInfo
+
+
+def read_base(
+    source: str, rank: int, block_range: tuple[int, int], *, name: str | None = None, device: str
+) -> Base:
+    """Read a folder, hub id or known base, and give it a mask token.
+
+    In bf16 where the device multiplies it. name: what the adapter is to call its base, the source
+    itself if None. Raises ModelError, and ArgumentError for a family that the adapter is not for.
+    """
+    place = chosen_device(device)
+    dtype = torch.bfloat16 if has_bf16(place) else torch.float32
+    path = str(require_base(source)) if source in BASES else source
+    is_folder = require_source(path, "base")
+    model, tokenizer = read(path, dtype, is_folder=is_folder, argument="base")
+    name_here = Path(path).name
+    if not has_known_shape(model):
+        rule = "must be of a family that decodes with a block adapter: Llama, Mistral, Qwen"
+        raise ArgumentError("base", rule, name_here)
+    digest = Fingerprint.of(model).values
+    mask = choose_mask_token(model, tokenizer)
+    give_mask_token(model, tokenizer, mask)
+    model.requires_grad_(requires_grad=False)
+    penalty = getattr(model.generation_config, "repetition_penalty", None)
+    info = BlockAdapterInfo(
+        base=name or source,
+        base_digest=digest,
+        rank=rank,
+        block_range=block_range,
+        mask_token=mask.text,
+        mask_token_id=mask.token_id,
+        repetition_penalty=DEFAULT_PENALTY if penalty is None else float(penalty),
+        trained={},
+    )
+    return Base(model.to(place).eval(), tokenizer, name_here, info)
+
+
+@dataclass(frozen=True, slots=True)
+class StepLoss:
+    """total: to be minimised. plain, with_before: nats a masked token, the second by the
+    sampler head, which knows the token before. num_masked: tokens they are means of."""
+
+    total: Tensor
+    plain: Tensor
+    with_before: Tensor
+    num_masked: int
+
+
+class GatedBase:
+    """A frozen base whose linear layers add B A x to the rows of blocks.
+
+    adapter: the values of B and A, in fp32 with gradients. Hooks bring them into the model, which
+    keeps them.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        info: BlockAdapterInfo,
+        sampler_width: int,
+        generator: torch.Generator,
+        *,
+        is_compiled: bool = False,
+    ) -> None:
+        """is_compiled: layers go through torch.compile, which pays on a GPU."""
+        self._embedding = model.get_input_embeddings().weight.detach()
+        self._head = model.get_output_embeddings().weight.detach()
+        self._mask_id, self._is_block = info.mask_token_id, False
+        device, hidden = self._embedding.device, self._embedding.shape[1]
+
+        def drawn(rows: int, columns: int) -> Tensor:
+            values = torch.randn(rows, columns, generator=generator) / math.sqrt(columns)
+            return values.to(device)
+
+        layers = []
+        for layer in model.base_model.layers:
+            pairs = {}
+            for name in LINEARS:
+                module = layer.get_submodule(MODULES[name])
+                up = torch.zeros(module.out_features, info.rank, device=device)
+                pairs[name] = drawn(info.rank, module.in_features), up
+                module.register_forward_hook(partial(self._add, pairs[name]))
+            layers.append(pairs)
+        mask = self._embedding[: self._mask_id].float().mean(0)
+        sampler = None
+        if sampler_width:
+            into = drawn(2 * sampler_width, 2 * hidden)
+            sampler = into, torch.zeros(hidden, sampler_width, device=device)
+        self.adapter = BlockAdapter(info, tuple(layers), mask, sampler)
+        for tensor in self.adapter.tensors().values():
+            tensor.requires_grad_()
+        self._run, self._is_compiled = model.base_model.forward, is_compiled
+        self._run_compiled, self._nats = self._run, nats_of
+        if is_compiled:
+            self._run_compiled = torch.compile(self._run, dynamic=False)
+            self._nats = torch.compile(nats_of, dynamic=True)
+
+    def _add(
+        self,
+        low: tuple[Tensor, Tensor],
+        _module: Any,
+        inputs: tuple[Tensor, ...],
+        out: Tensor,
+    ) -> Tensor:
+        down, up = low
+        return out + linear(linear(inputs[0], down), up) if self._is_block else out
+
+    @contextmanager
+    def _gated(self) -> Iterator[None]:
+        """Every row is of a block; in bf16 beside values in fp32, where the base is."""
+        is_low = self._embedding.dtype != torch.float32
+        device = self._embedding.device.type
+        self._is_block = True
+        try:
+            with torch.autocast(device, torch.bfloat16) if is_low else nullcontext():
+                yield
+        finally:
+            self._is_block = False
+
+    @torch.no_grad()
+    def set(self, values: Mapping[str, Tensor]) -> None:
+        """Take values by their names in BlockAdapter.tensors()."""
+        for name, tensor in self.adapter.tensors().items():
+            tensor.copy_(values[name])
+
+    def hidden(self, states: BlockStates) -> Tensor:
+        """(texts, blocks, size, hidden) after the last norm, in the base's dtype."""
+        device = self._embedding.device
+        texts = states.texts.to(device, non_blocking=True)
+        run = self._run_compiled if torch.is_grad_enabled() else self._run
+        # Keys and values of clean texts: what lies behind a shorter one's end is no block's to see.
+        cache = DynamicCache()
+        with torch.no_grad():
+            run(input_ids=texts, past_key_values=cache, use_cache=True)
+        num_texts, num_blocks, size = states.token_ids.shape
+        start = states.start.to(device, non_blocking=True).repeat_interleave(size, 1)
+        own = torch.arange(num_blocks * size, device=device)
+        ids = states.token_ids.to(device, non_blocking=True).flatten(1)
+        known = self._embedding[ids.clamp(max=self._embedding.shape[0] - 1)].float()
+        is_mask = (ids == self._mask_id)[..., None]
+        # (texts, 1, rows, clean keys and the rows' own): a row sees what lies before its block, and
+        # the block.
+        is_before = torch.arange(texts.shape[1], device=device) < start[..., None]
+        is_own = (own // size == (own // size)[:, None]).expand(num_texts, -1, -1)
+        with self._gated():
+            hidden: Tensor = run(
+                inputs_embeds=torch.where(is_mask, self.adapter.mask_embedding, known),
+                attention_mask=torch.cat([is_before, is_own], -1)[:, None],
+                position_ids=start + own % size,
+                past_key_values=cache,
+                use_cache=True,
+            ).last_hidden_state
+        return hidden.to(self._embedding.dtype).view(num_texts, num_blocks, size, -1)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """fp32 (rows, vocab) of rows (rows, hidden)."""
+        return linear(hidden, self._head).float()
+
+    def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
+        """Rows (rows, hidden) as the sampler head moves them; before: tokens (rows,)."""
+        assert self.adapter.sampler is not None
+        into, out = (part.to(hidden.dtype) for part in self.adapter.sampler)
+        known = self._embedding[before].to(hidden.dtype)
+        return hidden + sampler_change(hidden, known, into, out)
+
+    def loss(self, states: BlockStates, weight_of_first: float, decay: float) -> StepLoss:
+        """Cross-entropy at masked positions, aligned: the row of a position predicts it.
+
+        A position counts decay ** (masked positions before it in its block); the first of all,
+        which the causal head knows anyway, weight_of_first.
+        """
+        is_target = states.targets != NO_TARGET
+        rank = (is_target.cumsum(-1) - 1).clamp(min=0)
+        weight = decay ** rank.float() * is_target
+        weight[..., 0] *= weight_of_first
+        weight = weight.flatten() / weight.sum()
+        rows = is_target.flatten().nonzero()[:, 0]
+        parts = (rows, weight[rows], states.targets.flatten()[rows], states.before.flatten()[rows])
+        rows, weight, targets, before = (
+            part.to(self._embedding.device, non_blocking=True) for part in parts
+        )
+        hidden = self.hidden(states).flatten(0, 2)[rows]
+        nats = self._nats(self._head, hidden, targets)
+        total, with_before = (nats * weight).sum(), nats
+        if self.adapter.sampler is not None:
+            with_before = self._nats(self._head, self.moved(hidden, before), targets)
+            total = (total + (with_before * weight).sum()) / 2
+        plain, with_before = (each.detach().mean() for each in (nats, with_before))
+        return StepLoss(total, plain, with_before, len(targets))
+
+
+def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy (rows,) in fp32 of rows (rows, hidden)."""
+    return functional.cross_entropy(linear(hidden, head).float(), targets, reduction="none")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Figures of held-out texts. nats: per masked token of whole blocks, without and with head.
+
+    lead: exact guesses from the left of a wholly masked block, first position included. drafted:
+    those behind the first, which the causal head knows, each by the token before it.
+    """
+
+    nats: float
+    nats_with_before: float
+    lead: float
+    drafted: float
+    drafted_plain: float
+
+
+@torch.no_grad()
+def measure(base: GatedBase, held_out: Sequence[Text]) -> Measurement:
+    """Measure an adapter on held-out texts, those as long as a measured block if there are any."""
+    generator = torch.Generator().manual_seed(1)
+    nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
+    long_enough = [text for text in held_out if len(text.answer_ids) >= LEAD_SIZE]
+    texts = (long_enough or held_out)[:NUM_MEASURED]
+    mask_id = base.adapter.info.mask_token_id
+    for first in range(0, len(texts), 4):
+        states = make_states(texts[first : first + 4], LEAD_SIZE, 8, mask_id, 1.0, generator)
+        hidden = base.hidden(states)
+        is_target = states.targets != NO_TARGET
+        # Behind the end of a text nothing is wanted and any guess is wrong.
+        rows = is_target.flatten().nonzero()[:, 0]
+        wanted = states.targets.flatten()[rows]
+        before = states.before.flatten()[rows].to(hidden.device)
+        hidden = hidden.flatten(0, 2)[rows.to(hidden.device)]
+        moved = hidden if base.adapter.sampler is None else base.moved(hidden, before)
+        is_right = []
+        for place, each in enumerate((hidden, moved)):
+            logits = base.logits(each).cpu()
+            nats[place] += float(functional.cross_entropy(logits, wanted, reduction="sum"))
+            right = torch.zeros(is_target.numel(), dtype=torch.long)
+            right[rows] = (logits.argmax(-1) == wanted).long()
+            is_right.append(right.view(is_target.shape))
+        plain, by_before = is_right
+        num_masked += len(rows)
+        num_blocks += plain.shape[0] * plain.shape[1]
+        # By the true token before: right as long as all guesses before it are right.
+        for place, run in enumerate((plain, by_before[..., 1:], plain[..., 1:])):
+            guesses[place] += int(run.cumprod(-1).sum())
+    return Measurement(*(each / num_masked for each in nats), *(n / num_blocks for n in guesses))
+
+
+class AdapterRun(Loop):
+    """Training from where `out`'s state, `init` or nothing stands. masked_tokens: seen so far."""
+
+    title, unit = "train-adapter", "s"
+
+    def __init__(
+        self,
+        base: Base,
+        recipe: AdapterRecipe,
+        texts: Sequence[Text],
+        held_out: Sequence[Text],
+        out: Path,
+        init: Path | None = None,
+        *,
+        minutes: float = math.inf,
+        measure_minutes: float = math.inf,
+        is_compiled: bool = False,
+    ) -> None:
+        """minutes: of this start. measure_minutes: between measurements.
+
+        is_compiled: see GatedBase; all texts are then padded to max_tokens.
+        """
+        super().__init__(out)
+        self._recipe, self._texts, self._held_out = recipe, list(texts), list(held_out)
+        self._info = base.info
+        generator = torch.Generator().manual_seed(recipe.seed)
+        self.base = GatedBase(
+            base.model, base.info, recipe.sampler_width, generator, is_compiled=is_compiled
+        )
+        self._num_columns = recipe.max_tokens if is_compiled else 0
+        self._before: dict[str, Any] = {}
+        if init is not None:
+            first = read_block_adapter(init)
+            self.base.set(first.tensors())
+            self._before = earlier_training(first.info.trained)
+        self._values = self.base.adapter.tensors()
+        self._average = {name: value.detach().clone() for name, value in self._values.items()}
+        self._optimizer = torch.optim.AdamW(
+            self._values.values(),
+            lr=recipe.learning_rate,
+            betas=(0.9, 0.98),
+            weight_decay=0.0,
+            fused=base.model.device.type == "cuda",
+        )
+        self._orders: dict[int, list[int]] = {}
+        self.masked_tokens = 0
+        recover(self.state_folder)
+        if (self.state_folder / STATE_FILE).is_file():
+            self._restore()
+        elif init is not None:
+            # By the held-out texts of this run: the adapter may have been measured on others.
+            start = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
+            self.metrics.append({**start, "measured": asdict(self.measure())})
+        self._minutes, self._measure_minutes = minutes, measure_minutes
+        self._first = self._measured_at = self.seconds
+        self._last = self._began = time.monotonic()
+
+    @property
+    def _share(self) -> float:
+        """The part of this start's minutes that is over."""
+        return (time.monotonic() - self._began) / max(60 * self._minutes, 1e-9)
+
+    @property
+    def is_done(self) -> bool:
+        """See Loop; of this start alone."""
+        return self._share >= 1
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """See Loop; of this start alone."""
+        total = 60 * self._minutes
+        return round(self.seconds - self._first), 0 if math.isinf(total) else round(total)
+
+    def backward(self, tell: Tell) -> tuple[StepLoss, int]:
+        """The loss of the step's states, whose gradients are then there, and their block size."""
+        recipe = self._recipe
+        generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)
+        drawn = torch.randint(len(recipe.block_sizes), (), generator=generator)
+        size = recipe.block_sizes[int(drawn)]
+        states = make_states(
+            self._next_texts(),
+            size,
+            recipe.rows_per_text // size,
+            self._info.mask_token_id,
+            recipe.whole_ratio,
+            generator,
+            self._num_columns,
+        )
+        loss = self.base.loss(states, recipe.weight_of_first, recipe.decay)
+        loss.total.backward()
+        return loss, size
+
+    def forget(self) -> None:
+        """See Loop."""
+        self._optimizer.zero_grad()
+
+    def update(
+        self, made: tuple[StepLoss, int], began: float, wish: StopWish
+    ) -> tuple[dict[str, Any], bool]:
+        """See Loop; the average follows, and is measured where that is due."""
+        loss, size = made
+        rate = self._recipe.rate(self.step, self._share)
+        norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self._recipe.max_gradient_norm)
+        follow_gradients([self._optimizer], norm, rate, self.step)
+        self._follow()
+        self.step += 1
+        self.masked_tokens += loss.num_masked
+        now = time.monotonic()
+        self.seconds, self._last, took = self.seconds + now - self._last, now, now - self._last
+        line: dict[str, Any] = {
+            "step": self.step,
+            "block_size": size,
+            "nats": float(loss.plain),
+            "nats_with_before": float(loss.with_before),
+            "learning_rate": rate,
+            "masked_tokens": self.masked_tokens,
+            "masked_per_second": loss.num_masked / took,
+            "seconds": self.seconds,
+        }
+        if self.seconds - self._measured_at >= 60 * self._measure_minutes:
+            with suppress(StepAbandoned), wish.abandons():
+                line["measured"] = asdict(self.measure())
+                print(json.dumps(line), file=sys.stderr)
+            self._measured_at = self.seconds
+        return line, wish.is_set()
+
+    def words(self, line: Mapping[str, Any]) -> str:
+        """See Loop."""
+        speed = f"{line['masked_per_second']:.0f} masked/s"
+        return f"step {self.step} nats {line['nats']:.2f} {speed}"
+
+    def _next_texts(self) -> list[Text]:
+        """The texts of this step: each once before any comes again."""
+        count, size = self._recipe.num_texts, len(self._texts)
+        places = range(self.step * count, (self.step + 1) * count)
+        return [self._texts[self._order(place // size)[place % size]] for place in places]
+
+    def _order(self, epoch: int) -> list[int]:
+        if epoch not in self._orders:
+            seed = (self._recipe.seed + epoch) * 1_000_003
+            generator = torch.Generator().manual_seed(seed)
+            order = torch.randperm(len(self._texts), generator=generator).tolist()
+            self._orders = {epoch: order}
+        return self._orders[epoch]
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        decay = self._recipe.average_decay
+        if not self._before:
+            # Follows faster while there is little to average over; an adapter to begin from is one.
+            decay = min(decay, (1 + self.step) / (10 + self.step))
+        torch._foreach_lerp_(list(self._average.values()), list(self._values.values()), 1 - decay)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """The running average in place of the values."""
+        own = {name: value.detach().clone() for name, value in self._values.items()}
+        self.base.set(self._average)
+        try:
+            yield
+        finally:
+            self.base.set(own)
+
+    def measure(self) -> Measurement:
+        """Measure the running average on held-out texts."""
+        with self._averaged():
+            return measure(self.base, self._held_out)
+
+    def save(self) -> None:
+        """Write the state, then the running average as an adapter; each whole or not at all."""
+        if self.is_done and self.metrics[-1:] and "measured" not in self.metrics[-1]:
+            self.metrics[-1]["measured"] = asdict(self.measure())
+            print(json.dumps(self.metrics[-1]), file=sys.stderr)
+        state = {
+            "recipe": asdict(self._recipe),
+            "step": self.step,
+            "masked_tokens": self.masked_tokens,
+            "seconds": self.seconds,
+            "before": self._before,
+            "values": {name: value.detach() for name, value in self._values.items()},
+            "average": self._average,
+            "optimizer": self._optimizer.state_dict(),
+        }
+        trained = {
+            **self._info.trained,
+            **self._totals(self.step, self.masked_tokens, self.seconds),
+            "texts": len(self._texts),
+            "recipe": asdict(self._recipe),
+            "curve": [*self._before.get("curve", ()), *self._curve()],
+        }
+        with replaced_folder(self.state_folder) as folder:
+            torch.save(state, folder / STATE_FILE)
+            write_metrics(folder, self.metrics)
+        with replaced_folder(self.out) as folder, self._averaged():
+            keep_others(self.out, folder)
+            info = replace(self._info, trained=trained)
+            write_block_adapter(replace(self.base.adapter, info=info), folder)
+
+    def _totals(self, steps: int, masked_tokens: int, seconds: float) -> dict[str, Any]:
+        """Totals of this training and of the one it began from."""
+        before = self._before
+        return {
+            "steps": before.get("steps", 0) + steps,
+            "masked_tokens": before.get("masked_tokens", 0) + masked_tokens,
+            "minutes": round(before.get("minutes", 0) + seconds / 60, 1),
+        }
+
+    def _curve(self) -> list[dict[str, Any]]:
+        """The measurements so far, each with what was trained until then."""
+        return [
+            self._totals(line["step"], line["masked_tokens"], line["seconds"]) | line["measured"]
+            for line in self.metrics
+            if "measured" in line
+        ]
+
+    def _restore(self) -> None:
+        try:
+            place = self.state_folder / STATE_FILE
+            state = torch.load(place, map_location="cpu", weights_only=True)
+            self.base.set(state["values"])
+            self._optimizer.load_state_dict(state["optimizer"])
+            for name, value in state["average"].items():
+                self._average[name].copy_(value)
+            self.step, self.masked_tokens = state["step"], state["masked_tokens"]
+            self.seconds = state["seconds"]
+            self._before = state["before"]
+            self.metrics = read_metrics(self.state_folder)
+        except STATE_ERRORS as error:
+            raise unreadable(self.state_folder, error) from error
+
+
+def earlier_training(trained: Mapping[str, Any]) -> dict[str, Any]:
+    """The training that an adapter has behind it, by its own record: totals and curve."""
+    totals = {
+        name: trained[name] for name in ("steps", "masked_tokens", "minutes") if name in trained
+    }
+    return totals | {"curve": list(trained.get("curve", ()))}
+
+
+def require_out(out: Path) -> None:
+    """Raise ArgumentError unless `out` is new, empty, or a folder of a block adapter."""
+    is_ours = not out.exists() or (
+        out.is_dir() and (is_block_adapter(out) or not any(os.scandir(out)))
+    )
+    if not is_ours:
+        rule = f"must be a new folder, or one with {ADAPTER_INFO}, which is replaced"
+        raise ArgumentError("out", rule, str(out))

@@ -1,0 +1,388 @@
+"""Folders of a run: the model or adapter that ships, and the state that a run goes on from."""
+
+import copy
+import json
+import pickle
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from filelock import FileLock, Timeout
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from safetensors.torch import load_model as load_weights
+from torch import Tensor
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_extra
+from sbd_core.files import beside, replaced_folder, sha256
+from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.json_node import json_of
+from sbd_core.models.adapters import WEIGHTS_FILE, Fingerprint, write_adapter
+from sbd_core.models.loading import read
+from sbd_core.models.model_config import add_end_token
+from sbd_core.training.recipe import Recipe
+
+RECIPE_FILE = "recipe.json"
+"""What tells a model folder that training wrote from any other folder."""
+
+SMALL_SHARD, SHARD = "9MB", "4GB"
+"""Of a file of weights: small models go into repositories that refuse files of 10 MB."""
+MOST_SMALL = 100_000_000
+"""Weights of a small model."""
+
+
+def load_model(
+    folder: Path, dtype: torch.dtype = torch.float32
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model folder, in fp32 for training. Raises TrainingError."""
+    if not folder.is_dir():
+        raise TrainingError(f"init: must be a model folder; got {folder}")
+    try:
+        return read(str(folder), dtype, is_folder=True, argument="init")
+    except ModelError as error:
+        raise TrainingError(str(error)) from error
+
+
+def export(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, folder: Path
+) -> None:
+    """Write a standard transformers folder in bf16, all of it or nothing.
+
+    What else lies in `folder`, a model card say, stays in it.
+    """
+    shipped: Any = copy.deepcopy(model)
+    shipped.to(torch.bfloat16)
+    is_sbd = recipe.stage == "sbd"
+    if is_sbd:
+        told = getattr(model.config, "set_block_decoding", None) or {}
+        shipped.config.set_block_decoding = {
+            "min_block_size": recipe.min_block_size,
+            "max_block_size": recipe.max_block_size,
+            "strategy": told.get("strategy", "sbd"),
+        }
+        shipped.config.mask_token_id = tokenizer.mask_token_id
+    add_end_token(shipped, tokenizer)
+    shipped.generation_config = _generation_config(shipped, tokenizer)
+
+    def save(target: Path) -> None:
+        is_small = shipped.num_parameters() <= MOST_SMALL
+        shipped.save_pretrained(target, max_shard_size=SMALL_SHARD if is_small else SHARD)
+        if is_sbd:
+            write_custom_generate(target)
+
+    _ship(save, tokenizer, recipe, folder)
+
+
+def _ship(
+    save: Callable[[Path], None],
+    tokenizer: PreTrainedTokenizerBase,
+    recipe: Recipe,
+    folder: Path,
+) -> None:
+    """Write what `save` saves with its tokenizer and recipe; other files of `folder` stay."""
+    with replaced_folder(folder) as target:
+        save(target)
+        tokenizer.save_pretrained(target)
+        (target / RECIPE_FILE).write_text(json.dumps(recipe.to_data(), indent=2) + "\n")
+        keep_others(folder, target)
+
+
+def keep_others(folder: Path, target: Path) -> None:
+    """Copy the files of `folder` that `target` has none of, weights apart."""
+    for item in folder.iterdir() if folder.is_dir() else ():
+        is_weights = ".safetensors" in item.name
+        if item.is_file() and not is_weights and not (target / item.name).exists():
+            shutil.copy2(item, target)
+
+
+def _generation_config(model: Any, tokenizer: PreTrainedTokenizerBase) -> GenerationConfig:
+    """The model's own, which never answers with the mask."""
+    config = copy.deepcopy(model.generation_config)
+    if config.pad_token_id is None:
+        config.pad_token_id = tokenizer.pad_token_id
+    config.suppress_tokens = sorted({*(config.suppress_tokens or []), tokenizer.mask_token_id})
+    if not config.do_sample:
+        config.do_sample = False
+    return config
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Hold `folder` for one run, which may replace a model that training wrote and nothing else.
+
+    Raises ArgumentError for a folder of something else, TrainingError where nothing can be
+    written or while another process holds it.
+    """
+    is_named = folder.name not in ("", "..")
+    is_ours = not folder.exists() or (
+        folder.is_dir() and ((folder / RECIPE_FILE).is_file() or not any(folder.iterdir()))
+    )
+    if not (is_named and is_ours):
+        rule = "must be a new folder, or one that training wrote, which is replaced"
+        raise ArgumentError("out", rule, str(folder))
+    lock = FileLock(beside(folder, "lock"))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise TrainingError(f"{folder}: another run is writing it; give another --out") from error
+    except OSError as error:
+        raise TrainingError(f"{folder}: cannot be written: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+PREFIX = "base_model.model."
+"""Prefix that peft puts before the name of each weight."""
+
+
+def add_adapter(
+    model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base: Path
+) -> Fingerprint:
+    """Put a new adapter beside every linear layer, the only weights that are then trained.
+
+    The mask's embedding is one of them where the stage has masks. base: the folder of the model.
+    Gives what the model's own weights are recognised by. Raises MissingExtraError.
+    """
+    own = Fingerprint.of(model)
+    config = lora_config(recipe, mask_token_id)
+    torch.manual_seed(recipe.seed)
+    model.add_adapter(config)
+    # As wide as any other weight that is trained, whatever the base is stored in.
+    for weight in model.parameters():
+        if weight.requires_grad:
+            weight.data = weight.data.float()
+    config.base_model_name_or_path = str(base.resolve())
+    return own
+
+
+def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
+    """The peft configuration of the adapter. Raises MissingExtraError."""
+    require_extra("lora")
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=recipe.lora_rank,
+        lora_alpha=recipe.lora_alpha,  # type: ignore[arg-type]
+        target_modules="all-linear",
+        trainable_token_indices=[mask_token_id] if recipe.stage == "sbd" else None,
+        task_type="CAUSAL_LM",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedAdapter:
+    """A model's adapter as it is now. weights: the state dict of the whole model, on the CPU."""
+
+    model: Any
+    weights: Mapping[str, Tensor]
+    base: Fingerprint
+    recipe: Recipe
+
+    def save_pretrained(self, folder: Path) -> None:
+        """Write the folder of the adapter."""
+        recipe = self.recipe
+        is_sbd = recipe.stage == "sbd"
+        sizes = (recipe.min_block_size, recipe.max_block_size) if is_sbd else None
+        write_adapter(self.model, folder, self.base, sizes, state_dict=dict(self.weights))
+
+    def export(self, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, folder: Path) -> None:
+        """Write what ships, all of it or nothing; what else lies in `folder` stays in it."""
+        _ship(self.save_pretrained, tokenizer, recipe, folder)
+
+
+Provenance = dict[str, list[str | None]]
+
+PARTS = {"init": "weights (--init)", "texts": "texts (--data)"}
+"""The parts of a provenance, as an error names them."""
+
+
+def provenance(recipe: Recipe, init: Path | None) -> Provenance:
+    """Digests of the weights in `init` and of the recipe's files of texts (None: unreadable).
+
+    Raises TrainingError for an `init` that is no folder.
+    """
+    if init is not None and not init.is_dir():
+        raise TrainingError(f"init: must be a model folder; got {init}")
+    weights = sorted(init.glob("*.safetensors")) if init is not None else []
+    named = [source.removeprefix("file:") for source in recipe.data if source.startswith("file:")]
+    return {
+        "init": [_digest(file) for file in weights],
+        "texts": [_digest(Path(name)) for name in named],
+    }
+
+
+def _digest(file: Path) -> str | None:
+    try:
+        return sha256(file)
+    except (OSError, ValueError):
+        return None
+
+
+# What a state folder that something else wrote over can raise when read.
+STATE_ERRORS = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    EOFError,
+    KeyError,
+    TypeError,
+    pickle.UnpicklingError,
+    SafetensorError,
+)
+METRICS_FILE = "metrics.jsonl"
+AVERAGE = "average"
+"""Of a state, the running average of the weights, where the recipe asks for one."""
+Metrics = list[dict[str, Any]]
+"""The figures of each step."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything but the weights that a run needs to resume.
+
+    seconds: how long the run has taken, of every start. precision: what the steps computed in.
+    optimizers: their full state dict, on the CPU.
+    """
+
+    step: int
+    seconds: float
+    precision: str
+    metrics: Metrics
+    optimizers: Any
+
+
+def state_folder(out: Path) -> Path:
+    """The folder of the resumable state of a run that writes `out`."""
+    return out.with_name(out.name + ".state")
+
+
+def write_metrics(folder: Path, metrics: Metrics) -> None:
+    """Write the metrics of a run into its state, a line of JSON each."""
+    lines = "".join(json.dumps(line) + "\n" for line in metrics)
+    (folder / METRICS_FILE).write_text(lines, encoding="utf-8")
+
+
+def read_metrics(folder: Path) -> Metrics:
+    """The metrics in a state; STATE_ERRORS where they are damaged."""
+    text = (folder / METRICS_FILE).read_text(encoding="utf-8")
+    if text and not text.endswith("\n"):
+        raise ValueError("a line is cut off")
+    return [json_of(line) for line in text.splitlines()]
+
+
+def write_state(
+    folder: Path,
+    state: State,
+    recipe: Recipe,
+    began_from: Provenance,
+    model: PreTrainedModel | TrainedAdapter,
+    average: PreTrainedModel | None,
+    tokenizer: PreTrainedTokenizerBase,
+) -> None:
+    """Replace a state folder; read_state reads it back."""
+    with replaced_folder(folder) as target:
+        model.save_pretrained(target / "model")
+        tokenizer.save_pretrained(target / "model")
+        if average is not None:
+            average.save_pretrained(target / AVERAGE)
+        torch.save(state.optimizers, target / "optimizers.pt")
+        write_metrics(target, state.metrics)
+        progress = {
+            "step": state.step,
+            "seconds": state.seconds,
+            "precision": state.precision,
+            "recipe": recipe.to_data(),
+            **began_from,
+        }
+        (target / "progress.json").write_text(json.dumps(progress, indent=2))
+
+
+def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
+    """The state in `folder`. Raises TrainingError for one of another run, or that is damaged."""
+    try:
+        progress = json_of((folder / "progress.json").read_text())
+        step, seconds = progress["step"], float(progress["seconds"])
+        metrics = read_metrics(folder)
+        if type(step) is not int or step != len(metrics) or not 0 <= seconds < 1e9:
+            raise ValueError
+        precision = progress["precision"]
+        if precision not in ("bf16", "fp32"):
+            raise ValueError
+        saved = progress["recipe"]
+        told = {name: progress[name] for name in began_from}
+        optimizers = torch.load(folder / "optimizers.pt", weights_only=True)
+    except STATE_ERRORS as error:
+        raise unreadable(folder, error) from error
+    if not _continues(recipe, saved, step, seconds):
+        raise TrainingError(
+            f"state {folder}: is of another recipe; give another --out, or remove it"
+        )
+    for name, value in told.items():
+        if value != began_from[name]:
+            other = f"began from other {PARTS[name]}"
+            raise TrainingError(f"state {folder}: {other}; give another --out, or remove it")
+    return State(step, seconds, precision, metrics, optimizers)
+
+
+def unreadable(folder: Path, error: Exception) -> TrainingError:
+    """The error to raise for a damaged state."""
+    return TrainingError(
+        f"state {folder}: cannot be read ({type(error).__name__}); remove it to start anew"
+    )
+
+
+def _continues(recipe: Recipe, saved: Any, step: int, seconds: float) -> bool:
+    """Whether a run of the recipe `saved` after `step` steps is one of `recipe`.
+
+    What no step so far had a part in may differ: the fall of the rate, and with it the number
+    of steps or minutes; the loss after the steps of the paper's.
+    """
+    try:
+        before = Recipe(**saved)
+    except (TypeError, AttributeError, ArgumentError):
+        return False
+    return before.past(step, seconds) == recipe.past(step, seconds)
+
+
+def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
+    """Go on from the adapter in a state folder; see STATE_ERRORS for what it may raise."""
+    from peft import set_peft_model_state_dict
+
+    saved = load_file(folder / WEIGHTS_FILE)
+    state = {name.removeprefix(PREFIX): weight for name, weight in saved.items()}
+    loaded: Any = set_peft_model_state_dict(model, state)
+    if loaded.unexpected_keys:
+        raise ValueError(f"unknown weights {loaded.unexpected_keys[:1]}")
+
+
+def running_average(
+    model: PreTrainedModel, recipe: Recipe, accelerator: Accelerator
+) -> AveragedModel | None:
+    """The average that the recipe asks for, of no step yet; None if it asks for none.
+
+    Raises ArgumentError for several processes, whose weights may be sharded.
+    """
+    if recipe.averaging == 0:
+        return None
+    if accelerator.num_processes > 1:
+        raise ArgumentError("averaging", "must be 0 with several processes", recipe.averaging)
+    return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
+
+
+def restore_average(average: AveragedModel, state: Path) -> None:
+    """Go on from the average in a state folder. Raises TrainingError."""
+    try:
+        load_weights(average.module, state / AVERAGE / "model.safetensors")
+    except STATE_ERRORS as error:
+        raise unreadable(state, error) from error
+    average.n_averaged.fill_(1)

@@ -1,1 +1,0 @@
-"""Files of a training run: model folders, the saved state, and their provenance."""

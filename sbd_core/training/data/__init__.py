@@ -1,1 +1,0 @@
-"""Masked, packed batches made of tasks and files."""

@@ -1,0 +1,110 @@
+"""A model made from nothing: a random Llama and its tokenizer, trained on the recipe's corpus.
+
+The tokenizer is byte-level BPE with single digits; every text can be written (all 256 bytes are in
+the alphabet). A turn is <user>prompt<assistant>answer<eos>; <m> is the mask of Set Block Decoding.
+"""
+
+from collections.abc import Iterable
+from itertools import islice
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
+    AutoTokenizer,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
+
+from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.training.recipe import Recipe
+from sbd_core.training.sources import LeftOut, mixed, read_source
+
+SPECIAL_TOKENS = ("<pad>", "<eos>", "<m>", "<user>", "<assistant>")
+PAD_ID, EOS_ID, MASK_ID, USER_ID, ASSISTANT_ID = range(len(SPECIAL_TOKENS))
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}"
+    "{% if message['role'] == 'assistant' %}<assistant>{{ message['content'] }}<eos>"
+    "{% else %}<user>{{ message['content'] }}{% endif %}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTokenizerFast:
+    """A tokenizer of at most `vocabulary_size` tokens, the special ones and 256 bytes included."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary_size,
+        special_tokens=list(SPECIAL_TOKENS),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        eos_token="<eos>",
+        mask_token="<m>",
+        additional_special_tokens=["<user>", "<assistant>"],
+        chat_template=CHAT_TEMPLATE,
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus.
+
+    Raises ArgumentError for a shape that no Llama has.
+    """
+    # Rotary positions turn the numbers of a head in pairs.
+    if recipe.hidden_size % (2 * recipe.num_heads):
+        rule = f"must be a multiple of twice num_heads ({recipe.num_heads})"
+        raise ArgumentError("hidden_size", rule, recipe.hidden_size)
+    require_integer("max_positions", recipe.max_positions, recipe.row_tokens)
+    tokenizer = _tokenizer_of(recipe.tokenizer) if recipe.tokenizer else _new_tokenizer(recipe)
+    config = new_config(recipe, len(tokenizer))
+    config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id
+    torch.manual_seed(recipe.seed)
+    return LlamaForCausalLM(config), tokenizer
+
+
+def _new_tokenizer(recipe: Recipe) -> PreTrainedTokenizerBase:
+    sources = [read_source(source, LeftOut(source)) for source in recipe.data]
+    drawn = mixed(recipe.seed, recipe.tasks, sources)
+    stream = islice(drawn, recipe.tokenizer_examples)
+    texts = (f"{example.prompt}\n{example.answer}" for example in stream)
+    return train_tokenizer(texts, recipe.vocabulary_size)
+
+
+def _tokenizer_of(folder: str) -> PreTrainedTokenizerBase:
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ArgumentError("tokenizer", "must be a folder with a tokenizer", folder) from error
+
+
+def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:
+    """The shape of a new model."""
+    return LlamaConfig(
+        vocab_size=vocabulary_size,
+        hidden_size=recipe.hidden_size,
+        num_hidden_layers=recipe.num_layers,
+        num_attention_heads=recipe.num_heads,
+        num_key_value_heads=recipe.num_heads,
+        intermediate_size=recipe.feed_forward_size,
+        max_position_embeddings=recipe.max_positions,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+    )
