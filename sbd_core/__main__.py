@@ -4,6 +4,7 @@ Exit status: 0 done, 2 bad arguments (one line on standard error), 130 stopped w
 """
 
 import argparse
+import json
 import os
 import sys
 
@@ -49,6 +50,9 @@ EXTRA = {
     "lm-eval": "lm-eval",
 }
 """The optional part that a command needs."""
+OWN_JSON = ("export", "lm-eval")
+"""Commands without a flag --json of this file."""
+JSON_HELP = "one JSON object as the last line"
 
 
 class _HelpFormatter(argparse.HelpFormatter):
@@ -76,12 +80,17 @@ def _run(words: list[str] | None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
         parser_options = {"formatter_class": _HelpFormatter, **getattr(module, "PARSER", {})}
-        module.add_arguments(commands.add_parser(name, help=module.HELP, **parser_options))
+        flags = commands.add_parser(name, help=module.HELP, **parser_options)
+        module.add_arguments(flags)
+        if name not in OWN_JSON:
+            flags.add_argument("--json", action="store_true", help=JSON_HELP)
     arguments = parser.parse_args(words)
     try:
         if arguments.command in EXTRA:
             require_extra(EXTRA[arguments.command])
-        COMMANDS[arguments.command].run(arguments)
+        result = COMMANDS[arguments.command].run(arguments)
+        if result is not None and arguments.json:
+            print(json.dumps(result))
     except SetBlockDecodingError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

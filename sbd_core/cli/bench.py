@@ -3,6 +3,7 @@
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from sbd_core.cli.decoding_flags import add_loading
 from sbd_core.files import require_writable, write_text
@@ -28,10 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gguf", type=Path, metavar="FILE", help="also: llama.cpp, from a file of the same weights"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure, print tables, write JSON. Raises our errors."""
     if arguments.out is not None:
         require_writable("out", arguments.out)
@@ -54,5 +54,4 @@ def run(arguments: argparse.Namespace) -> None:
     print(report.text(result))
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
-    if arguments.json:
-        print(json.dumps(result))
+    return result

@@ -55,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--any-block-size", action="store_true", help="allow sizes the model was not trained on"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
 def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sbd_core.cli import decoding_flags
 from sbd_core.config import DecodeConfig
@@ -77,7 +77,7 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Decode, check, print a table. Raises our errors."""
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     _check(arguments)
@@ -85,12 +85,11 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.evaluation.runners import UnfinishedError
 
     if arguments.requests is not None:
-        _run_requests(arguments, config)
-        return
+        return _run_requests(arguments, config)
     try:
         evaluation, journal = _evaluated(arguments, config)
     except UnfinishedError:
-        return  # the process that ends last has the answers of all
+        return None  # the process that ends last has the answers of all
     print(evaluation)
     for note in getattr(evaluation, "notes", ()):
         print(note, file=sys.stderr)
@@ -99,8 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
         write_text(arguments.out, json.dumps(data, indent=1) + "\n")
     if journal is not None:
         journal.clear()
-    if arguments.json:
-        print(json.dumps(data))
+    return data
 
 
 def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
@@ -119,7 +117,7 @@ def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
     return sets
 
 
-def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
+def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
     """Answer the first --limit requests of each file in every way, and print a table of each."""
     from tqdm import tqdm
 
@@ -156,7 +154,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
         )
     share.wait()  # nobody reads the journals any more
     if share.rank:
-        return  # the first process writes what all have found
+        return None  # the first process writes what all have found
     data = {
         "model": model.name,
         "weights": dict(model.weights),
@@ -176,8 +174,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
         data["answers"] = answers.name
         write_text(arguments.out, json.dumps(data, indent=1) + "\n")
         clear_journals(arguments.out)
-    if arguments.json:
-        print(json.dumps(data))
+    return data
 
 
 def _evaluated(

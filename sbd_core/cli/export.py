@@ -1,9 +1,8 @@
 """`export`: a model in the form that another place takes."""
 
 import argparse
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sbd_core.hf.hub import HubFolder
@@ -32,12 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             flags.add_argument("--dtype", choices=("float32", "int8"), help=words)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Export, and say what was written. Raises our errors."""
     done = _exported(arguments)
     print(done)
-    if arguments.json:
-        print(json.dumps(done.to_data()))
+    return done.to_data()
 
 
 def _exported(arguments: argparse.Namespace) -> "HubFolder | WebExport":

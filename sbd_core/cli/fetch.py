@@ -1,7 +1,7 @@
 """`fetch`: bring the base model that the bundled adapter needs."""
 
 import argparse
-import json
+from typing import Any
 
 HELP = (
     "bring the base of the bundled real model, once, and export the bundled models for browsers; "
@@ -13,10 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `fetch`."""
     parser.add_argument("--base", default="SmolLM2-135M-Instruct", help="name of the base")
     parser.add_argument("--remove", action="store_true", help="delete it from the cache instead")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Fetch it, mend it, or find it there. Raises our errors."""
     from tqdm import tqdm
 
@@ -35,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.remove:
         was_there = remove(source)
         print(f"{source.name} was {'removed' if was_there else 'not there'}")
-        return
+        return None
     folder, bar = base_folder(source), None
     if folder.exists() and (damaged := damaged_file(folder, reads_all=True)):
         print(f"{source.name} is damaged ({damaged}) and is fetched anew")
@@ -63,5 +62,4 @@ def run(arguments: argparse.Namespace) -> None:
         if own is not None and source == SMOLLM2:
             size = keep_export(own).manifest["download"] / 1e6
             print(f"{name} is ready for browsers: {size:.1f} MB to download")
-    if arguments.json:
-        print(json.dumps({"base": source.name, "folder": str(folder)}))
+    return {"base": source.name, "folder": str(folder)}

@@ -1,7 +1,6 @@
 """`generate`: decode one prompt, printing the text as it becomes final, or a file of prompts."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -52,15 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace as JSON")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Decode and print. Raises our errors."""
     config = decoding_flags.decode_config(
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
     if arguments.prompts is not None:
         decoding_flags.refuse_given(arguments, ("trace", "system"), "must come with one prompt")
-        _answer_file(arguments, config)
-        return
+        return _answer_file(arguments, config)
     decoding_flags.refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
     prompt = _standard_input() if arguments.prompt == "-" else arguments.prompt
     if not prompt.strip():
@@ -77,13 +75,13 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
     if arguments.json:
-        print(json.dumps(_result(trace)))
-        return
+        return _result(trace)
     print(
         f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
         f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s, {where}]",
         file=sys.stderr,
     )
+    return None
 
 
 def _standard_input() -> str:
@@ -150,7 +148,7 @@ def _result(trace: "Trace") -> dict[str, Any]:
     }
 
 
-def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> None:
+def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
     """Answer and count. Raises our errors."""
     if arguments.out is None:
         raise ArgumentError("out", "must be given with --prompts", None)
@@ -171,16 +169,16 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> None:
         report=_report if sys.stderr.isatty() else lambda done, of: None,
     )
     if done is None:
-        return
+        return None
     if arguments.json:
-        print(json.dumps({"out": str(arguments.out), **asdict(done)}))
-        return
+        return {"out": str(arguments.out), **asdict(done)}
     print(
         f"{done.num_prompts} answers in {arguments.out}: {done.num_tokens} tokens in "
         f"{done.num_forwards} forward passes, {done.num_tokens / done.num_forwards:.2f} tokens a "
         "forward pass",
         file=sys.stderr,
     )
+    return None
 
 
 def _report(done: int, of: int) -> None:

@@ -1,8 +1,8 @@
 """`merge`: an adapter and its base as one model folder."""
 
 import argparse
-import json
 from pathlib import Path
+from typing import Any
 
 HELP = "write an adapter and its base as a model folder that needs no peft"
 
@@ -11,14 +11,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `merge`."""
     parser.add_argument("adapter", metavar="ADAPTER", type=Path, help="folder of the adapter")
     parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Merge, and say what was done. Raises our errors."""
     from sbd_core.hf.adapters import merge
 
     done = merge(arguments.adapter, arguments.out)
     print(done)
-    if arguments.json:
-        print(json.dumps(done.to_data()))
+    return done.to_data()

@@ -1,8 +1,8 @@
 """`prepare`: make a causal language model ready for training with Set Block Decoding."""
 
 import argparse
-import json
 from pathlib import Path
+from typing import Any
 
 HELP = "give a causal language model a mask token, ready for train --stage sbd"
 
@@ -23,10 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="sbd",
         help="strategy by which the model decodes by default",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Prepare, and say what was done. Raises our errors."""
     from sbd_core.hf.preparation import prepare
 
@@ -35,5 +34,4 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.model, arguments.out, block_range=block_range, strategy=arguments.strategy
     )
     print(done)
-    if arguments.json:
-        print(json.dumps(done.to_data()))
+    return done.to_data()

@@ -1,7 +1,6 @@
 """`roofline`: slowdown of a block's forward pass and speed-up: published, corrected, calibrated."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,10 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measured", type=Path, metavar="FILE", help="results of bench to calibrate by"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Print every mode. Raises ArgumentError."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
@@ -54,8 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
         result[mode] = {"slowdown": round(cost, 6), "speedup": round(faster, 6)}
         kind = "measured" if mode == "calibrated" else "theory"
         print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {faster:.3f}x ({kind})")
-    if arguments.json:
-        print(json.dumps(result))
+    return result
 
 
 def _shape(model: str | None) -> LayerShape | None:

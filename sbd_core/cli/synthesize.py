@@ -1,8 +1,8 @@
 """`synthesize`: a chat model asks itself and answers, as text for its own training."""
 
 import argparse
-import json
 from pathlib import Path
+from typing import Any
 
 from sbd_core.errors import ArgumentError
 
@@ -38,10 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=128, help="most texts at once")
     parser.add_argument("--seed", type=int, default=0, help="seed of the requests")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Write text until there is enough. Raises our errors; Ctrl-C leaves a file to go on with."""
     from tqdm import tqdm
 
@@ -72,5 +71,4 @@ def run(arguments: argparse.Namespace) -> None:
             bar.update(count - bar.n)
 
         count = synthesize(model, arguments.out, config, prompts, tell)
-    if arguments.json:
-        print(json.dumps({"file": str(arguments.out), "num_examples": count}))
+    return {"file": str(arguments.out), "num_examples": count}

@@ -1,7 +1,6 @@
 """`train`: run one stage of training from a recipe."""
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder whose tokenizer a new model takes, instead of a trained one",
     )
     parser.add_argument("--lora", type=int, metavar="RANK", help="train an adapter of this rank")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     _add_recipe(parser.add_argument_group("recipe"))
     _add_data(parser.add_argument_group("data"))
     _add_machine(parser.add_argument_group("machine"))
@@ -92,7 +90,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--workers", type=int, help="processes that build batches")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
     changes = _changes(arguments)
     if arguments.estimate:
@@ -101,13 +99,12 @@ def run(arguments: argparse.Namespace) -> None:
         # The estimate does not read the data.
         changes.setdefault("data", ("file:data.jsonl",))
         recipe = read_recipe(arguments.stage, arguments.recipe, changes)
-        _print_estimate(arguments, recipe)
-        return
+        return _estimated(arguments, recipe)
     if arguments.out is None:
         raise ArgumentError("out", "must be given", None)
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
-    from sbd_core.training.checkpoint import state_folder
+    from sbd_core.training.checkpoint import read_metrics, state_folder
     from sbd_core.training.recipe import read_recipe
     from sbd_core.training.train import train
 
@@ -118,9 +115,9 @@ def run(arguments: argparse.Namespace) -> None:
     }
     recipe = read_recipe(arguments.stage, arguments.recipe, changes)
     train(recipe, arguments.init, arguments.out, settings=_settings(arguments), **saving)
-    if arguments.json and Share.of_environment().rank == 0:
-        metrics = (state_folder(arguments.out) / "metrics.jsonl").read_text().splitlines()
-        print(json.dumps({"out": str(arguments.out), **json.loads(metrics[-1])}))
+    if Share.of_environment().rank:
+        return None
+    return {"out": str(arguments.out), **read_metrics(state_folder(arguments.out))[-1]}
 
 
 def _settings(arguments: argparse.Namespace) -> "RunSettings":
@@ -220,8 +217,8 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _print_estimate(arguments: argparse.Namespace, recipe: "Recipe") -> None:
-    """Print the estimate. Raises our errors."""
+def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
+    """Print the estimate of memory. Raises our errors."""
     from sbd_core.training import estimate as memory
 
     init = None if arguments.init is None else str(arguments.init)
@@ -245,5 +242,4 @@ def _print_estimate(arguments: argparse.Namespace, recipe: "Recipe") -> None:
         less = memory.estimate(config, recipe, replace(setup, is_checkpointed=True)).total
         print(f"with gradient checkpointing {less / memory.GIB:.2f} GiB")
     print(memory.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
-    if arguments.json:
-        print(json.dumps({"model": name, **estimate.to_data()}))
+    return {"model": name, **estimate.to_data()}

@@ -1,12 +1,26 @@
 """`train-adapter`: teach a causal language model to read blocks by an adapter of its own."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
+from typing import Any
 
 HELP = "train an adapter that only the rows of a block read; the base model stays as it is"
-SAVE_MINUTES, MEASURE_MINUTES = 10.0, 10.0
+RECIPE: tuple[tuple[str, str, int | float, str], ...] = (
+    ("--rank", "rank", 32, "rank of every low-rank product"),
+    ("--sampler-width", "sampler_width", 1024, "width of the sampler head; 0: none"),
+    ("--learning-rate", "learning_rate", 1e-3, "rate after the warm-up"),
+    ("--cooldown", "cooldown_ratio", 0.0, "share of the minutes in which the rate falls to zero"),
+    ("--averaging", "average_decay", 0.998, "decay of the running average, which ships"),
+    ("--batch-size", "num_texts", 4, "texts per step"),
+    ("--rows", "rows_per_text", 256, "block rows per text"),
+    ("--whole-ratio", "whole_ratio", 0.5, "share of blocks masked whole"),
+    ("--first-weight", "weight_of_first", 0.5, "weight of a block's first mask"),
+    ("--decay", "decay", 0.9, "decay of the weight from place to place"),
+    ("--max-tokens", "max_tokens", 256, "longest text; the rest is cut"),
+    ("--seed", "seed", 0, "seed of everything random"),
+)
+"""Flags of numbers: the field of AdapterRecipe, its default, and help."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,52 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--minutes", type=float, required=True, help="training time of this start")
     parser.add_argument("--init", type=Path, help="adapter folder to begin from")
-    parser.add_argument("--rank", type=int, default=32, help="rank of every low-rank product")
-    parser.add_argument(
-        "--sampler-width", type=int, default=1024, help="width of the sampler head; 0: none"
-    )
-    parser.add_argument("--learning-rate", type=float, default=1e-3, help="rate after the warm-up")
-    parser.add_argument(
-        "--cooldown",
-        type=float,
-        default=0.0,
-        help="share of the minutes in which the rate falls to zero",
-    )
-    parser.add_argument(
-        "--averaging",
-        type=float,
-        default=0.998,
-        help="decay of the running average, which ships",
-    )
-    parser.add_argument("--batch-size", type=int, default=4, help="texts per step")
-    parser.add_argument("--rows", type=int, default=256, help="block rows per text")
+    for flag, field, default, words in RECIPE:
+        parser.add_argument(flag, dest=field, type=type(default), default=default, help=words)
     parser.add_argument("--block-sizes", default="4,8,16", help="sizes to draw from, one per step")
-    parser.add_argument(
-        "--whole-ratio", type=float, default=0.5, help="share of blocks masked whole"
-    )
-    parser.add_argument(
-        "--first-weight", type=float, default=0.5, help="weight of a block's first mask"
-    )
-    parser.add_argument(
-        "--decay", type=float, default=0.9, help="decay of the weight from place to place"
-    )
-    parser.add_argument("--max-tokens", type=int, default=256, help="longest text; the rest is cut")
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--compile", action="store_true", help="torch.compile; pays on a GPU")
-    parser.add_argument(
-        "--save-minutes", type=float, default=SAVE_MINUTES, help="minutes between saves"
-    )
-    parser.add_argument(
-        "--measure-minutes",
-        type=float,
-        default=MEASURE_MINUTES,
-        help="minutes between measurements",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    for flag, what in ("--save-minutes", "saves"), ("--measure-minutes", "measurements"):
+        parser.add_argument(flag, type=float, default=10.0, help=f"minutes between {what}")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Train, going on from the state beside --out. Raises our errors; Ctrl-C saves."""
     from sbd_core.errors import require_number
     from sbd_core.training.adapter import (
@@ -83,21 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
     require_number("minutes", arguments.minutes, 0)
     require_out(arguments.out)
     sizes = _sizes(arguments.block_sizes)
-    recipe = AdapterRecipe(
-        rank=arguments.rank,
-        sampler_width=arguments.sampler_width,
-        learning_rate=arguments.learning_rate,
-        cooldown_ratio=arguments.cooldown,
-        average_decay=arguments.averaging,
-        num_texts=arguments.batch_size,
-        rows_per_text=arguments.rows,
-        block_sizes=sizes,
-        max_tokens=arguments.max_tokens,
-        whole_ratio=arguments.whole_ratio,
-        weight_of_first=arguments.first_weight,
-        decay=arguments.decay,
-        seed=arguments.seed,
-    )
+    numbers = {field: getattr(arguments, field) for _, field, *_ in RECIPE}
+    recipe = AdapterRecipe(**numbers, block_sizes=sizes)
     base = read_base(
         arguments.base,
         recipe.rank,
@@ -128,10 +93,8 @@ def run(arguments: argparse.Namespace) -> None:
         is_compiled=arguments.compile,
     )
     trainer.run(save_minutes=arguments.save_minutes)
-    if arguments.json:
-        names = ("step", "masked_tokens", "seconds", "measured")
-        last = {name: trainer.metrics[-1][name] for name in names}
-        print(json.dumps({"out": str(arguments.out), **last}))
+    names = ("step", "masked_tokens", "seconds", "measured")
+    return {"out": str(arguments.out), **{name: trainer.metrics[-1][name] for name in names}}
 
 
 def _sizes(words: str) -> tuple[int, ...]:

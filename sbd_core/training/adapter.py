@@ -652,14 +652,15 @@ class AdapterRun(Loop):
 
     def save(self) -> None:
         """Write the state, then the running average as an adapter; each whole or not at all."""
-        if self.is_done and self.metrics[-1:] and "measured" not in self.metrics[-1]:
-            self.metrics[-1]["measured"] = asdict(self.measure())
-            print(json.dumps(self.metrics[-1]), file=sys.stderr)
+        totals = {"masked_tokens": self.masked_tokens, "seconds": self.seconds}
+        if self.is_done and not (self.metrics and "measured" in self.metrics[-1]):
+            last = {"step": self.step, **totals, "measured": asdict(self.measure())}
+            self.metrics.append(last)
+            print(json.dumps(last), file=sys.stderr)
         state = {
             "recipe": asdict(self._recipe),
             "step": self.step,
-            "masked_tokens": self.masked_tokens,
-            "seconds": self.seconds,
+            **totals,
             "before": self._before,
             "values": {name: value.detach() for name, value in self._values.items()},
             "average": self._average,
