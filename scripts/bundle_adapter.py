@@ -34,7 +34,7 @@ from ui.form.measured import ADAPTER_BLOCK_SIZE
 
 PROMPTS = ASSETS / "presets-english.json"
 MOST_BYTES = 45_000_000
-"""Of all files: each copy stays in the repository's history."""
+"""Most bytes of all files: each copy stays in the repository's history."""
 MOST_BYTES_OF_FILE = 10_000_000
 NUM_PROMPTS = 6
 ROWS = ("NTP", "verify")

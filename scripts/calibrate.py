@@ -57,7 +57,7 @@ def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
 
 
 def calibration(seen: Observed, before: Calibration) -> Calibration:
-    """What the observations say."""
+    """The calibration that the observations amount to."""
     drafted, others, drafts = seen
     ratios = [
         sum(right for right, _ in pairs) / max(sum(expected for _, expected in pairs), 1e-9)

@@ -1,25 +1,20 @@
 """Runs half an hour of work on a borrowed GPU machine: python -m scripts.on_gpu STEP
 
-`pack` writes, on this machine, the loads to copy there. There `base` unpacks the base, and the
-steps follow in the order of STEPS; each takes at most MOST_MINUTES, resumes where it ended, and is
-useful alone. Results are in loads below WORK/back; `figures` makes a results file of them here.
---dry-run goes through all of it, tiny, on a CPU; there, with --device cuda, compiled and on the
-GPU, before the minutes are spent. Knows the commands of sbd_core; trains and decodes nothing by
-itself.
+The checkout and the base's file, as WORK/base.gguf, are copied there first; `base` unpacks it, and
+the steps follow in the order of STEPS. Each takes at most MOST_MINUTES, resumes where it ended, and
+leaves its results in WORK; `figures` makes a results file of them. --dry-run goes through all of
+it, tiny, on a CPU; there, with --device cuda, compiled and on the GPU, before the minutes are
+spent. Knows the commands of sbd_core; trains and decodes nothing by itself.
 """
 
 import argparse
-import gzip
 import json
 import os
-import shutil
 import signal
 import statistics
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -33,11 +28,10 @@ from sbd_core.benchmark.methods import as_loaded, by_engine, by_transformers, ou
 from sbd_core.decoding.api import generate
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.environment import environment
-from sbd_core.errors import ModelError
-from sbd_core.files import ASSETS, sha256
+from sbd_core.files import ASSETS
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend, captured
-from sbd_core.models.bases import GGUF_FILE, SMOLLM2, base_folder, fetch
+from sbd_core.models.bases import GGUF_FILE, SMOLLM2, fetch
 from sbd_core.models.block_adapter import read_info
 from sbd_core.models.checkpoint_info import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.hf_model import HuggingFaceModel
@@ -47,15 +41,9 @@ from sbd_core.training.checkpoint import RECIPE_FILE, export, load_model
 from sbd_core.training.recipe import read_recipe
 
 MOST_MINUTES = 9.0
-LOAD_BYTES = 60 * 2**20
-"""Largest folder to copy to the machine, which takes 64 MiB with what packs it."""
-BACK_FILES, BACK_BYTES = 8, 16_000_000
-"""Most files of a load that comes back, and most bytes of each."""
-LEFT_HERE = ("assets/pictures", "assets/traces", "assets/dist", "assets/vendor", "ui/web", "docs")
-"""Tracked folders that no step needs."""
 DRY_STEPS = ("--steps", 1)
 SHARE_OF_START = 0.3
-"""Of nano's released weights."""
+"""Share of the start in nano's released weights."""
 ROWS, CACHED = (1, 2, 4, 8, 16, 17, 32, 64), (512, 2048, 4096, 8192, 16_384)
 LLAMA_8B = {
     "vocab_size": 128_256,
@@ -140,36 +128,35 @@ class Findings:
 
 def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
     """Median of a call, warm."""
-    found = []
+    durations = []
     for _ in range(times + 3):
         began = time.perf_counter()
         run()
         if device == "cuda":
             torch.cuda.synchronize()
-        found.append(1000 * (time.perf_counter() - began))
-    return round(statistics.median(found[3:]), 4)
+        durations.append(1000 * (time.perf_counter() - began))
+    return round(statistics.median(durations[3:]), 4)
 
 
-def decode(kit: Kit) -> list[Path]:
+def decode(kit: Kit) -> None:
     """Measure SmolLM2: tokens a second of strategies and of generate(), forward passes by rows."""
-    found = Findings(kit, "decode")
-    found.add("bytes a second", lambda: bandwidth(kit))
+    findings = Findings(kit, "decode")
+    findings.add("bytes a second", lambda: bandwidth(kit))
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=kit.of("bfloat16", "float32"))
     ids = [model.encode(prompt, is_raw=False) for prompt in own_prompts(kit.of(10, 1))]
     num_tokens = kit.of(128, 8)
     for method in by_engine(model, ours(model, num_tokens)):
-        found.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
-    measure_generate(kit, found, "SmolLM2", model, ids, num_tokens)
-    passes(kit, found, "SmolLM2", model.backend, model.model)
+        findings.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
+    measure_generate(kit, findings, "SmolLM2", model, ids, num_tokens)
+    passes(kit, findings, "SmolLM2", model.backend, model.model)
     for method in by_transformers(model, num_tokens):  # last, as they take longest
-        found.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
-    return [found.file]
+        findings.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
 
 
-def large(kit: Kit) -> list[Path]:
+def large(kit: Kit) -> None:
     """Measure random weights of an 8 B Llama's shape: forward passes by rows, tokens a second."""
-    found = Findings(kit, "large")
-    found.add("bytes a second", lambda: bandwidth(kit))
+    findings = Findings(kit, "large")
+    findings.add("bytes a second", lambda: bandwidth(kit))
     name, weights = "Llama 8B shape", random_llama(kit.of(LLAMA_8B, TINY), kit)
     tokenizer = AutoTokenizer.from_pretrained(DEFAULT_CHECKPOINT)
     backend = choose(weights, name, block_size=32)
@@ -177,20 +164,18 @@ def large(kit: Kit) -> list[Path]:
     prompts = [tuple(range(5, 5 + kit.of(512, 8)))]
     num_tokens = kit.of(128, 8)
     [ntp] = by_engine(model, {"ntp": ours(model, num_tokens)["ntp"]})
-    found.add(f"tokens a second, ntp, {name}", lambda: speed(kit, ntp.answer, prompts))
-    measure_generate(kit, found, name, model, prompts, num_tokens)
-    passes(kit, found, name, backend, weights)
-    return [found.file]
+    findings.add(f"tokens a second, ntp, {name}", lambda: speed(kit, ntp.answer, prompts))
+    measure_generate(kit, findings, name, model, prompts, num_tokens)
+    passes(kit, findings, name, backend, weights)
 
 
-def exactness(kit: Kit) -> list[Path]:
+def exactness(kit: Kit) -> None:
     """Count the tokens of verify that are not next-token prediction's, in bf16 and fp32."""
-    found = Findings(kit, "exactness")
+    findings = Findings(kit, "exactness")
     prompts = own_prompts(kit.of(100, 2))
     for dtype in kit.of(("bfloat16", "float32"), ("float32",)):
         name = f"verify differs from ntp, {dtype}, {len(prompts)} prompts"
-        found.add(name, partial(differing, kit, dtype, prompts, kit.of(128, 8)))
-    return [found.file]
+        findings.add(name, partial(differing, kit, dtype, prompts, kit.of(128, 8)))
 
 
 def own_prompts(count: int) -> list[Any]:
@@ -200,11 +185,11 @@ def own_prompts(count: int) -> list[Any]:
 
 
 def measure_generate(
-    kit: Kit, found: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
+    kit: Kit, findings: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
 ) -> None:
     """Tokens a second of transformers' generate() with a static cache, compiled on a GPU."""
     ask = static_generate(as_loaded(model), num_tokens, is_compiled=kit.device == "cuda")
-    found.add(f"tokens a second, compiled generate(), {name}", partial(speed, kit, ask, ids))
+    findings.add(f"tokens a second, compiled generate(), {name}", partial(speed, kit, ask, ids))
 
 
 def bandwidth(kit: Kit) -> float:
@@ -279,7 +264,7 @@ def random_llama(shape: dict[str, int], kit: Kit) -> Any:
         torch.set_default_dtype(before)
 
 
-def passes(kit: Kit, found: Findings, name: str, backend: Any, model: Any) -> None:
+def passes(kit: Kit, findings: Findings, name: str, backend: Any, model: Any) -> None:
     """Milliseconds of a forward pass by rows and KV length, its floor by bandwidth beside it."""
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     config = model.config
@@ -298,13 +283,13 @@ def passes(kit: Kit, found: Findings, name: str, backend: Any, model: Any) -> No
                     backend.forward([ForwardRequest(cache, [5], [5] * (rows - 1), 1)])
                     cache.truncate(cached)
 
-                floor = 1000 * (size + cached * kv_bytes) / found.data["bytes a second"]
+                floor = 1000 * (size + cached * kv_bytes) / findings.data["bytes a second"]
                 return {"ms": milliseconds(once, kit.device), "floor_ms": round(floor, 4)}
 
-            found.add(f"{name}: {rows} rows, {cached} cached", measure)
+            findings.add(f"{name}: {rows} rows, {cached} cached", measure)
         if isinstance(backend, CudaGraphBackend) and cached == CACHED[0]:
             for rows in (1, 17):
-                found.add(
+                findings.add(
                     f"{name}: {rows} rows, {cached} cached, torch.compile",
                     partial(compiled_pass, backend, cache, rows),
                 )
@@ -344,19 +329,15 @@ def command(kit: Kit, *words: object) -> None:
         raise SystemExit(status)
 
 
-def text(kit: Kit) -> list[Path]:
+def text(kit: Kit) -> None:
     """Requests and answers of the base's own, a third structured, loops and duplicates out."""
     words = ["--model", kit.base, "--out", kit.text, "--device", kit.device]
     words += ["--structured-ratio", 0.33, "--examples", kit.of(150_000, 3)]
     words += ["--batch-size", kit.of(1024, 8), "--max-answer-tokens", kit.of(160, 12)]
     command(kit, "synthesize", *words)
-    packed = kit.work / "text.jsonl.gz"
-    with kit.text.open("rb") as source, gzip.open(packed, "wb") as target:
-        shutil.copyfileobj(source, target)
-    return [packed]
 
 
-def drafting(kit: Kit) -> list[Path]:
+def drafting(kit: Kit) -> None:
     """The drafting adapter, from the bundled one: drafted.json says whether it drafts more."""
     out, data = kit.work / "drafting", kit.text
     if kit.is_dry:  # what nano writes may be shorter than a measurement needs
@@ -377,10 +358,9 @@ def drafting(kit: Kit) -> list[Path]:
     told = {"before": curve[0]["drafted"], "now": curve[-1]["drafted"], "curve": curve}
     file = kit.work / "drafted.json"
     file.write_text(json.dumps({**told, "circumstances": environment(out)}, indent=1) + "\n")
-    return [file, *sorted(out.iterdir())]
 
 
-def decoding(kit: Kit) -> list[Path]:
+def decoding(kit: Kit) -> None:
     """A Set Block Decoding adapter: low rank on every row, Eq. 14, the base's own next tokens."""
     ready, out = kit.work / "ready", kit.work / "decoding"
     if not ready.exists():
@@ -393,25 +373,20 @@ def decoding(kit: Kit) -> list[Path]:
     words = ["--stage", "sbd", "--recipe", file, "--init", ready, "--data", f"file:{kit.text}"]
     words += ["--out", out, *kit.of(["--minutes", 0.6 * kit.minutes], DRY_STEPS), *kit.compiling]
     command(kit, "train", *words)
-    results = [
-        found
-        for size in kit.of((4, 8, 16), (4,))
-        for found in requests(kit, out, kit.work / f"decoding-{size}.json", size)
-    ]
-    return [*results, *(path for path in sorted(out.iterdir()) if path.is_file())]
+    for size in kit.of((4, 8, 16), (4,)):
+        requests(kit, out, kit.work / f"decoding-{size}.json", size)
 
 
-def requests(kit: Kit, model: Path, out: Path, block_size: int) -> list[Path]:
+def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
     """Every rule on own requests, and on IFEval where WORK/ifeval.jsonl has come along."""
     sets = [*sorted((ASSETS / "requests").glob("*.jsonl")), kit.work / "ifeval.jsonl"]
     sets = [file for file in sets if file.is_file()][: kit.of(3, 1)]
     words = ["--model", model, "--requests", *sets, "--block-size", block_size, "--out", out]
     words += ["--limit", kit.of(64, 1), "--batch-size", kit.of(64, 1), "--device", kit.device]
     command(kit, "evaluate", *words, "--max-new-tokens", kit.of(128, 4))
-    return [out] if out.is_file() else []
 
 
-def nano(kit: Kit) -> list[Path]:
+def nano(kit: Kit) -> None:
     """The bundled model trained on in large batches, averaged with its start; then every table."""
     trained, released = kit.work / "nano", kit.work / "nano-averaged"
     recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
@@ -426,8 +401,6 @@ def nano(kit: Kit) -> list[Path]:
     words = ["--model", released, "--limit", kit.of(200, 1), "--out", out, "--device", kit.device]
     words += kit.of(["--sweep", "--batch-size", 64], ["--max-new-tokens", 4])
     command(kit, "evaluate", *words)
-    results = [out] if out.is_file() else []
-    return [*results, *(path for path in sorted(released.iterdir()) if path.is_file())]
 
 
 def average_with_start(trained: Path, released: Path) -> None:
@@ -439,152 +412,42 @@ def average_with_start(trained: Path, released: Path) -> None:
     export(model, tokenizer, read_recipe("sbd", trained / RECIPE_FILE, {}), released)
 
 
-STEPS: dict[str, Callable[[Kit], list[Path]]] = {
-    "decode": decode,
-    "large": large,
-    "text": text,
-    "decoding": decoding,
-    "drafting": drafting,
-    "nano": nano,
-    "exactness": exactness,
+STEPS: dict[str, tuple[Callable[[Kit], None], float]] = {
+    "decode": (decode, 6.0),
+    "large": (large, 4.0),
+    "text": (text, 5.0),
+    "decoding": (decoding, 8.0),
+    "drafting": (drafting, 6.0),
+    "nano": (nano, 6.0),
+    "exactness": (exactness, 2.0),
 }
-"""In the order of their worth; the two adapters need the text."""
-MINUTES = {
-    "decode": 6.0,
-    "large": 4.0,
-    "text": 5.0,
-    "decoding": 8.0,
-    "drafting": 6.0,
-    "nano": 6.0,
-    "exactness": 2.0,
-}
+"""Steps and their minutes, in the order of their worth; the two adapters need the text."""
 
 
-def run(kit: Kit, step: str) -> list[Path]:
-    """Make a step and lay out what it brings back; the loads."""
+def run(kit: Kit, step: str) -> None:
+    """Make a step, and say how long it took."""
     kit.work.mkdir(parents=True, exist_ok=True)
-    return loads_back(STEPS[step](kit), kit.work / "back" / step)
-
-
-def loads_back(files: Sequence[Path], folder: Path) -> list[Path]:
-    """Folders of at most BACK_FILES files, each at most BACK_BYTES; a larger file in parts."""
-    shutil.rmtree(folder, ignore_errors=True)
-    parts = [
-        (f"{file.name}.{number:02}" if file.stat().st_size > BACK_BYTES else file.name, part)
-        for file in files
-        for number, part in enumerate(pieces(file, BACK_BYTES))
-    ]
-    made = []
-    for first in range(0, len(parts), BACK_FILES):
-        load = folder / f"load-{first // BACK_FILES + 1}"
-        load.mkdir(parents=True)
-        for name, part in parts[first : first + BACK_FILES]:
-            (load / name).write_bytes(part)
-        made.append(load)
-    return made
-
-
-def pieces(file: Path, size: int) -> Iterator[bytes]:
-    """A file's bytes, `size` at a time."""
-    with file.open("rb") as source:
-        while part := source.read(size):
-            yield part
-
-
-def pack(out: Path, base: Path, extra: Sequence[Path] = ()) -> list[Path]:
-    """Write what travels: the tree's loads, the base in parts, files like wheels and text.
-
-    Every load is a folder of at most LOAD_BYTES; a file that is larger comes in parts. Raises
-    ModelError for a folder that is there.
-    """
-    if out.exists():
-        raise ModelError(f"out: must be a new folder; got {out}")
-    tree = out / "load-1"
-    names = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ASSETS.parent, check=True, capture_output=True, text=True
-    ).stdout.split("\0")
-    for name in filter(None, names):
-        if not name.startswith(LEFT_HERE) and (ASSETS.parent / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ASSETS.parent / name, tree / name)
-    room, load = 0, tree
-    for file in (base, *extra):
-        for number, part in enumerate(pieces(file, LOAD_BYTES // 2)):
-            if len(part) > room:
-                load = out / f"load-{len(list(out.iterdir())) + 1}"
-                load.mkdir()
-                room = LOAD_BYTES
-            (load / f"{file.name}.{number:02}").write_bytes(part)
-            room -= len(part)
-    for each in sorted(out.iterdir()):
-        print(f"{each}: {bytes_in(each) / 2**20:.1f} MiB")
-    return sorted(out.iterdir())
-
-
-def bytes_in(folder: Path) -> int:
-    """Total bytes of its files."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    STEPS[step][0](kit)
+    print(f"{step}: {time.monotonic() - kit.began:.1f} s", flush=True)
 
 
 def write_figures(work: Path, out: Path) -> None:
-    """Put what the measuring steps found into one file, for scripts.write_tables."""
-    found: dict[str, Any] = {}
+    """Put what the measuring steps findings into one file, for scripts.write_tables."""
+    findings: dict[str, Any] = {}
     for step in ("exactness", "large", "decode"):
         file = work / f"{step}.json"
-        found = json.loads(file.read_text("utf-8")) | found if file.is_file() else found
-    out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-
-
-def joined(folder: Path, name: str) -> Path:
-    """The file of `name` made of its parts in a folder."""
-    target = folder / name
-    with target.open("wb") as whole:
-        for part in sorted(folder.glob(f"{name}.[0-9][0-9]")):
-            whole.write(part.read_bytes())
-    return target
-
-
-def unpack_base(work: Path) -> Path:
-    """Have the base of SmolLM2 where commands look for it, from its parts in WORK."""
-    return fetch(SMOLLM2, given=joined(work, GGUF_FILE))
-
-
-@contextmanager
-def told(step: str) -> Iterator[None]:
-    """Say how long it took."""
-    began = time.monotonic()
-    yield
-    print(f"{step}: {time.monotonic() - began:.1f} s", flush=True)
-
-
-def pack_dry(work: Path) -> None:
-    """Pack a checkout with a base of zeros, and put that together again."""
-    base = work / GGUF_FILE
-    base.parent.mkdir(parents=True, exist_ok=True)
-    with base.open("wb") as file:
-        file.truncate(SMOLLM2.num_bytes)
-    with told("pack"):
-        for load in pack(work / "there", base):
-            assert bytes_in(load) <= LOAD_BYTES, load
-    for part in (work / "there").glob(f"load-*/{GGUF_FILE}.*"):
-        part.rename(work / part.name)
-    assert sha256(joined(work, GGUF_FILE)) == sha256(base)
+        findings = json.loads(file.read_text("utf-8")) | findings if file.is_file() else findings
+    out.write_text(json.dumps(findings, indent=1) + "\n", encoding="utf-8")
 
 
 def dry_run(work: Path, device: str = "cpu") -> None:
-    """Every step with tiny numbers; what travels and comes back is of the sizes said."""
-    if (ASSETS.parent / ".git").exists():
-        pack_dry(work)
+    """Every step with tiny numbers; each of them measures what it is for."""
     for step in STEPS:
-        with told(step):
-            for load in run(Kit(work / "work", MOST_MINUTES, is_dry=True, device=device), step):
-                files = list(load.iterdir())
-                assert 0 < len(files) <= BACK_FILES, load
-                assert all(file.stat().st_size <= BACK_BYTES for file in files), load
+        run(Kit(work, MOST_MINUTES, is_dry=True, device=device), step)
     assert not [
         name
         for step in ("decode", "large", "exactness")
-        for name, value in json.loads((work / "work" / f"{step}.json").read_text()).items()
+        for name, value in json.loads((work / f"{step}.json").read_text()).items()
         if isinstance(value, dict) and "error" in value
     ]
 
@@ -592,12 +455,11 @@ def dry_run(work: Path, device: str = "cpu") -> None:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.on_gpu", description=__doc__)
-    parser.add_argument("step", nargs="?", choices=("pack", "base", "figures", *STEPS))
+    parser.add_argument("step", nargs="?", choices=("base", "figures", *STEPS))
     parser.add_argument(
         "--work", type=Path, default=Path("/tmp/on-gpu"), help="folder outside the tree"
     )
     parser.add_argument("--minutes", type=float, help="minutes of the step, instead of its own")
-    parser.add_argument("--extra", type=Path, nargs="*", default=[], help="with pack: more files")
     parser.add_argument("--dry-run", action="store_true", help="all steps, or one, tiny")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of a dry run")
     flags = parser.parse_args()
@@ -605,20 +467,17 @@ def main() -> None:
         run(Kit(flags.work, MOST_MINUTES, is_dry=True, device=flags.device), flags.step)
     elif flags.dry_run:
         dry_run(flags.work, flags.device)
-    elif flags.step == "pack":
-        pack(flags.work, base_folder(SMOLLM2) / GGUF_FILE, flags.extra)
     elif flags.step == "base":
-        unpack_base(flags.work)
+        fetch(SMOLLM2, given=flags.work / GGUF_FILE)
     elif flags.step == "figures":
         write_figures(flags.work, ASSETS / "results" / "gpu.json")
     elif flags.step is None:
         parser.error("step: must be given without --dry-run")
     else:
-        minutes = flags.minutes or MINUTES[flags.step]
+        minutes = flags.minutes or STEPS[flags.step][1]
         if not 0 < minutes <= MOST_MINUTES:
             parser.error(f"minutes: must be at most {MOST_MINUTES:g}, got {minutes:g}")
-        for load in run(Kit(flags.work, minutes), flags.step):
-            print(f"{load}: {bytes_in(load) / 1e6:.1f} MB")
+        run(Kit(flags.work, minutes), flags.step)
 
 
 if __name__ == "__main__":

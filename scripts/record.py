@@ -32,7 +32,7 @@ VERIFY = replace(SBD, strategy="verify")
 SHORT = 64
 """Tokens of the run that most scenes of Learn show."""
 NUM_TIMINGS = 9
-"""Of that run, whose seconds are shown: the quickest is kept."""
+"""Timings of that run, whose seconds are shown: the quickest is kept."""
 
 
 def by(gamma: float) -> DecodeConfig:

@@ -46,12 +46,12 @@ from ui.views.learn import setting
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
 RUN_ID = "gallery"
-"""Of every recorded run; ui/web/site/site.js gives each a name of its own."""
+"""Identity of every recorded run; ui/web/site/site.js gives each a name of its own."""
 MARKER = "sbd-site.json"
 """A folder that holds this file was written by this command, and may be written again."""
 CARD_COPY = "model-card.md"
 PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
-"""Of scripts/take_pictures.py."""
+"""Picture that scripts/take_pictures.py takes."""
 SPACE = f"""---
 title: Set Block Decoding
 emoji: 🧩

@@ -87,7 +87,7 @@ def part_of(module: str) -> str:
 
 
 def broken_rule(importer: str, imported: str) -> str | None:
-    """What is wrong with one sbd_core module importing another; None if nothing is."""
+    """The fault of one sbd_core module importing another; None without one."""
     here, there = part_of(importer), part_of(imported)
     if there == "":
         return "imports the package's front door"

@@ -44,7 +44,7 @@ def executed(tmp_path_factory) -> Any:
 
 
 def outputs(notebook: Any, words: str) -> list[Any]:
-    """What the one cell that holds `words` printed and showed."""
+    """Output of the one cell that holds `words`."""
     [cell] = [cell for cell in notebook.cells if words in cell.source and "outputs" in cell]
     return list(cell.outputs)
 

@@ -1,4 +1,4 @@
-"""What pip installs: the extras, the pinned sets beside them, the wheel and what it holds."""
+"""Contents of an installation: the extras, the pinned sets beside them, the wheel."""
 
 import re
 import subprocess

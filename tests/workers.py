@@ -1,4 +1,4 @@
-"""What the processes that run the tests at once must not share, and when there is only one.
+"""Ports and the like that processes running tests at once must not share.
 
 All tests, or those of a folder or a marker, are spread over the cores, file by file; a file, a test
 or -k asks for few and has them at once, in one process.

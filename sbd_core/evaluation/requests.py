@@ -123,7 +123,7 @@ RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
 }
 """Solvers with a gamma, by how their rows are called."""
 LEAST_AGREEMENT = 0.9
-"""Of an answer's tokens with the causal head's, for a gamma to be chosen."""
+"""Least agreement with the causal head, as a share of tokens, for a gamma to be chosen."""
 
 
 @dataclass(frozen=True, slots=True)

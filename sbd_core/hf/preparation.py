@@ -30,7 +30,7 @@ from sbd_core.models.source_check import require_source
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
 TOLERANCE = 1e-3
-"""Of the largest logit: a resized output layer may add up in another order."""
+"""Share of the largest logit that one may change by: sums may add up in another order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,8 +124,10 @@ def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
 
 @lru_cache(maxsize=4)
 def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
-    """Those of control tokens, that are not called special, and that are. size: of the tokenizer,
-    which may grow."""
+    """Texts of control tokens: those not called special, then those that are.
+
+    size: of the tokenizer, which may grow.
+    """
     tokens = tokenizer.added_tokens_decoder.values()
     others = [token.content for token in tokens if not token.special]
     special = [token.content for token in tokens if token.special]

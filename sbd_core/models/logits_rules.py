@@ -40,7 +40,7 @@ BEFORE_A_PENALTY: tuple[type, ...] = (
     kinds.NoBadWordsLogitsProcessor,
     kinds.InfNanRemoveLogitsProcessor,
 )
-"""What leaves the same logits on either side of a repetition penalty."""
+"""Processors that give the same logits before and after a repetition penalty."""
 SETTINGS: dict[type, str] = {
     kinds.RepetitionPenaltyLogitsProcessor: "repetition_penalty",
     kinds.NoRepeatNGramLogitsProcessor: "no_repeat_ngram_size",

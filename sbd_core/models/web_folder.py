@@ -25,7 +25,7 @@ FORMAT = 1
 GRAPHS = {"wasm": "model.onnx", "webgpu": "model-webgpu.onnx"}
 """Files of the graphs by the engine that each is for."""
 PRODUCTS = "products.onnx"
-"""Of an export in int8: the graph that tries out the products."""
+"""Graph of an export in int8 that tries out the products."""
 PART_BYTES = 8_000_000
 DAMAGED = "export it again"
 

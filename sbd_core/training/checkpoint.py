@@ -30,10 +30,10 @@ from sbd_core.models.model_config import add_end_token
 from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
-"""What tells a model folder that training wrote from any other folder."""
+"""File that tells a model folder that training wrote from any other folder."""
 
 SMALL_SHARD, SHARD = "9MB", "4GB"
-"""Of a file of weights: small models go into repositories that refuse files of 10 MB."""
+"""Largest file of weights: small models go into repositories that refuse files of 10 MB."""
 MOST_SMALL = 100_000_000
 """Weights of a small model."""
 
@@ -241,7 +241,7 @@ STATE_ERRORS = (
 )
 METRICS_FILE = "metrics.jsonl"
 AVERAGE = "average"
-"""Of a state, the running average of the weights, where the recipe asks for one."""
+"""Folder in a state: the running average of the weights, where the recipe asks for one."""
 Metrics = list[dict[str, Any]]
 """The figures of each step."""
 

@@ -60,7 +60,7 @@ HELD_OUT_SHARE = 50
 NUM_CANDIDATES = 200
 """Tokens that a request's next one is drawn from, at most."""
 PASSES_BETWEEN_LOOKS = 8
-"""Of a GPU: what is written behind a text's end meanwhile is dropped."""
+"""Passes of a GPU until the host looks; text behind an end is dropped then."""
 LOOP, MOST_REPEATS = 6, 3
 """Words of a run, and how often it may occur: greedy answers of small models repeat themselves."""
 
@@ -211,7 +211,7 @@ class _Writer:
         self._pool.ensure_capacity(room)
         self._rotary = backend.rotary_until(room)
         self._tokens = torch.zeros(count, room, dtype=torch.long, device=device)
-        """Of every slot; those before _known stand, those before _length are in the cache."""
+        """Tokens of every slot; those before _known stand, those before _length are cached."""
         self._length, self._known, self._start = self._tokens.new_zeros(3, count).unbind()
         self._slot = torch.arange(count, device=device)
         self._end_ids = torch.tensor(sorted(model.end_token_ids), device=device)

@@ -78,7 +78,7 @@ class Loop(ABC):
     """
 
     title, unit = "train", "step"
-    """Of the progress bar: its words, and what it counts."""
+    """The progress bar's words, and the unit that it counts."""
     is_main, may_abandon = True, True
     """Whether this process writes, and whether a signal may leave a step undone."""
 

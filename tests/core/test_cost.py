@@ -1,4 +1,4 @@
-"""What a forward pass costs: counted again from masks and from the models' own matrices."""
+"""Costs of a forward pass, counted again from masks and from the models' own matrices."""
 
 import json
 from typing import Any

@@ -1,7 +1,8 @@
-"""What bench says is what happened: whole rows, reasons for the missing ones, honest counting."""
+"""Figures of bench: whole rows, reasons for the missing ones, honest counting."""
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,17 @@ from sbd_core.config import MAX_ROWS
 from sbd_core.roofline import Calibrated
 from sbd_core.tasks import held_out
 from tests.conftest import loaded
-from tests.core.models.tiny_models import maskless_tokenizer, save_tiny
+from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
+
+RANGE = {"min_block_size": 2, "max_block_size": 8}
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a random model that says it had Set Block Decoding training."""
+    folder = tmp_path_factory.mktemp("bench") / "llama"
+    reach = {"max_position_embeddings": 1024}
+    return save_tiny(folder, "llama", tiny_tokenizer(), set_block_decoding=RANGE, **reach)
 
 
 def bench(folder, capsys, *words: str) -> dict:

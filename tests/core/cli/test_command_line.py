@@ -57,7 +57,7 @@ def test_generate_streams_the_text_that_json_holds(command, capsys) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 9])
 def test_what_follows_a_broken_byte_is_printed(size) -> None:
-    """Of tokens that are bytes, as Llama 2 has them, and of byte-level BPE."""
+    """Texts of tokens that are bytes, as Llama 2 has them, and of byte-level BPE."""
     vocabulary = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"\u2581so": 256, "!": 257}
     fallback = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True))
     fallback.decoder = decoders.Sequence(

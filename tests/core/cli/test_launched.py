@@ -19,7 +19,7 @@ COUNTED = ("accuracy", "num_tokens", "num_forwards", "num_examples", "num_unseen
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
-    """What both run, by name; the results go into `folder`."""
+    """Commands that both run, by name; the results go into `folder`."""
     small = ["--max-new-tokens", "8", "--device", "cpu"]
     prompts = folder.parent / "prompts.jsonl"
     evaluate = ["--suite", "json", "--limit", "4", "--batch-size", "2", *small]
@@ -32,7 +32,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory) -> tuple[Path, Path, str]:
-    """What one process wrote, what two of one launch wrote, and the output of those."""
+    """Folders of one process and of two of one launch, and the output of those."""
     root = tmp_path_factory.mktemp("launched")
     one, two = root / "one", root / "two"
     for folder in (one, two):

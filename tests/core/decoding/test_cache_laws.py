@@ -48,7 +48,7 @@ def check_against_reference(model, prompt, block_size, gamma, num_new, temperatu
 
 
 def check_causal_logits(model, text, calls) -> None:
-    """What riders came back with is what an ordinary forward of the text gives there."""
+    """Riders come back with what an ordinary forward pass of the text gives there."""
     causal = reference.full_forward(model, text, [])
     for call in calls:
         rows = range(call.num_cached, call.num_cached + len(call.causal_ids))

@@ -44,7 +44,7 @@ def test_each_row_is_penalised_once_as_transformers_does_it() -> None:
 
 
 def theirs(model: HuggingFaceModel, ids: list[int], length: int, penalty: float) -> list[int]:
-    """What generate() of transformers answers."""
+    """The answer of generate() of transformers."""
     mask = model.mask_token_id
     answer = model.model.generate(
         torch.tensor([ids]),

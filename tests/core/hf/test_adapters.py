@@ -1,4 +1,4 @@
-"""Adapters of peft decode as peft computes them, by every way in, whatever base they are beside."""
+"""Adapters decode as peft computes them, and block adapters in the base's own words."""
 
 import json
 import shutil
@@ -10,13 +10,15 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 import sbd_core
-from sbd_core import DecodeConfig, ModelError
-from sbd_core.hf import generate, merge
+import sbd_core.hf
+from sbd_core import ArgumentError, DecodeConfig, ModelError, load
+from sbd_core.hf import merge
+from sbd_core.models.hf_model import HuggingFaceModel
+from tests.core.decoding.prompts import random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 peft = pytest.importorskip("peft", reason="peft is no requirement of the tests")
 pytestmark = pytest.mark.filterwarnings("ignore")
-
 PROMPT = [10, 20, 30]
 IDS = torch.tensor([[10, 20, 30, 2, 7, 40, 3]])
 CONFIG = DecodeConfig(max_new_tokens=12, block_size=4)
@@ -55,7 +57,7 @@ def tied_base(folder: Path) -> Path:
 
 @torch.no_grad()
 def adapter_of(base: Path, folder: Path, config: object, *, resized: int | None = None) -> Path:
-    """What peft saves of a new adapter on `base`, its weights moved by chance."""
+    """A new adapter on `base` as peft saves it, its weights moved by chance."""
     model = AutoModelForCausalLM.from_pretrained(base)
     if resized:
         model.resize_token_embeddings(resized, mean_resizing=False)
@@ -163,7 +165,7 @@ def test_an_adapter_folder_decodes_as_its_merged_model(base, tmp_path) -> None:
     loaded = sbd_core.load(tmp_path / "adapter", device="cpu", dtype="float32")
     answer = list(sbd_core.generate(loaded, PROMPT, CONFIG).token_ids)
     ids = torch.tensor([PROMPT])
-    options = {"custom_generate": generate, "max_new_tokens": 12, "block_size": 4}
+    options = {"custom_generate": sbd_core.hf.generate, "max_new_tokens": 12, "block_size": 4}
     assert adapted.generate(input_ids=ids, **options)[0, 3:].tolist() == answer
     merged = adapted.merge_and_unload()
     assert merged.generate(input_ids=ids, **options)[0, 3:].tolist() == answer
@@ -262,3 +264,44 @@ def test_what_peft_cannot_merge_says_so(base, tmp_path) -> None:
     torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
     with pytest.raises(ModelError, match="cannot be merged: Impossible to merge LoRA"):
         merge(adapter, tmp_path / "merged")
+
+
+SETTINGS = {"strategy": "verify", "block_size": 4}
+
+
+def test_generate_decodes_as_the_engine_does_and_keeps_the_base_s_words(
+    adapter_folder: Path, llama: HuggingFaceModel
+) -> None:
+    model, tokenizer = sbd_core.hf.read_adapted(adapter_folder)
+    engine = load(adapter_folder, device="cpu", dtype="float32")
+    num_forwards = []
+    for prompt in random_ids(3, llama.vocabulary_size):
+        arguments = {"inputs": torch.tensor([prompt]), "max_new_tokens": 20}
+        words = model.generate(**arguments, do_sample=False)
+        output = model.generate(
+            **arguments,
+            do_sample=False,
+            custom_generate=sbd_core.hf.generate,
+            return_dict_in_generate=True,
+            **SETTINGS,
+        )
+        assert output.sequences.tolist() == words.tolist()
+        trace = sbd_core.generate(engine, prompt, DecodeConfig(max_new_tokens=20, **SETTINGS))
+        assert [*prompt, *trace.token_ids] == output.sequences[0].tolist()
+        num_forwards.append((output.num_forwards[0], trace.num_forwards))
+    assert all(ours == its for ours, its in num_forwards)
+    assert tokenizer.mask_token_id == engine.mask_token_id
+
+
+def test_a_folder_without_a_block_adapter_is_refused(tiny_folders: dict[str, Path]) -> None:
+    with pytest.raises(ArgumentError, match="path: must be the folder of a block adapter"):
+        sbd_core.hf.read_adapted(tiny_folders["llama"])
+
+
+def test_in_bfloat16_on_a_cpu_an_adapter_runs_through_the_model_s_own_modules(
+    adapter_folder: Path,
+) -> None:
+    model = load(adapter_folder, device="cpu", dtype="bfloat16")
+    assert model.runs_on == "transformers, bfloat16"
+    [prompt] = random_ids(1, model.vocabulary_size)
+    assert sbd_core.generate(model, prompt, DecodeConfig(max_new_tokens=8, **SETTINGS)).num_tokens

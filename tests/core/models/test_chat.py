@@ -61,7 +61,7 @@ def sentencepiece_kind(kind: str) -> PreTrainedTokenizerFast:
 
 
 def whole_ids(tokenizer, *messages: tuple[str, str]) -> list[int]:
-    """Those of transformers, up to the last end token."""
+    """Ids of transformers, up to the last end token."""
     turns = [{"role": role, "content": content} for role, content in messages]
     ids = list(tokenizer.apply_chat_template(turns, tokenize=True)["input_ids"])
     return ids[: len(ids) - ids[::-1].index(tokenizer.eos_token_id)]

@@ -34,7 +34,7 @@ def folder(tiny_folders) -> Path:
 
 
 def lines(caplog) -> list[str]:
-    """What sbd_core said in the log."""
+    """Messages of sbd_core in the log."""
     return [record.getMessage() for record in caplog.records if "sbd_core" in record.name]
 
 

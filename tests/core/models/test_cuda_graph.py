@@ -17,7 +17,7 @@ from sbd_core.rules import EntropyBound
 from tests.conftest import loaded, unfused
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
-from tests.core.training.test_adapter_step import info, random_module, with_adapter
+from tests.core.training.test_adapter import randomised, with_adapter
 
 STRATEGIES = ("ntp", "sbd", "verify")
 
@@ -57,7 +57,7 @@ def test_tokens_are_those_of_the_general_path(tmp_path, name, strategy) -> None:
 def test_rows_of_blocks_alone_read_an_adapter(tmp_path, strategy) -> None:
     model = loaded(save_tiny(tmp_path, "llama", tiny_tokenizer()))
     adapted = copy.copy(model)
-    adapted.backend = with_adapter(model, random_module(model).adapter(info(model)))
+    adapted.backend = with_adapter(model, randomised(model).adapter)
     twin, asked, is_plain = still(adapted, 5), config(strategy), []
     for prompt in random_ids(3, model.vocabulary_size):
         ours, theirs, plain = (generate(one, prompt, asked) for one in (twin, adapted, model))
@@ -135,7 +135,7 @@ class Tape(TorchDispatchMode):
 def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(
     nano, monkeypatch
 ) -> None:
-    """What a graph's replay would do: had anything else changed, it would not follow."""
+    """Stand in for a graph's replay: had anything else changed, it would not follow."""
     tapes: dict[CudaGraphStep, list[tuple]] = {}
 
     def taped(run, output):

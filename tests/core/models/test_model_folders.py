@@ -1,21 +1,27 @@
-"""Loading: what a folder or a name cannot give is one ModelError, never a stack trace."""
+"""Loading: what a folder or a name cannot give is one sentence that says what to do."""
 
 import copy
+import http.server
 import json
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
+import huggingface_hub.constants as hub
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import BartConfig, Ministral3Config, Ministral3ForCausalLM, ViTConfig
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
+from sbd_core.__main__ import main
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.sampling import LogitStatsSpec
-from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
+from tests.core.models.tiny_models import GROUPED, save_tiny, tiny_tokenizer
 
 WEIGHTS_FILE = "model.safetensors"
 
@@ -314,3 +320,180 @@ def test_what_a_folder_does_not_tell_is_left_to_loading(card, file, text) -> Non
 def test_a_folder_without_a_file_is_left_to_loading(card, name) -> None:
     (card / name).unlink()
     assert read_checkpoint_info(card) is None
+
+
+def configured(folder: Path, config: dict) -> Path:
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+class Hub(http.server.BaseHTTPRequestHandler):
+    """Answers like the Hub does about a gated repository and about one it does not have."""
+
+    def do_HEAD(self) -> None:
+        is_gated = self.path.startswith("/some/gated")
+        self.send_response(403 if is_gated else 404)
+        self.send_header("X-Error-Code", "GatedRepo" if is_gated else "RepoNotFound")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_HEAD
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub_here(monkeypatch):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_port}"
+        template = place + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(hub, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(hub, "ENDPOINT", place)
+        monkeypatch.setattr(hub, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        yield
+        server.shutdown()
+
+
+def test_a_gated_repository_says_where_to_ask_for_access(hub_here) -> None:
+    assert refused("some/gated-model") == (
+        "model: 'some/gated-model' is gated: ask for access at "
+        "https://huggingface.co/some/gated-model and log in with hf auth login"
+    )
+
+
+def test_a_missing_repository_is_said_to_be_missing(hub_here) -> None:
+    assert refused("some/model") == (
+        "model: 'some/model' is no folder here and no repository of the Hub that this login can "
+        "read"
+    )
+
+
+def test_without_a_network_a_hub_id_says_to_name_a_folder() -> None:
+    assert refused("some/model") == (
+        "model: 'some/model' is no folder here and cannot be fetched, as HF_HUB_OFFLINE forbids "
+        "it; unset that or name a folder"
+    )
+
+
+def test_a_folder_that_is_no_model_says_so(tmp_path) -> None:
+    (tmp_path / "notes.txt").write_text("no model")
+    assert "is no model: it holds no config.json" in refused(tmp_path)
+
+
+def test_code_of_a_folder_is_refused_and_not_run(tmp_path) -> None:
+    auto_map = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
+    folder = configured(tmp_path / "own", {"model_type": "own", "auto_map": auto_map})
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    assert "brings model code of its own (model_type 'own')" in refused(folder)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_model_type_of_the_future_says_to_upgrade(tmp_path) -> None:
+    said = refused(configured(tmp_path / "new", {"model_type": "llama9"}))
+    assert "does not know: pip install --upgrade transformers" in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [(BartConfig, "must be a decoder alone"), (ViTConfig, "must be a causal language model")],
+)
+def test_what_is_no_decoder_is_refused_by_its_config(kind, rule, tmp_path) -> None:
+    kind().save_pretrained(tmp_path)
+    assert rule in refused(tmp_path)
+
+
+def test_an_adapter_without_peft_says_what_to_install(tmp_path, monkeypatch) -> None:
+    (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "base"}')
+    monkeypatch.setitem(__import__("sys").modules, "peft", None)
+    assert refused(tmp_path).endswith('which is not installed: pip install "sbd-core[lora]"')
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: x")]
+)
+def test_memory_that_runs_out_is_one_line_with_what_to_change(error, nano, capsys) -> None:
+    with (
+        mock.patch.object(sbd_core, "load", return_value=nano),
+        mock.patch.object(type(nano), "forward_batch", side_effect=error),
+        mock.patch.object(type(nano), "forward", side_effect=error),
+    ):
+        assert main(["generate", "What is 1 + 2?"]) == 2
+    assert capsys.readouterr().err.startswith("error: out of memory: ask for a smaller batch size")
+
+
+BLOCK, MASK = 8, 100
+ROPE = {
+    "rope_type": "yarn", "factor": 16.0, "rope_theta": 1e6, "beta_fast": 32.0, "beta_slow": 1.0,
+    "original_max_position_embeddings": 64, "mscale": 1.0, "mscale_all_dim": 1.0,
+    "llama_4_scaling_beta": 0.1,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reference():
+    torch.manual_seed(0)
+    config = Ministral3Config(vocab_size=300, head_dim=8, rope_parameters=ROPE, **GROUPED)
+    model = Ministral3ForCausalLM(config).eval()
+    with torch.no_grad():
+        model.lm_head.weight *= 3
+    return model
+
+
+@pytest.fixture(scope="module")
+def nemotron(reference, tmp_path_factory) -> Path:
+    """As the Hub has them: a model_type of its own, code that is not run, and other names."""
+    place = tmp_path_factory.mktemp("nemotron")
+    told = reference.config.to_dict()
+    told |= {"model_type": "nemotron_labs_diffusion", "mask_token_id": MASK, "block_size": BLOCK}
+    told |= {"architectures": ["NemotronLabsDiffusionModel"], "dlm_paradigm": "bidirectional"}
+    told["auto_map"] = {"AutoModel": "modeling_nemotron_labs_diffusion.NemotronLabsDiffusionModel"}
+    (place / "config.json").write_text(json.dumps(told))
+    weights = {
+        name.replace("model.", "encoder.", 1).replace("lm_head", "diffusion_head"): weight
+        for name, weight in reference.state_dict().items()
+    }
+    save_file(weights, place / "model.safetensors", {"format": "pt"})
+    tokenizer = tiny_tokenizer()
+    tokenizer.mask_token = None
+    tokenizer.save_pretrained(place)
+    return place
+
+
+@torch.no_grad()
+def test_it_is_read_with_its_mask_and_its_block(nemotron, reference) -> None:
+    model = sbd_core.load(nemotron, device="cpu")
+    assert (model.mask_token_id, model.block_range) == (MASK, (BLOCK, BLOCK))
+    ids = torch.tensor([[10, 20, 30, 40]])
+    torch.testing.assert_close(model.model(ids).logits, reference(ids).logits)
+
+
+@torch.no_grad()
+def test_a_block_is_read_as_their_causal_context_reads_it(nemotron, reference) -> None:
+    """The past causally, then a forward pass over the block alone, which sees it and itself."""
+    prompt, block = [10, 20, 30, 40, 50], [60, *[MASK] * (BLOCK - 1)]
+    past = reference(torch.tensor([prompt]), use_cache=True).past_key_values
+    every = torch.ones((1, 1, BLOCK, len(prompt) + BLOCK), dtype=torch.bool)
+    expected = reference(
+        torch.tensor([block]), past_key_values=past, attention_mask=every,
+        position_ids=torch.arange(len(prompt), len(prompt) + BLOCK)[None],
+    ).logits[0]  # fmt: skip
+    model = sbd_core.load(nemotron, device="cpu")
+    cache = model.new_cache()
+    model.forward(cache, prompt, (), 1)
+    torch.testing.assert_close(model.forward(cache, (), block, 0), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_it_decodes_by_every_strategy(nemotron) -> None:
+    model = sbd_core.load(nemotron, device="cpu")
+    config = DecodeConfig(max_new_tokens=20, block_size=BLOCK)
+    by_blocks = generate(model, [10, 20, 30], config)
+    assert 0 < by_blocks.num_tokens <= 20
+    assert MASK not in by_blocks.token_ids
+    exact = [
+        generate(model, [10, 20, 30], replace(config, strategy=name)).token_ids
+        for name in ("verify", "ntp")
+    ]
+    assert exact[0] == exact[1]

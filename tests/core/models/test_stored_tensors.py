@@ -1,4 +1,4 @@
-"""What is stored in blocks is what GGUF's own library says of these blocks."""
+"""Tensors stored in blocks are what GGUF's own library says of these blocks."""
 
 import gguf
 import numpy as np

@@ -1,4 +1,4 @@
-"""A training run: its data, and that a run killed anywhere resumes exactly."""
+"""A training run: killed anywhere it resumes exactly, and only from its own beginning."""
 
 import json
 import os
@@ -14,16 +14,20 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import GPT2LMHeadModel
 
 import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
 from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.files import recover, replaced_folder
 from sbd_core.training import step
 from sbd_core.training import train as training
-from sbd_core.training.checkpoint import state_folder
+from sbd_core.training.checkpoint import only_writer, state_folder
+from sbd_core.training.new_model import new_model
 from sbd_core.training.step import Loss
 from sbd_core.training.train import Run
+from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
 from tests.core.training.training_runs import (
     TINY,
     all_losses,
@@ -295,3 +299,261 @@ def test_the_base_stage_states_no_block_range_and_sbd_starts_from_it(tmp_path) -
     assert sbd_core.load(base, device="cpu").block_range is None
     train(replace(TINY, steps=2), base, out)
     assert sbd_core.load(out, device="cpu").block_range == (2, 16)
+
+
+@pytest.mark.parametrize("moment", ["before", "between", "after"])
+def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path, moment) -> None:
+    folder = tmp_path / "model"
+    with replaced_folder(folder) as target:
+        (target / "a").write_text("old")
+    old, fresh = tmp_path / ".model.old", tmp_path / ".model.new"
+    if moment == "between":
+        folder.rename(old)
+    elif moment == "after":
+        old.mkdir()
+        (old / "a").write_text("older")
+    else:
+        fresh.mkdir()
+        (fresh / "a").write_text("half")
+    recover(folder)
+    assert (folder / "a").read_text() == "old"
+    with replaced_folder(folder) as target:
+        (target / "b").write_text("new")
+    assert [path.name for path in folder.iterdir()] == ["b"], "a kill must not block later saves"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_failed_write_leaves_the_old_folder(tmp_path) -> None:
+    folder = tmp_path / "model"
+    with replaced_folder(folder) as target:
+        (target / "a").write_text("old")
+
+    def fill_the_disk() -> None:
+        with replaced_folder(folder) as target:
+            (target / "a").write_text("half")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(ArgumentError, match="No space left"):
+        fill_the_disk()
+    assert (folder / "a").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("name", ["runs", "notes.txt", ".", "..", "runs/.."])
+def test_what_training_did_not_write_is_not_replaced(tmp_path, monkeypatch, name) -> None:
+    (tmp_path / "runs" / "base").mkdir(parents=True)
+    (tmp_path / "runs" / "base" / "model.safetensors").write_text("weights of hours")
+    (tmp_path / "notes.txt").write_text("notes")
+    monkeypatch.chdir(tmp_path)
+    before = files_in(tmp_path)
+    with pytest.raises(ArgumentError) as caught:
+        train(TINY, None, Path(name))
+    assert caught.value.argument == "out"
+    assert files_in(tmp_path) == before
+
+
+def test_a_card_and_backups_beside_a_model_stay(tmp_path) -> None:
+    out = tmp_path / "model"
+    out.mkdir()
+    train(TINY, None, out)
+    (out / "README.md").write_text("A card of ours.")
+    (tmp_path / "model.old").mkdir()
+    (tmp_path / "model.old" / "a").write_text("a backup of ours")
+    train(TINY, None, out)
+    assert (out / "README.md").read_text() == "A card of ours."
+    assert (tmp_path / "model.old" / "a").read_text() == "a backup of ours"
+
+
+@pytest.mark.parametrize("out", ["base", "runs/../base", "link", "base.state", "base.state/model"])
+def test_a_run_does_not_replace_what_it_starts_from(tmp_path, monkeypatch, out) -> None:
+    monkeypatch.chdir(tmp_path)
+    train(replace(TINY, stage="ntp", steps=1), None, tmp_path / "base")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "link").symlink_to("base")
+    before = files_in(tmp_path)
+    init, out = (Path(out), Path("base")) if "state" in out else (Path("base"), Path(out))
+    with pytest.raises(ArgumentError, match="out: must be another folder than init"):
+        train(TINY, init, out)
+    assert files_in(tmp_path) == before
+
+
+def test_a_folder_is_on_the_disk_before_it_takes_the_others_place(tmp_path, monkeypatch) -> None:
+    done: list[tuple[str, str]] = []
+    fsync, rename = os.fsync, os.rename
+
+    def flushed(descriptor: int) -> None:
+        done.append(
+            ("flush", os.path.relpath(os.readlink(f"/proc/self/fd/{descriptor}"), tmp_path))
+        )
+        fsync(descriptor)
+
+    def renamed(source: Path, target: Path) -> None:
+        done.append(("rename", source.name))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "rename", renamed)
+    with replaced_folder(tmp_path / "model") as target:
+        (target / "inner").mkdir()
+        (target / "inner" / "a").write_text("new")
+    moved = done.index(("rename", ".model.new"))
+    for name in (".model.new", ".model.new/inner", ".model.new/inner/a"):
+        assert ("flush", name) in done[:moved], "a power cut would leave it empty"
+    assert done[-1] == ("flush", "."), "and the new name"
+
+
+def test_two_runs_do_not_write_one_folder(tmp_path) -> None:
+    with only_writer(tmp_path / "model"):
+        with pytest.raises(TrainingError, match="another run"):
+            train(TINY, None, tmp_path / "model")
+        with only_writer(tmp_path / "other"):
+            pass
+    with only_writer(tmp_path / "model"):
+        pass
+
+
+def test_a_place_where_nothing_can_be_written_is_told_before_the_first_step(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrainingError, match="cannot be written"):
+        train(TINY, None, tmp_path / "file" / "model")
+
+
+def test_another_init_does_not_go_on_from_a_state(tmp_path) -> None:
+    for seed in (0, 1):
+        recipe = replace(TINY, stage="ntp", steps=1, seed=seed)
+        train(recipe, None, tmp_path / f"base{seed}")
+    out = tmp_path / "model"
+    train(TINY, tmp_path / "base0", out)
+    before = weights(out)
+    for other in (tmp_path / "base1", None):
+        with pytest.raises(TrainingError, match="other weights"):
+            train(TINY, other, out)
+    with pytest.raises(TrainingError, match="init: must be a model folder"):
+        train(TINY, tmp_path / "base2", out)
+    assert same(before, weights(out))
+    train(TINY, tmp_path / "base0", out)
+    file = state_folder(out) / "progress.json"
+    progress = json.loads(file.read_text())
+    file.write_text(json.dumps({key: progress[key] for key in ("step", "recipe")}))
+    with pytest.raises(TrainingError, match="cannot be read"):
+        train(TINY, tmp_path / "base0", out)
+
+
+def test_texts_that_changed_do_not_go_on(tmp_path, monkeypatch) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Tara has 49 pencils.\n\nThe answer is 7.")
+    recipe = replace(TINY, tasks={}, data=(f"file:{texts}",))
+    with interrupted_at(2, monkeypatch):
+        train(recipe, None, tmp_path / "model", save_every=1)
+    good = texts.read_text()
+    texts.write_text("The answer is 8.")
+    with pytest.raises(TrainingError, match="other texts"):
+        train(recipe, None, tmp_path / "model")
+    texts.write_text(good)
+    train(recipe, None, tmp_path / "model")
+
+
+def saved(model, tokenizer, folder: Path) -> Path:
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_model_with_dropout_resumes_exactly(tmp_path, monkeypatch) -> None:
+    config = MAKERS["gpt2"][1](vocab_size=300)
+    config.resid_pdrop = config.attn_pdrop = 0.2
+    init = saved(GPT2LMHeadModel(config), tiny_tokenizer(), tmp_path / "init")
+    recipe = replace(TINY, row_tokens=120, batch_size=4)
+    train(recipe, init, tmp_path / "whole")
+    with interrupted_at(3, monkeypatch):
+        train(recipe, init, tmp_path / "model", save_every=1)
+    train(recipe, init, tmp_path / "model", save_every=1)
+    assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))
+
+
+def test_a_gradient_that_is_no_number_leaves_the_last_good_state(tmp_path, monkeypatch) -> None:
+    with interrupted_at(2, monkeypatch):
+        train(TINY, None, tmp_path / "model", save_every=1)
+    before = weights(tmp_path / "model")
+    with monkeypatch.context() as patch:
+        backward = training.Accelerator.backward
+
+        def broken(self, loss) -> None:
+            backward(self, loss * torch.tensor(float("nan")))
+
+        patch.setattr(training.Accelerator, "backward", broken)
+        with pytest.raises(TrainingError, match="gradient"):
+            train(TINY, None, tmp_path / "model")
+    assert same(before, weights(tmp_path / "model"))
+
+
+def test_a_tokenizer_without_end_or_mask_is_named(tmp_path) -> None:
+    model, tokenizer = new_model(TINY)
+    maskless = saved(model, maskless_tokenizer(), tmp_path / "maskless")
+    with pytest.raises(TrainingError, match=r"init: .* no mask token: sbd prepare"):
+        train(TINY, maskless, tmp_path / "out")
+    tokenizer.eos_token = None
+    endless = saved(model, tokenizer, tmp_path / "endless")
+    with pytest.raises(TrainingError, match=r"init: .* no eos token"):
+        train(TINY, endless, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("hidden_size", 33), ("hidden_size", 6), ("max_positions", 100)]
+)
+def test_a_shape_that_no_model_has_is_named(field, value) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        new_model(replace(TINY, **{field: value}))
+    assert caught.value.argument == field
+
+
+AVERAGED = replace(TINY, averaging=0.5)
+
+
+def test_the_average_ships_and_the_last_weights_go_on(tmp_path, monkeypatch) -> None:
+    seen: list[dict[str, torch.Tensor]] = []
+    update = Run.update
+
+    def watched(run: Run, *rest: object) -> object:
+        done = update(run, *rest)
+        seen.append({name: p.detach().clone() for name, p in run._model.named_parameters()})
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "update", watched)
+        train(AVERAGED, None, tmp_path / "whole")
+    expected = seen[0]
+    for later in seen[1:]:
+        expected = {name: (expected[name] + later[name]) / 2 for name in expected}
+    shipped = load_file(tmp_path / "whole" / "model.safetensors")
+    for name, weight in shipped.items():
+        torch.testing.assert_close(weight.float(), expected[name], atol=1e-2, rtol=1e-2)
+    train(TINY, None, tmp_path / "plain")
+    assert all_losses(tmp_path / "whole") == all_losses(tmp_path / "plain")
+    assert not same(shipped, load_file(tmp_path / "plain" / "model.safetensors"))
+
+    with interrupted_at(4, monkeypatch):
+        train(AVERAGED, None, tmp_path / "model", save_every=1)
+    train(AVERAGED, None, tmp_path / "model")
+    assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))
+    assert same(load_file(tmp_path / "model" / "model.safetensors"), shipped)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"garbage of some length"])
+def test_a_damaged_average_is_a_training_error(tmp_path, content) -> None:
+    train(replace(AVERAGED, steps=1, decay_steps=0), None, tmp_path / "model")
+    file = state_folder(tmp_path / "model") / "average" / "model.safetensors"
+    file.unlink() if content is None else file.write_bytes(content)
+    with pytest.raises(TrainingError, match="cannot be read"):
+        train(replace(AVERAGED, decay_steps=0), None, tmp_path / "model")
+
+
+@pytest.mark.parametrize("value", [1.0, -0.1, "0.9"])
+def test_a_decay_that_never_learns_is_named(value) -> None:
+    with pytest.raises(ArgumentError, match="averaging"):
+        replace(TINY, averaging=value)

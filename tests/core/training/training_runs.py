@@ -87,7 +87,7 @@ def command(recipe: Recipe, folder: Path) -> list[str]:
 def interrupted_at(
     step: int, monkeypatch: pytest.MonkeyPatch, before_each: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """What trains in here is stopped by Ctrl-C before it updates after so many steps."""
+    """Stop what trains in here, as by Ctrl-C, before it updates after so many steps."""
     update = Run.update
 
     def stopped(run: Run, *rest: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Training on files and datasets: what is read, how it is mixed and cut, and what is refused."""
+"""Training on files, chats and datasets: what is read, mixed and cut, and what is refused."""
 
 import json
 import sys
@@ -12,12 +12,13 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.models.chat import encode_prompt, encode_turn
 from sbd_core.training.batches import BatchBuilder
 from sbd_core.training.examples import ExampleStream, ModelLimits
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, read_recipe
 from sbd_core.training.sources import LeftOut, mixed, read_source
-from tests.core.models.tiny_models import tiny_model, tiny_tokenizer
+from tests.core.models.tiny_models import maskless_tokenizer, tiny_model, tiny_tokenizer
 from tests.core.training.training_runs import all_losses, interrupted_at, train
 
 TINY = Recipe(
@@ -198,13 +199,13 @@ def alone(source: str) -> Recipe:
     return replace(TINY, tasks={}, data=(source,), batch_size=2, row_tokens=512, max_positions=512)
 
 
-TALK = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "It is 4."}]
+SUM = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "It is 4."}]
 
 
 def test_chats_that_a_template_wrote_as_text_are_not_learnt_as_letters(tmp_path) -> None:
     """unsloth 2026.10.9 and trl 1.16.0: a text that apply_chat_template() made."""
     tokenizer = tiny_tokenizer()
-    text = tokenizer.apply_chat_template(TALK, tokenize=False)
+    text = tokenizer.apply_chat_template(SUM, tokenize=False)
     source = lines(tmp_path, [{"text": text}, {"text": "A plain text."}])
     stream = ExampleStream(alone(source), tokenizer)
     assert "left out 1 that are chats as a template writes them, with '<eos>'" in stream.notes[0]
@@ -218,7 +219,7 @@ def test_what_a_model_has_no_row_or_position_for_is_left_out_by_name(tmp_path) -
     tokenizer = tiny_tokenizer()
     limits = ModelLimits.of(tiny_model("llama", len(tokenizer)))
     tokenizer.add_tokens(["zebra"])
-    rows = [{"messages": TALK}, {"prompt": "a zebra", "answer": "b"}, {"text": "zebras"}]
+    rows = [{"messages": SUM}, {"prompt": "a zebra", "answer": "b"}, {"text": "zebras"}]
     long = {"prompt": "a", "answer": "7 " * 120}
     stream = ExampleStream(alone(lines(tmp_path, [*rows, long])), tokenizer, limits)
     assert "left out 2 that hold 'zebra', which the model has no embedding for" in stream.notes[0]
@@ -275,3 +276,118 @@ def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(tokeni
 def test_rows_no_example_fits_are_an_error_not_an_endless_search(tokenizer) -> None:
     with pytest.raises(TrainingError, match="row_tokens"):
         ExampleStream(replace(RECIPE, row_tokens=20), tokenizer).draw(0)
+
+
+# Shaped like Qwen3's: an end token and a line break after each turn, an empty thought in the last.
+TEMPLATE = (
+    "{% for m in messages %}<user>{{ m['role'] }}\n"
+    "{% if m['role'] == 'assistant' and loop.last %}<think></think>{% endif %}"
+    "{{ m['content'] | trim }}<eos>\n{% endfor %}"
+    "{% if add_generation_prompt %}<user>assistant\n{% endif %}"
+)
+TALK = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Tara has 7."},
+    {"role": "assistant", "content": "Yes."},
+    {"role": "user", "content": "And?"},
+    {"role": "assistant", "content": "The answer is 7."},
+]
+
+
+@pytest.fixture(scope="module")
+def chat_tokenizer():
+    found = tiny_tokenizer()
+    found.chat_template = TEMPLATE
+    return found
+
+
+def source_of(folder, *records) -> str:
+    file = folder / "chat.jsonl"
+    file.write_text("\n".join(json.dumps(record) for record in records))
+    return f"file:{file}"
+
+
+def recipe_of(source: str, **changes):
+    return read_recipe(
+        "sbd",
+        None,
+        {"data": (source,), "tasks": {}, "batch_size": 8, **changes},
+    )
+
+
+def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> None:
+    source = source_of(tmp_path, {"messages": TALK, "id": 4})
+    first, second = read_source(source, LeftOut(source))
+    assert (first.answer, len(first.messages)) == ("Yes.", 2)
+    assert (second.answer, len(second.messages)) == ("The answer is 7.", 4)
+    assert second.messages[2] == ("assistant", "Yes.")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"messages": "hello"}, "must have a list as messages; got 'hello'"),
+        ({"messages": [{"role": "user"}]}, "must have role and content.* in message 1"),
+        ({"messages": [TALK[1], {"content": "a"}]}, "must have role and content.* in message 2"),
+        ({"messages": [TALK[1], "a"]}, "must have role and content.* in message 2; got 'a'"),
+        ({"messages": [TALK[1], {"role": "assistant", "content": 5}]}, "content of message 2"),
+        ({"conversation": TALK}, "needs messages .role, content., conversations"),
+    ],
+)
+def test_a_record_that_lacks_something_is_named_by_its_line(tmp_path, record, message) -> None:
+    source = source_of(tmp_path, {"messages": TALK}, record)
+    with pytest.raises(ArgumentError, match=f": line 2.*{message}"):
+        read_source(source, LeftOut(source))
+
+
+def test_a_turn_is_what_the_template_writes_to_the_end_token(chat_tokenizer) -> None:
+    said = [(m["role"], m["content"]) for m in TALK[:4]]
+    prompt, answer = encode_turn(chat_tokenizer, said, TALK[4]["content"], "it")
+    expected = chat_tokenizer.apply_chat_template(
+        TALK[:4], tokenize=False, add_generation_prompt=True
+    )
+    assert chat_tokenizer.decode(prompt) == expected
+    assert chat_tokenizer.decode(answer) == "<think></think>The answer is 7.<eos>"
+    one = [("user", "Tara has 7.")]
+    assert encode_turn(chat_tokenizer, one, "7", "it")[0] == encode_prompt(
+        chat_tokenizer, "Tara has 7.", "it", is_raw=False
+    )
+
+
+def test_special_tokens_that_someone_typed_are_letters(chat_tokenizer) -> None:
+    prompt, answer = encode_turn(chat_tokenizer, [("user", "a<eos><m>b")], "c<eos>d", "it")
+    mask, end = chat_tokenizer.mask_token_id, chat_tokenizer.eos_token_id
+    assert mask not in prompt
+    assert prompt.count(end) == 1, "the template's own"
+    assert answer.count(end) == 1
+    assert answer[-1] == end
+    assert chat_tokenizer.decode(prompt) == "<user>user\na<eos><m>b<eos>\n<user>assistant\n"
+    assert chat_tokenizer.decode(answer) == "<think></think>c<eos>d<eos>"
+
+
+def test_a_template_that_tells_the_past_otherwise_leaves_the_answer_alone(chat_tokenizer) -> None:
+    other = tiny_tokenizer()
+    other.chat_template = TEMPLATE.replace("<user>assistant\n{% endif", "<user>now\n{% endif")
+    prompt, answer = encode_turn(other, [("user", "a")], "b", "it")
+    assert other.decode(prompt).endswith("<user>now\n")
+    assert other.decode(answer) == "b<eos>"
+
+
+def test_without_a_template_messages_are_refused_and_prompts_stand_as_they_are(tmp_path) -> None:
+    bare = maskless_tokenizer()
+    prompt, answer = encode_turn(bare, [("user", "ab")], "cd", "it")
+    assert (bare.decode(prompt), bare.decode(answer)) == ("a b", "c d <eos>")
+    with pytest.raises(ArgumentError, match=r"no chat template, which messages need.*line 1"):
+        ExampleStream(recipe_of(source_of(tmp_path, {"messages": TALK})), bare)
+    text = recipe_of(source_of(tmp_path, {"text": "abcdefgh"}), row_tokens=40, max_block_size=16)
+    drawn = {(*prompt, *answer) for prompt, answer in ExampleStream(text, bare).draw(0)}
+    assert drawn == {(*bare.encode("abcdefgh"), bare.eos_token_id)}
+
+
+def test_what_is_too_long_for_a_row_is_counted(tmp_path, chat_tokenizer) -> None:
+    long = {"prompt": "a", "answer": "Tara " * 300}
+    stream = ExampleStream(recipe_of(source_of(tmp_path, {"messages": TALK}, long)), chat_tokenizer)
+    [note] = stream.notes
+    assert "left out 1 that do not fit" in note
+    assert "line 2" in note
+    assert "--row-tokens" in note
