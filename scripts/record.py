@@ -401,10 +401,9 @@ def main() -> None:
         trace = decoded(model, name)
         (TRACES / f"{name}.json").write_text(trace.to_json() + "\n", encoding="utf-8")
         print(f"{name}: {trace.num_tokens} tokens, {trace.num_forwards} forward passes")
-        if name.startswith("learn/text"):
-            choices = json.loads(LEARN_INDEX.read_text("utf-8")) | {"processor": processor_name()}
-            text = json.dumps(choices, indent=1, ensure_ascii=False) + "\n"
-            LEARN_INDEX.write_text(text, encoding="utf-8")
+    choices = json.loads(LEARN_INDEX.read_text("utf-8")) | {"processor": processor_name()}
+    text = json.dumps(choices, indent=1, ensure_ascii=False) + "\n"
+    LEARN_INDEX.write_text(text, encoding="utf-8")
     GALLERY_INDEX.write_text(index(), encoding="utf-8")
 
 

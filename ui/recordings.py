@@ -231,6 +231,7 @@ def learn_runs() -> LearnRuns:
     try:
         choices = Choices.from_json(LEARN_INDEX.read_text(encoding="utf-8"))
         runs: dict[str, dict[str, Trace]] = {
+            "first": gallery_traces(HOME_RUN),
             "text": {lane: _trace(f"text-{lane}") for lane in ("sbd", "ntp")},
             **{f"block-{size}": {"sbd": _trace(f"block-{size}")} for size in BLOCKS},
             "guess": {"sbd": _trace("guess")},

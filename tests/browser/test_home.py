@@ -10,7 +10,7 @@ from tests.browser.conftest import recorded, sync_api, traces
 from tests.browser.learn.conftest import question
 from tests.browser.test_access import serious
 from tests.ui.doubles import story_model
-from ui.recordings import HOME_RUN, gallery_traces, opening_traces
+from ui.recordings import HOME_RUN, gallery_traces, learn_runs, opening_traces
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -44,6 +44,7 @@ def told(seconds: float) -> str:
 def test_the_numbers_of_the_sentence_are_those_of_the_run_that_plays_below(visit):
     page = visit()
     main, ntp = gallery_traces(HOME_RUN).values()
+    machine = learn_runs().choices.processor
     assert main.config.strategy == "sbd"
     assert main.token_ids == ntp.token_ids
     assert main.seconds < ntp.seconds
@@ -52,8 +53,8 @@ def test_the_numbers_of_the_sentence_are_those_of_the_run_that_plays_below(visit
         f"instead of {ntp.num_forwards}."
     )
     expect(page.locator(".sbd-home-why")).to_contain_text(
-        f"As recorded: {told(main.seconds)} instead of {told(ntp.seconds)}, "
-        f"{ntp.seconds / main.seconds:.1f}× faster."
+        f"As recorded on an {machine} processor: {told(main.seconds)} instead of "
+        f"{told(ntp.seconds)}, {ntp.seconds / main.seconds:.1f}× faster."
     )
     expect(page.locator(".sbd-home-prompt")).to_have_text(f"Prompt {main.prompt}")
     expect(page.locator(".sbd-home-key li")).to_have_text(["mask", "sure", "unsure"])
@@ -92,14 +93,15 @@ def test_at_the_end_both_answers_are_whole_and_said_to_be_identical(visit):
 
 def test_one_click_shows_a_real_model_checked_with_its_clock_as_it_is(visit):
     page = visit(1440, 900, reduced_motion="reduce")
-    page.get_by_role("button", name="verify · SmolLM2 135M").click()
+    real = page.get_by_role("button", name="Exact (verify) · SmolLM2 135M")
+    real.click()
     main, ntp = opening_traces(REAL_MODEL).values()
     assert main.seconds > ntp.seconds
     assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
     why = page.locator(".sbd-home-why")
-    expect(why).to_contain_text("every token is checked")
-    expect(why).to_contain_text("no faster on this processor")
-    expect(page.get_by_role("button", name="verify · SmolLM2 135M")).to_be_focused()
+    expect(why).to_contain_text("SmolLM2 135M; every token is checked")
+    expect(why).to_contain_text("no faster there")
+    expect(real).to_be_focused()
     why.get_by_role("link", name="measure yours").click()
     expect(page.locator("#sbd-player")).to_be_visible()
 

@@ -8,14 +8,15 @@ import shlex
 
 import gradio as gr
 
-from sbd_core.errors import SetBlockDecodingError
+from sbd_core.errors import SetBlockDecodingError, TraceError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import wire_json
 from ui.assets import static_path, view
 from ui.gradio_hooks import HIDDEN
 from ui.lazy_model import LazyModel
-from ui.models import Models, Offer
+from ui.models import BUNDLED, Models, Offer
+from ui.recordings import learn_runs
 from ui.views import gallery
 
 
@@ -24,11 +25,13 @@ def home_value(*, prompt_id: str) -> str:
 
     prompt_id: of the box that "Try your own prompt" leads to.
     """
-    runs = [
-        {"name": "Set Block Decoding · nano", "lines": gallery.home()},
-        {"name": "verify · SmolLM2 135M", "lines": gallery.opening(REAL_MODEL)},
-    ]
-    return wire_json({"runs": runs, "prompt_id": prompt_id})
+    lines = {DEFAULT_CHECKPOINT.name: gallery.home(), REAL_MODEL: gallery.opening(REAL_MODEL)}
+    runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
+    try:
+        processor = learn_runs().choices.processor
+    except TraceError:
+        processor = ""
+    return wire_json({"runs": runs, "processor": processor, "prompt_id": prompt_id})
 
 
 CARD = DEFAULT_CHECKPOINT / "README.md"

@@ -62,9 +62,20 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
         "batch_ratio": times(run_seconds(ntp, chip, most) / run_seconds(main, chip, most)),
         "here": recorded.choices.processor,
         "here_ratio": times(ntp.seconds / main.seconds),
+        **first_facts(recorded),
         **order_facts(recorded),
         **clash_facts(recorded),
         **measured_facts(block, solver_parameters(main.config.solver)["gamma"]),
+    }
+
+
+def first_facts(recorded: LearnRuns) -> dict[str, str]:
+    """Forward passes and time of the run that the page opens with, as it tells them there."""
+    main, ntp = recorded.runs["first"].values()
+    return {
+        "first_passes": str(main.num_forwards),
+        "first_ntp_passes": str(ntp.num_forwards),
+        "first_ratio": f"{ntp.seconds / main.seconds:.1f}",
     }
 
 

@@ -5,7 +5,7 @@ import { LANE_TITLES } from "./core/names.js";
 import { clamp, formatSeconds } from "./core/numbers.js";
 import { History } from "./core/run/history.js";
 import { fasterWords } from "./core/run/times.js";
-import { entropyColour } from "./core/scale.js";
+import { entropyColour, unsureness } from "./core/scale.js";
 import { makeButton, showPlaying } from "./dom/buttons.js";
 import { makeClock } from "./dom/clock.js";
 import { find, make, setStyle, setText } from "./dom/elements.js";
@@ -149,6 +149,8 @@ class HomeRace {
   }
 }
 
+/** @typedef {{ model: string, run: Run }} Shown model: its title */
+
 const TURN_MS = 50; // until the view that was turned to is there
 
 /** @param {Run} run */
@@ -177,20 +179,26 @@ function makeSentence(run) {
 /**
  * A sentence on the model and its forward passes, and the recorded run's time; where it is no
  * faster, the way to the visitor's own.
- * @param {Run} run
- * @param {string} model
+ * @param {Shown} shown
+ * @param {string} processor of the recordings, "" if unknown
  */
-function makeWhy({ strategy, main, ntp }, model) {
+function makeWhy({ model, run: { strategy, main, ntp } }, processor) {
   const [own, plain] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
   const checked = strategy === "verify" ? "every token is checked" : "no token is checked";
-  const pass = `Each pass runs the whole model, ${model}; ${checked}. `;
-  if (!own || !plain) return make("p", "sbd-home-why", {}, pass);
-  const clock = `As recorded: ${formatSeconds(own)} instead of ${formatSeconds(plain)}`;
-  if (own < plain)
-    return make("p", "sbd-home-why", {}, `${pass}${clock}, ${fasterWords(plain / own)}.`);
+  const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
+  const why = make("p", "sbd-home-why", {}, pass);
+  if (!own || !plain) return why;
+  const where = processor && ` on an ${processor} processor`;
+  const clock = `As recorded${where}: ${formatSeconds(own)} instead of ${formatSeconds(plain)}`;
+  why.append(make("br"));
+  if (own < plain) {
+    why.append(`${clock}, ${fasterWords(plain / own)}.`);
+    return why;
+  }
   const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
-  const words = `${pass}${clock}: no faster on this processor. It can be where rows cost less: `;
-  return make("p", "sbd-home-why", {}, words, yours, ".");
+  const words = `${clock}: no faster there. It can be where a pass over several tokens costs less: `;
+  why.append(words, yours, ".");
+  return why;
 }
 
 /**
@@ -200,10 +208,11 @@ function makeWhy({ strategy, main, ntp }, model) {
 function makeKey({ strategy }) {
   /** @param {string} kind @param {string} word @param {number | null} entropy */
   const item = (kind, word, entropy) => {
-    const sample = make("span", `sbd-home-sample is-${kind}`, { "aria-hidden": "true" });
+    const sample = make("span", `sbd-word sbd-home-sample is-${kind}`, { "aria-hidden": "true" });
     if (entropy !== null) {
       setStyle(sample, "--ink-light", entropyColour(entropy, false));
       setStyle(sample, "--ink-dark", entropyColour(entropy, true));
+      setStyle(sample, "--unsure", unsureness(entropy).toFixed(2));
     }
     return make("li", "", {}, sample, word);
   };
@@ -239,8 +248,8 @@ function runOf(lines) {
 
 /** @type {Mount} */
 export function mountHome({ element, value, signal }) {
-  /** @type {{ runs: { name: string, lines: string }[], prompt_id: string }} */
-  const { runs, prompt_id: promptId } = JSON.parse(value);
+  /** @type {{ runs: { model: string, lines: string }[], processor: string, prompt_id: string }} */
+  const { runs, processor, prompt_id: promptId } = JSON.parse(value);
   const root = find(element, ".sbd-home");
   /** @type {HomeRace | null} */
   let race = null;
@@ -257,25 +266,27 @@ export function mountHome({ element, value, signal }) {
   }
 
   /**
-   * @param {{ name: string, run: Run }[]} shown
+   * @param {Shown[]} all
    * @param {number} index
    */
-  function show(shown, index) {
-    const run = shown[index]?.run;
+  function show(all, index) {
+    const shown = all[index];
     const ways = makeWays();
-    if (!run) {
+    if (!shown) {
       root.replaceChildren(ways); // the recorded runs are missing
       return;
     }
     leaving.abort();
     leaving = new AbortController();
+    const { run } = shown;
     race = new HomeRace(run, leaving.signal);
     ways.append(race.play);
-    const choices = shown.map(({ name }, at) => {
+    const choices = all.map(({ model, run: { strategy } }, at) => {
+      const name = `${LANE_TITLES[strategy]} · ${model}`;
       const attributes = { type: "button", "aria-pressed": String(at === index) };
       const button = make("button", "sbd-home-choice", attributes, name);
       button.addEventListener("click", () => {
-        show(shown, at);
+        show(all, at);
         find(root, "[aria-pressed=true]").focus({ preventScroll: true });
         race?.playOn(!isStill());
       });
@@ -285,7 +296,7 @@ export function mountHome({ element, value, signal }) {
     root.setAttribute("data-strategy", run.strategy);
     root.replaceChildren(
       makeSentence(run),
-      makeWhy(run, shown[index]?.name.split(" · ")[1] ?? run.model),
+      makeWhy(shown, processor),
       make("div", "sbd-home-choices", group, ...(choices.length > 1 ? choices : [])),
       race.root,
       ways,
@@ -295,9 +306,9 @@ export function mountHome({ element, value, signal }) {
   onTurn((name) => {
     const isInFront = name === "home";
     if (isInFront && !root.firstChild) {
-      const whole = runs.flatMap(({ name: title, lines }) => {
+      const whole = runs.flatMap(({ model, lines }) => {
         const run = runOf(lines);
-        return run ? [{ name: title, run }] : [];
+        return run ? [{ model, run }] : [];
       });
       show(whole, 0);
     }

@@ -335,3 +335,25 @@ def test_each_model_has_the_lanes_that_mean_something_on_it(serve, open_page) ->
     page.get_by_role("radio", name=BUNDLED_MODEL).check()
     enter(page)
     expect(places[3]).to_have_value("sbd")  # chosen by hand
+
+
+CUT = """(selects) => {
+  const context = document.createElement("canvas").getContext("2d");
+  return selects.flatMap((select) => {
+    const { font, paddingLeft, paddingRight } = getComputedStyle(select);
+    context.font = font;
+    const arrow = 18;
+    const room = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - arrow;
+    const { text } = select.selectedOptions[0];
+    return context.measureText(text).width > room ? [text] : [];
+  });
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1440, 1920])
+def test_no_way_to_decode_is_cut_in_its_list(open_page, story_url, width):
+    page = open_page(f"{story_url}#compare", width, 900)
+    kinds = ("verify", "sbd", "entropy-bound-by-confidence", "entropy-bound-from-left")
+    for place, kind in enumerate(kinds, 1):
+        page.get_by_label(f"Way {place}", exact=True).select_option(kind)
+    assert page.locator(".sbd-compare-choice select").evaluate_all(CUT) == []

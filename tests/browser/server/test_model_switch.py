@@ -37,8 +37,12 @@ def pair() -> Models:
     return Models([large(), first], first=first)
 
 
+def switch(page):
+    return page.get_by_role("radiogroup", name="Model", include_hidden=True)
+
+
 def choice(page, name: str):
-    return page.get_by_role("radiogroup", name="Model").get_by_role("radio", name=name)
+    return switch(page).get_by_role("radio", name=name)
 
 
 def test_switching_keeps_the_prompt_changes_the_examples_and_decodes(
@@ -73,9 +77,13 @@ def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
         page = open_page(serve(Models([large(), nano], first=nano)))
         expect(choice(page, "nano 5M")).to_be_checked()
         page.get_by_role("link", name="Set Block Decoding").click()
+        # What plays there names its own model.
+        expect(page.locator(".sbd-home-why")).to_contain_text("the whole model, nano 5M;")
+        expect(switch(page)).to_be_hidden()
         page.get_by_role("link", name="Try your own prompt").click()
         expect(page.get_by_label("Prompt")).to_be_focused()
         expect(choice(page, name)).to_be_checked()
+        expect(switch(page)).to_be_visible()
 
 
 def test_learn_ends_with_examples_for_the_model_that_decodes(serve, open_page, base) -> None:
@@ -86,8 +94,9 @@ def test_learn_ends_with_examples_for_the_model_that_decodes(serve, open_page, b
     expect(first).to_have_text(presets()[0].prompts[0])
     choice(page, "Large 135M").click()
     expect(choice(page, "Large 135M")).to_be_checked()
-    for scene in ("checking", "your-turn"):
+    for scene, decodes in (("checking", False), ("your-turn", True)):
         page.evaluate(f"location.hash = '#learn/{scene}'")
+        expect(switch(page)).to_be_visible(visible=decodes)
     expect(first).to_have_text(presets(REAL_PRESETS)[0].prompts[0])
 
 

@@ -32,6 +32,12 @@ def test_the_numbers_are_those_of_the_runs(kept):
     known, lanes = facts(kept), kept.runs["text"]
     assert known["tokens"] == known["ntp_passes"] == str(len(lanes["ntp"].token_ids))
     assert known["sbd_passes"] == str(len(lanes["sbd"].events))
+    first = recordings.gallery_traces(recordings.HOME_RUN)
+    assert known["first_ntp_passes"] == str(first["ntp"].num_forwards)
+    ratio = first["ntp"].seconds / first["sbd"].seconds
+    # Beside the opening page's own words, the same digits.
+    assert f"{known['first_ratio']} times" in told("what-it-buys")["why"]
+    assert known["first_ratio"] == f"{ratio:.1f}"
     assert known["block"] == str(lanes["sbd"].config.block_size)
     assert known["clash"] in " ".join(kept.runs[first_broken(kept)]["sbd"].text.split())
 
@@ -45,6 +51,10 @@ def test_what_it_costs_in_accuracy_is_what_the_evaluation_says(kept):
     assert known["sbd_accuracy"] != known["ntp_accuracy"]
 
 
+def told(address: str) -> dict[str, str]:
+    return next(scene for scene in learn.scenes() if scene["address"] == address)
+
+
 def first_broken(kept) -> str:
     return f"edge-{[edge.is_right for edge in kept.choices.edges].index(False)}"
 
@@ -53,7 +63,7 @@ def test_an_order_that_settles_nothing_is_not_said_to(monkeypatch, kept):
     plain = replace(kept.choices, order=replace(kept.choices.order, settled_by=()))
     monkeypatch.setattr(learn, "learn_runs", lambda: replace(kept, choices=plain))
     learn.scenes.cache_clear()
-    scene = next(scene for scene in learn.scenes() if scene["address"] == "out-of-order")
+    scene = told("out-of-order")
     learn.scenes.cache_clear()
     assert "settled" not in scene["answer"]
     assert scene["answer"].endswith("with its help.")
