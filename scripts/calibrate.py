@@ -93,15 +93,15 @@ def main() -> None:
         rows = [read_prompts("requests", ASSETS / "requests" / f"{name}.jsonl") for name in names]
         half = NUM_PROMPTS // len(names)
         prompts = [row["prompt"] for each in rows for row in each[FIRST : FIRST + half]]
-    found = calibration(observed(model, prompts, flags.rows), model.calibration)
+    measured = calibration(observed(model, prompts, flags.rows), model.calibration)
     file = flags.model / (ADAPTER_INFO if is_adapter else "config.json")
     info = json.loads(file.read_text("utf-8"))
     place = info if is_adapter else info["set_block_decoding"]
-    place["calibration"] = asdict(found)
+    place["calibration"] = asdict(measured)
     file.write_text(
         json.dumps(info, indent=1 if is_adapter else 2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
-    print(json.dumps(asdict(found)))
+    print(json.dumps(asdict(measured)))
 
 
 if __name__ == "__main__":

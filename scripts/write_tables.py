@@ -379,7 +379,7 @@ def gpu() -> str:
         ]
         for model in dict.fromkeys(model for model, *_ in passes)
     ]
-    found = next(of for name, of in data.items() if name.startswith("verify differs"))
+    differing = next(of for name, of in data.items() if name.startswith("verify differs"))
     facts = data["circumstances"]
     ratio = cells[large, 17]["ms"] / cells[large, 1]["ms"]
     machine = f"{facts['cuda']}, {facts['cores']} cores of {facts['processor']}"
@@ -387,9 +387,10 @@ def gpu() -> str:
         f"{told}\n{table(head, times)}\n17 rows over the 8B shape take {ratio:.2f} times as long "
         f"as one. {passes[0][2]} cached tokens, bf16, in CUDA graphs, but for SmolLM2's 64 rows, "
         "which are more than a block and its check. In bf16 `verify` and `ntp` part in "
-        f"{found['differing answers']} of {found['answers']} answers, as products of one row and "
-        "of many round differently. Each way was timed once, in this order, after one prompt. "
-        f"Measured on {machine}, PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
+        f"{differing['differing answers']} of {differing['answers']} answers, as products of one "
+        "row and of many round differently. Each way was timed once, in this order, after one "
+        f"prompt. Measured on {machine}, PyTorch {facts['torch']}, "
+        f"transformers {facts['transformers']}.\n"
     )
 
 

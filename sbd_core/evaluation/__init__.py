@@ -1,9 +1,9 @@
 """Accuracy and forward passes on held-out examples.
 
 from sbd_core.evaluation import evaluate
-found = evaluate(model, ["math", "json"], config, limit=100)
-print(found)
-found.to_data()
+result = evaluate(model, ["math", "json"], config, limit=100)
+print(result)
+result.to_data()
 """
 
 from sbd_core.evaluation.api import Evaluation, evaluate

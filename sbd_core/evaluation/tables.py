@@ -6,13 +6,14 @@ list of objects of three strings: family (a task), prompt, and case as the task'
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PreTrainedTokenizerBase
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
@@ -32,7 +33,7 @@ from sbd_core.json_node import json_of
 from sbd_core.rules import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example, task
 from sbd_core.training.batches import (
-    NO_TARGET,
+    TrainingSequence,
     clean_sequence,
     draw_masks,
     noisy_sequence,
@@ -43,7 +44,6 @@ from sbd_core.training.examples import Pair, encode_example, padding_id, require
 from sbd_core.training.step import LossModule, training_loss
 
 TEXTS_PER_FORWARD = 64
-CPU = torch.device("cpu")
 
 
 def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[str, float]:
@@ -53,8 +53,15 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
     """
     model, tokenizer = load_model(folder)
     require_tokens(tokenizer, folder.name, needs_mask=False)
-    module = LossModule(model).eval()
-    return {name: _perplexity(module, tokenizer, items) for name, items in suites.items()}
+
+    def clean(pair: Pair) -> TrainingSequence:
+        return clean_sequence(*pair, prompt_weight=0.0)
+
+    return {
+        name: math.exp(float(sums[0] / sums[1]))
+        for name, items in suites.items()
+        for sums in [_loss_sums(model, tokenizer, items, clean)]
+    }
 
 
 def masked_loss(
@@ -67,60 +74,37 @@ def masked_loss(
     """
     model, tokenizer = load_model(folder)
     require_tokens(tokenizer, folder.name, needs_mask=True)
-    module = LossModule(model).eval()
-    return {
-        name: _masked_loss(module, tokenizer, items, block_size, seed)
-        for name, items in suites.items()
-    }
+    draws, mask_id = torch.Generator(), tokenizer.mask_token_id
 
+    def noisy(pair: Pair) -> TrainingSequence:
+        prompt, answer = pair
+        clean = clean_sequence(prompt, answer, prompt_weight=0.0)
+        is_masked = draw_masks(len(answer), draws)
+        return noisy_sequence(clean, len(prompt), is_masked, block_size, 0, mask_id)
 
-def _parts(tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]) -> Iterator[list[Pair]]:
-    for start in range(0, len(items), TEXTS_PER_FORWARD):
-        yield [encode_example(tokenizer, item) for item in items[start : start + TEXTS_PER_FORWARD]]
-
-
-@torch.no_grad()
-def _perplexity(
-    module: LossModule, tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]
-) -> float:
-    total = count = 0.0
-    for pairs in _parts(tokenizer, items):
-        sequences = [clean_sequence(prompt, answer, prompt_weight=0.0) for prompt, answer in pairs]
-        longest = max(len(sequence) for sequence in sequences)
-        batch = pack(sequences, longest, padding_id(tokenizer))
-        weight = sum(sequence.ntp_weight for sequence in sequences)
-        total += float(training_loss(module, batch, CPU).ntp) * weight
-        count += weight
-    return math.exp(total / count)
+    means = {}
+    for name, items in suites.items():
+        draws.manual_seed(seed)
+        sums = _loss_sums(model, tokenizer, items, noisy)
+        means[name] = float(sums[2] / sums[3])
+    return means
 
 
 @torch.no_grad()
-def _masked_loss(
-    module: LossModule,
+def _loss_sums(
+    model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     items: Sequence[Example],
-    block_size: int,
-    seed: int,
-) -> float:
-    draws = torch.Generator().manual_seed(seed)
-    total = count = 0.0
-    for pairs in _parts(tokenizer, items):
-        sequences = [
-            noisy_sequence(
-                clean_sequence(prompt, answer, prompt_weight=0.0),
-                len(prompt),
-                draw_masks(len(answer), draws),
-                block_size,
-                0,
-                tokenizer.mask_token_id,
-            )
-            for prompt, answer in pairs
-        ]
-        batch = pack(sequences, max(len(sequence) for sequence in sequences), padding_id(tokenizer))
-        num_masked = int((batch.layout.is_noisy & (batch.targets != NO_TARGET)).sum())
-        total += float(training_loss(module, batch, CPU).matp) * num_masked
-        count += num_masked
-    return total / count
+    sequence_of: Callable[[Pair], TrainingSequence],
+) -> Tensor:
+    """The sums of Loss over all items."""
+    module, total = LossModule(model).eval(), torch.zeros(4, dtype=torch.float64)
+    for start in range(0, len(items), TEXTS_PER_FORWARD):
+        part = items[start : start + TEXTS_PER_FORWARD]
+        sequences = [sequence_of(encode_example(tokenizer, item)) for item in part]
+        batch = pack(sequences, max(map(len, sequences)), padding_id(tokenizer))
+        total += training_loss(module, batch, torch.device("cpu")).sums
+    return total
 
 
 # The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.

@@ -33,13 +33,12 @@ def strategy_of(block_config: Any, name: str) -> StrategyName:
 
     Raises ModelError.
     """
-    told: Any = block_config.get("strategy", "sbd") if isinstance(block_config, dict) else "sbd"
+    strategy: Any = block_config.get("strategy", "sbd") if isinstance(block_config, dict) else "sbd"
     try:
-        require_strategy(told)
+        require_strategy(strategy)
     except ArgumentError as error:
         raise ModelError(f"{name}: config.set_block_decoding: {error}") from error
-    found: StrategyName = told
-    return found
+    return strategy
 
 
 def calibration_of(block_config: Any, name: str) -> Calibration:

@@ -44,6 +44,7 @@ from sbd_core.models.devices import chosen_device, has_bf16
 from sbd_core.models.loading import read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.source_check import require_source
+from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     keep_others,
@@ -58,7 +59,6 @@ from sbd_core.training.step import follow_gradients
 from sbd_core.training.synthesize import is_held_out
 from sbd_core.training.train import Loop, Tell
 
-NO_TARGET = -100
 DEFAULT_PENALTY = 1.0
 STATE_FILE = "state.pt"
 NUM_MEASURED = 96

@@ -96,9 +96,9 @@ class LeftOut:
             for reason, places in self._places.items()
         ]
 
-    def require(self, found: Sequence[object]) -> None:
-        """Raise ArgumentError if nothing is found."""
-        if not found:
+    def require(self, learnt: Sequence[object]) -> None:
+        """Raise ArgumentError if nothing is learnt."""
+        if not learnt:
             rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
             raise ArgumentError("data", rule, self._source)
 
@@ -106,16 +106,16 @@ class LeftOut:
 def read_source(source: str, left_out: LeftOut) -> list[Record]:
     """All records of a source, at least one. Raises ArgumentError naming file and line."""
     kind, _, name = source.partition(":")
-    found: list[Record] = []
+    records: list[Record] = []
     if kind == "file" and suffix_of(Path(name)) in TEXT:
         text = read_text("data", Path(name)).replace("\r\n", "\n")
         paragraphs = re.split(r"\n[ \t]*\n", text)
-        found = [Record((), part.strip(), source) for part in paragraphs if part.strip()]
+        records = [Record((), part.strip(), source) for part in paragraphs if part.strip()]
     else:
         for row in _dataset(source, name) if kind == "hf" else _rows(Path(name)):
-            found += _answers(row, left_out)
-    left_out.require(found)
-    return found
+            records += _answers(row, left_out)
+    left_out.require(records)
+    return records
 
 
 def _rows(path: Path) -> list[Row]:
@@ -159,17 +159,17 @@ def _answers(row: Row, left_out: LeftOut) -> list[Record]:
             return [Record((), chat.text, row.where)]
         left_out.add("are empty", row.where)
         return []
-    found = []
+    records = []
     is_finished = row.fields.get("finished") is not False
     for number, turn in enumerate(chat.turns):
         if turn.role == "assistant" and number and turn.is_learnt:
             if turn.content.strip():
                 said = chat.messages[:number]
-                found.append(Record(said, turn.content, row.where, is_finished))
+                records.append(Record(said, turn.content, row.where, is_finished))
             else:
                 left_out.add("are empty", row.where)
     reason = "call tools, think apart, hold other than text, or follow such a turn"
     left_out.add(reason, row.where, chat.num_cut)
     if not any(turn.role == "assistant" for turn in chat.turns[1:]) and not chat.num_cut:
         left_out.add("have no answer to another turn", row.where)
-    return found
+    return records
