@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import sbd_core
+from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.bases import BASES, BaseSource, fetch, find_base, hub_copy
 from sbd_core.models.checkpoint_info import (
@@ -71,6 +72,8 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         choose_threads(model.num_parameters)
         if on_zero_gpu():  # nothing can be tried out between the calls that it is lent for
             model.exactness = "equal up to rounding"
+        else:  # what the first forward passes set up is no part of a run's time
+            sbd_core.generate(model, "Hi", DecodeConfig(strategy="ntp", max_new_tokens=2))
         return model
 
     # A model that is to be on a lent GPU must be there before the page is served.

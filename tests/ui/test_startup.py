@@ -17,6 +17,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from tests.ui.doubles import story_model
 from tests.workers import free_port
 from ui.launch import check_address, checked_port, load_behind, model_of
 from ui.recordings import TRACES
@@ -75,6 +76,13 @@ def test_whatever_loading_raises_is_one_sentence_for_visitors(
         lazy.result()
     assert str(DEFAULT_CHECKPOINT) not in str(told.value)
     assert ("deep inside" in caplog.text) == isinstance(raised, AttributeError)
+
+
+def test_a_model_that_is_loaded_has_made_its_first_forward_passes_untimed(monkeypatch):
+    model = story_model()
+    monkeypatch.setattr(sbd_core, "load", lambda *_, **__: model)
+    model_of(None, "cpu").load()
+    assert len(model.calls) == 2
 
 
 def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
