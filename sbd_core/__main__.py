@@ -51,7 +51,7 @@ EXTRA = {
 }
 """The optional part that a command needs."""
 OWN_JSON = ("export", "lm-eval")
-"""Commands without a flag --json of this file."""
+"""Commands that this file gives no --json."""
 JSON_HELP = "one JSON object as the last line"
 
 
@@ -69,7 +69,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run one command; the exit status comes back."""
+    """Run one command and give its exit status."""
     return with_output(lambda: _run(words))
 
 

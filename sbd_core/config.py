@@ -15,11 +15,11 @@ from sbd_core.rules import SOLVERS, EntropyBound, Solver
 StrategyName = Literal["sbd", "ntp", "verify"]
 
 MAX_BLOCK_SIZE = 1024
-"""Far beyond any trained size; what shows or stores a block can count on it."""
+"""Largest block size, far beyond any trained one; displays and files can rely on it."""
 MAX_POINTS = 64
 """Largest number of points in a table of costs."""
 MAX_ROWS = 41
-"""Rows of a forward pass of verify where nothing else is asked for."""
+"""Default row cap of a forward pass of verify."""
 PENALTIES = (0.1, 100.0)
 """Smallest and largest repetition penalty; beyond them fp32 logits would lose their order."""
 
@@ -78,7 +78,7 @@ class RowCosts:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How right a head is by its own probabilities, measured once and kept with its weights.
+    """How far a head's own probabilities hold, measured once and kept with its weights.
 
     survival: the mean chance that a draft holds up to its first, second, ... token; beyond the last
     it falls as between the last two. drafted, alternatives: tokens that were right, over the head's

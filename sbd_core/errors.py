@@ -20,7 +20,7 @@ MAX_SHOWN = 80
 MOST_INTEGER = 2**63 - 1
 MAX_SHOWN_PATH = 400
 PLAIN = (str, int, float, bool, type(None))
-"""Values that an error takes along when it is pickled."""
+"""Types of values that an error keeps when it is pickled."""
 EXTRAS: dict[str, tuple[str, ...]] = {
     "train": ("accelerate", "filelock", "tqdm"),
     "eval": ("filelock", "tqdm"),
@@ -37,7 +37,7 @@ class SetBlockDecodingError(Exception):
     """Base of all errors raised on purpose; its text is one line fit for a user."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled without its constructor; what may not survive the way goes as it is shown."""
+        """Pickle without the constructor; a value of another type than PLAIN becomes text."""
         fields = {
             name: value if isinstance(value, PLAIN) else shown(value)
             for name, value in self.__dict__.items()

@@ -1,4 +1,4 @@
-"""Files written so that a reader sees the old text or the new one, never half; digests; assets."""
+"""Files and folders written whole or not at all, digests, and where assets and caches lie."""
 
 import errno
 import hashlib
@@ -14,7 +14,7 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError
 
 PACKAGE = Path(__file__).parent
 ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
-"""In an installed package inside it, in a checkout beside it."""
+"""Folder of the assets: inside an installed package, beside the package in a checkout."""
 
 
 def cache_folder() -> Path:
@@ -134,7 +134,7 @@ def _flush(path: Path) -> None:
 
 WRITING = ".writing-"
 ABANDONED_SECONDS = 3600
-"""After which a folder that is still being written is one whose process was killed."""
+"""Age from which an unfinished folder is taken for one whose process was killed."""
 
 
 def new_work_folder(parent: Path) -> Path:

@@ -25,7 +25,7 @@ SHAPES = (
 )
 PROMPT_FIELDS = ("prompt", "question", "instruction")
 ANSWER_FIELDS = ("answer", "output")
-"""Where a record may have them, first come first served."""
+"""Fields that may hold the prompt and the answer; the first one there counts."""
 ROLES = {
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(("user", "human", "prompter"), "user"),
@@ -41,10 +41,10 @@ BESIDE_A_CHAT = ("tools", "images", "image", "videos", "audios")
 """Fields of a record whose chat is more than text, as LLaMA-Factory and ms-swift have them."""
 PREFERENCES = ("chosen", "rejected", "rejected_response", "rejected_messages")
 NOT_LEARNT = ("weight", "train", "loss")
-"""By which a message says with 0 or false that it is no answer to learn: OpenAI's, axolotl's and
+"""Fields that say with 0 or false that an answer is not to be learnt: OpenAI's, axolotl's and
 ms-swift's."""
 LEARNT_PARTS = ("train_detail", "training_detail")
-"""Where axolotl's chats say of spans of a message whether they are learnt."""
+"""Fields in which axolotl's chats mark spans of a message as learnt or not."""
 
 
 @dataclass(frozen=True, slots=True)

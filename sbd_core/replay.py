@@ -32,7 +32,7 @@ from sbd_core.trace import (
 )
 
 MAX_SHOWN_BLOCK = 64
-"""The player draws every position of a block, whatever the strategy makes of it."""
+"""Largest block that the player draws, every position of it."""
 LANE_NAMES = {
     "sbd": "Set Block Decoding",
     "verify": "Exact (verify)",

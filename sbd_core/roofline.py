@@ -281,7 +281,7 @@ class Calibrated:
 
 
 def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], float]) -> float:
-    """seconds: of a forward pass over so many queries."""
+    """The speed-up of Eq. 16. seconds: of a forward pass over so many queries."""
     require_number("nfe_speedup", nfe_speedup, 0, block_size)
     if nfe_speedup == 0:
         raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)

@@ -37,7 +37,7 @@ COUNTS = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceScores:
-    """probability, margin and entropy of Candidates, in plain numbers, one a row."""
+    """Probability, margin and entropy of Candidates as plain numbers, one per row."""
 
     probability: list[float]
     margin: list[float]
@@ -357,7 +357,7 @@ SOLVER_TITLES = {name: rule.title for name, rule in SOLVERS.items()}
 SOLVER_PARAMETERS = tuple(
     dict.fromkeys(item.name for rule in SOLVERS.values() for item in fields(rule))
 )
-"""Settings that at least one of them takes."""
+"""Settings that at least one solver takes."""
 
 
 def solver_parameters(solver: Solver) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
 
 
 BLOCK = 256
-"""Logits of which a CPU first finds the largest: several times as fast as over all at once."""
+"""Size of the pieces whose largest logit a CPU finds first, which is several times as fast."""
 
 
 def argmax(rows: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ class Share:
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
 
     def wait(self) -> None:
-        """Go on when every process has come here."""
+        """Wait until every process has come here."""
         if self.num_processes > 1:
             torch.distributed.init_process_group("gloo")
             torch.distributed.barrier()
@@ -57,7 +57,7 @@ class Journal:
         self._own = out.with_name(f"{self._stem}.part-{rank}")
 
     def __enter__(self) -> Callable[[int, Any], None]:
-        """Gives what writes an entry of JSON, on its way to the disk when it returns."""
+        """Give a function that writes an entry of JSON and flushes it."""
         self._file: TextIO | None = None
         return self._write
 

@@ -193,7 +193,7 @@ def measure_generate(
 
 
 def bandwidth(kit: Kit) -> float:
-    """Read and written by a copy: what the floor of a forward pass is worked out by."""
+    """Bytes a second that a copy reads and writes, which give the floor of a forward pass."""
     source = torch.ones(kit.of(2**30, 2**20), dtype=torch.uint8, device=kit.device)
     target = torch.empty_like(source)
     return 2 * len(source) / (milliseconds(lambda: target.copy_(source), kit.device) / 1000)
@@ -312,7 +312,7 @@ def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
 
 
 def command(kit: Kit, *words: object) -> None:
-    """A command of sbd_core, stopped as by Ctrl-C when the step's minutes are over, left out then.
+    """Run a command of sbd_core, stopped as by Ctrl-C when the step's minutes are over.
 
     It goes on where it was when the step is made again.
     """
@@ -330,7 +330,7 @@ def command(kit: Kit, *words: object) -> None:
 
 
 def text(kit: Kit) -> None:
-    """Requests and answers of the base's own, a third structured, loops and duplicates out."""
+    """Write requests and answers of the base's own, a third structured, no duplicates."""
     words = ["--model", kit.base, "--out", kit.text, "--device", kit.device]
     words += ["--structured-ratio", 0.33, "--examples", kit.of(150_000, 3)]
     words += ["--batch-size", kit.of(1024, 8), "--max-answer-tokens", kit.of(160, 12)]
@@ -338,7 +338,7 @@ def text(kit: Kit) -> None:
 
 
 def drafting(kit: Kit) -> None:
-    """The drafting adapter, from the bundled one: drafted.json says whether it drafts more."""
+    """Train the bundled drafting adapter on; drafted.json says whether it drafts more."""
     out, data = kit.work / "drafting", kit.text
     if kit.is_dry:  # what nano writes may be shorter than a measurement needs
         data = kit.work / "long.jsonl"
@@ -361,7 +361,7 @@ def drafting(kit: Kit) -> None:
 
 
 def decoding(kit: Kit) -> None:
-    """A Set Block Decoding adapter: low rank on every row, Eq. 14, the base's own next tokens."""
+    """Train an adapter on every row: low rank, Eq. 14, the base's own next tokens."""
     ready, out = kit.work / "ready", kit.work / "decoding"
     if not ready.exists():
         sizes = ["--min-block-size", kit.of(4, 2), "--max-block-size", 16]
@@ -378,7 +378,7 @@ def decoding(kit: Kit) -> None:
 
 
 def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
-    """Every rule on own requests, and on IFEval where WORK/ifeval.jsonl has come along."""
+    """Measure every rule on own requests, and on IFEval where WORK/ifeval.jsonl is there."""
     sets = [*sorted((ASSETS / "requests").glob("*.jsonl")), kit.work / "ifeval.jsonl"]
     sets = [file for file in sets if file.is_file()][: kit.of(3, 1)]
     words = ["--model", model, "--requests", *sets, "--block-size", block_size, "--out", out]
@@ -387,7 +387,7 @@ def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
 
 
 def nano(kit: Kit) -> None:
-    """The bundled model trained on in large batches, averaged with its start; then every table."""
+    """Train the bundled model on in large batches, average it with its start, and evaluate it."""
     trained, released = kit.work / "nano", kit.work / "nano-averaged"
     recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
     recipe |= {"batch_size": kit.of(768, 4)} | kit.of({}, {"steps": 1, "decay_steps": 0})
@@ -432,7 +432,7 @@ def run(kit: Kit, step: str) -> None:
 
 
 def write_figures(work: Path, out: Path) -> None:
-    """Put what the measuring steps findings into one file, for scripts.write_tables."""
+    """Put the findings of the measuring steps into one file, for scripts.write_tables."""
     findings: dict[str, Any] = {}
     for step in ("exactness", "large", "decode"):
         file = work / f"{step}.json"
@@ -441,7 +441,7 @@ def write_figures(work: Path, out: Path) -> None:
 
 
 def dry_run(work: Path, device: str = "cpu") -> None:
-    """Every step with tiny numbers; each of them measures what it is for."""
+    """Make every step with tiny numbers, and check that no measurement failed."""
     for step in STEPS:
         run(Kit(work, MOST_MINUTES, is_dry=True, device=device), step)
     assert not [

@@ -278,9 +278,9 @@ OPENING = {"verify": VERIFY, "ntp": NTP}
 RACED = {"ntp": NTP, "sbd-low": SBD, "sbd-high": by(0.35), "verify": VERIFY}
 FIRST = replace(SBD, solver=CausalFirst(1.5))
 RACED_REAL = {"ntp": NTP, "verify": VERIFY, "causal-first": FIRST}
-"""On an adapter that learnt to draft; Eq. 8 is one click away."""
+"""Lanes of a race on an adapter that learnt to draft; Eq. 8 is one click away."""
 RACE = {name: replace(each, allows_untrained_block_size=True) for name, each in RACED.items()}
-"""As the form of a race sends them."""
+"""Lanes of a race as its form sends them."""
 CROW = "Tell me a story about Theo, a crow named Socks and a key."
 DONKEY = "Write a tale with Nora, a donkey named Dusty, a drum and a race."
 EDGES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
@@ -368,7 +368,7 @@ def repeats(trace: Trace) -> list[bool]:
 
 
 def percent(flags: Sequence[bool]) -> str:
-    """The part that is true."""
+    """The share that is true, in percent."""
     return f"{sum(flags) / max(len(flags), 1):.0%}"
 
 

@@ -35,7 +35,7 @@ SCENES = ("the-bound", "the-cache")
 SITE_PROMPT = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
 SCROLL_MS = 1_000
 LANDING_MS = 1_000
-"""By then what a forward pass reveals has landed."""
+"""Milliseconds after which the tokens of a forward pass have landed."""
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 LANES = "document.querySelector('.sbd-compare').sbdCompare"
 SEEK = """(part) => {
@@ -64,7 +64,7 @@ def in_compare(page: Any) -> None:
 
 
 def under_the_hood(page: Any) -> None:
-    """The panel open at a forward pass in which a finished block rides along."""
+    """Open the panel at a forward pass in which a finished block rides along."""
     page.evaluate(TO_RIDING)
     page.get_by_role("button", name="Under the hood").click()
     page.wait_for_selector(".sbd-hood-table")

@@ -56,7 +56,7 @@ def _device(device: roofline.Device) -> dict[str, Any]:
 
 
 def _limits() -> dict[str, int]:
-    """The most of a file, a form and a run that the page takes."""
+    """Limits of the files, forms and runs that the page takes."""
     return {
         "block": MAX_SHOWN_BLOCK,
         "fileBytes": trace_files.MAX_FILE_BYTES,

@@ -83,7 +83,7 @@ def tasks() -> list[str]:
 
 
 def label_of(task: str) -> str:
-    """The words on its button; a task that has none is called by its name."""
+    """The words on a task's button; a task without any is called by its name."""
     return LABELS.get(task, task.replace("_", " ").capitalize())
 
 

@@ -25,7 +25,7 @@ DOCUMENTS = (
 )
 ADAPTER = ROOT / "assets" / "checkpoints" / "sbd-smollm2-135m" / "block_adapter.json"
 SPACING = 1.15
-"""Between the masked tokens of two rows of the table of the adapter's training."""
+"""Least ratio of the masked tokens of two rows in the table of the adapter's training."""
 SPEEDS = (1.5, 2, 3, 4)
 """Tokens per forward pass at which the solvers are compared."""
 
@@ -64,7 +64,7 @@ def accuracy() -> str:
 
 
 def held_out(cells: Iterable[dict[str, Any]]) -> str:
-    """How many examples each of these accuracies has, and the widest interval."""
+    """A sentence on the number of examples of these accuracies, and their widest interval."""
     every = list(cells)
     widest = max(cell["accuracy_high"] - cell["accuracy_low"] for cell in every)
     return (
@@ -229,7 +229,7 @@ def dtypes() -> str:
 
 
 OLD_VERIFY = "verify, fewest passes"
-"""How a file of before the rule of rows names what is nearest to it."""
+"""Name, in files older than the rule of rows, of the row nearest to it."""
 
 
 def requests() -> str:
@@ -401,7 +401,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(dtypes, gpu, solvers, adapter_training, requests),
     )
 }
-"""By their names."""
+"""Tables by name."""
 
 
 def renewed(text: str) -> str:

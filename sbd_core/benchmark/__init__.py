@@ -1,1 +1,1 @@
-"""Measuring wall-clock: our strategies beside transformers generate(), in one process."""
+"""Wall-clock measurements of our strategies beside transformers generate(), in one process."""

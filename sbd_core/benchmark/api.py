@@ -49,7 +49,7 @@ def median_seconds(call: Callable[[], object], device: str) -> float:
 
 
 def forward_seconds(model: HuggingFaceModel, num_queries: int, num_cached: int) -> float:
-    """Median seconds of a forward pass over a block of `num_queries` with `num_cached`."""
+    """Median seconds of a forward pass over a block of `num_queries` behind `num_cached` tokens."""
     cache = model.new_cache()
     if num_cached:
         model.forward(cache, [0] * num_cached, (), 1)
@@ -113,7 +113,7 @@ NUM_TRIALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """The prompts and how often. limit: prompts a task; rounds: runs of each, the best counts."""
+    """Prompts to time. limit: of each task. rounds: runs of each prompt; the best counts."""
 
     limit: int = 50
     rounds: int = 1
@@ -155,7 +155,7 @@ class Timed:
 
 
 Rows = dict[str, list[Timed]]
-"""By method; every list has the same prompts."""
+"""Timings by method; every list covers the same prompts."""
 
 
 def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def _methods(
 def _rows(
     model: HuggingFaceModel, workload: Workload, methods: Sequence[Method]
 ) -> dict[str, dict[str, Any]]:
-    """The row of every method, over every prompt of every task."""
+    """One row per method, over all prompts of all tasks."""
     from tqdm import tqdm
 
     suites = {name: held_out(name, workload.limit, workload.seed) for name in SUITES}
@@ -268,7 +268,7 @@ def time_methods(
 
 
 def row(name: str, baseline: str, tasks: Mapping[str, Rows]) -> dict[str, Any]:
-    """Rates, their ratios to the baseline prompt by prompt, and counts, by task and of all."""
+    """Rates, ratios to the baseline prompt by prompt, and counts, by task and in all."""
     cells: dict[str, dict[str, Any]] = {}
     for task_name, rows in tasks.items():
         pairs = zip(rows[name], rows[baseline], strict=True)
@@ -307,7 +307,7 @@ def median_and_spread(values: Sequence[float]) -> dict[str, float]:
 def _at_best_threads(
     methods: Sequence[Method], prompt: Sequence[int]
 ) -> tuple[list[Method], dict[str, float]]:
-    """The methods with the number of threads that is fastest for the first, which is generate().
+    """Have all methods use the number of threads that suits the first, generate(), best.
 
     Tried are one thread and every core, turn by turn on `prompt`; also gives back the best
     seconds by number. Our own methods keep to the threads that are set.

@@ -190,7 +190,7 @@ def as_loaded(model: HuggingFaceModel) -> Any:
 
 @cache
 def _silent_llama_cpp() -> tuple[Any, Any]:
-    """The module, which else logs every weight, and what keeps it silent. Raises ImportError."""
+    """The llama_cpp module with its log silenced, and the callback for that. Raises ImportError."""
     import llama_cpp
 
     def log(level: int, text: bytes, data: object) -> None:
@@ -204,7 +204,7 @@ def _silent_llama_cpp() -> tuple[Any, Any]:
 def by_llama_cpp(
     model: HuggingFaceModel, gguf: Path, max_new_tokens: int, num_threads: int
 ) -> Method:
-    """Next-token prediction by llama.cpp with 8-bit weights (Q8_0); never a dependency.
+    """Next-token prediction by llama.cpp, where it is installed, with 8-bit weights (Q8_0).
 
     gguf: the model's weights in a format of llama.cpp. Raises ArgumentError.
     """

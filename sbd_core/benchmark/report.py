@@ -6,11 +6,11 @@ from typing import Any, get_args
 from sbd_core.config import StrategyName
 
 LOADED_CORES = 0.1
-"""Busy cores of other processes from which times are marked as not clean."""
+"""Cores kept busy by other processes above which times are marked as not clean."""
 
 
 def text(result: Mapping[str, Any]) -> str:
-    """The methods, what forward passes cost, what was left out, and how busy the machine was."""
+    """Tables of methods and forward passes, what was left out, and how busy the machine was."""
     rows = result["rows"]
     tasks = next(iter(rows.values()))["families"]
     head = ["times generate() (quartiles)", *tasks, "mean", "times ntp"]
@@ -71,7 +71,7 @@ def _forwards(name: str, forwards: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _table(rows: list[list[str]]) -> list[str]:
-    """A line a row, the first column to the left, the others to the right."""
+    """One line per row, the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"{head:<{widths[0]}}"

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 
 LOSSLESS = ("strict", "surrogateescape")
-"""Ways to write text that fail where a character is lacking."""
+"""Error handlers that fail on a character that the encoding lacks."""
 
 
 def with_output(command: Callable[[], int]) -> int:
-    """The exit status of `command`; of one whose output cannot be written, 2 and one line.
+    """Run `command` and give its exit status; 2 and one line if its output cannot be written.
 
     A reader who went away is no error. Python itself would complain again at its exit. Characters
     that the output's encoding lacks are replaced.

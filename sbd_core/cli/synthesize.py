@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Write text until there is enough. Raises our errors; Ctrl-C leaves a file to go on with."""
+    """Write text until there is enough. Raises our errors; after Ctrl-C it goes on."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_recipe(group: argparse._ArgumentGroup) -> None:
-    """The recipe, and values that replace its own."""
+    """Add the flags of the recipe and of values that replace its own."""
     group.add_argument(
         "--recipe",
         type=Path,

@@ -1,4 +1,4 @@
-"""`train-adapter`: teach a causal language model to read blocks by an adapter of its own."""
+"""`train-adapter`: teach a causal language model to read blocks through an adapter."""
 
 import argparse
 import sys

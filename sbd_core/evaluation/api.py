@@ -15,7 +15,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks import SUITES, Example, Split
 
 Rows = Mapping[str, tuple[str, DecodeConfig]]
-"""The name of a model and how it decodes, by the name of the row."""
+"""Row name -> (model name, how it decodes)."""
 
 
 def score_rows(

@@ -64,7 +64,7 @@ def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
 
 
 def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
-    """The verdict of lm-eval, the same each time: it draws whatever an instruction leaves open."""
+    """The verdict of lm-eval, repeatable: what an instruction leaves open is drawn by a seed."""
     state = random.getstate()
     random.seed(0)
     try:
@@ -115,13 +115,13 @@ def words_of(text: str) -> list[str]:
 
 NTP = "NTP"
 GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)
-"""At which the rules are tried."""
+"""Gammas at which the rules are tried."""
 RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD": EntropyBound,
     "SBD from the left": EntropyBoundFromLeft,
     "SBD causal token first": CausalFirst,
 }
-"""Solvers with a gamma, by how their rows are called."""
+"""Solvers with a gamma, by the names of their rows."""
 LEAST_AGREEMENT = 0.9
 """Least agreement with the causal head, as a share of tokens, for a gamma to be chosen."""
 
@@ -219,7 +219,7 @@ def answer_requests(
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> dict[str, list[RequestAnswer]]:
-    """Every request in every way, by row. advance is told of each answer, of those kept too.
+    """Answers to every request in every way, by row. advance hears of each, kept ones included.
 
     journal: where answers are kept as they are made, and taken from, those of other processes
     too; it is left there. rank: of this process among them; each but the first takes the batches
@@ -260,7 +260,7 @@ def answer_requests(
 
 
 def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
-    """The gamma of each rule with most tokens per forward pass that keeps LEAST_AGREEMENT.
+    """For each rule the gamma with most tokens per forward pass that keeps LEAST_AGREEMENT.
 
     answers: of the rows of gamma_configs() for all of GAMMAS. Where no gamma keeps it, the least.
     """
@@ -314,7 +314,7 @@ def _accuracy(marks: Sequence[float], of_ntp: Sequence[float]) -> dict[str, Any]
 
 
 def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int]]) -> RequestScore:
-    """of_ntp: of each request, NTP's token ids, if they are of interest."""
+    """The score of one row. of_ntp: NTP's token ids of each request, or none."""
     is_kept = [not is_loop(answer.text) for answer in answers]
     kept = [answer for answer, keep in zip(answers, is_kept, strict=True) if keep]
     num_tokens = sum(len(answer.token_ids) for answer in kept)
@@ -343,7 +343,7 @@ def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int
 
 @dataclass(frozen=True, slots=True)
 class RequestSet:
-    """Requests of one file, and what checks each answer, None where nothing does."""
+    """Requests of one file, with a check of each answer (None: unchecked)."""
 
     name: str
     requests: Sequence[Prompt]
@@ -352,7 +352,7 @@ class RequestSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Scores by the name of their requests, and the answers that they are of, by row.
+    """Scores by request set, and the answers that they sum up, by row.
 
     chosen, tried: the gamma of each rule, and the scores on other requests that it was chosen by;
     both empty where every gamma is measured.
@@ -399,7 +399,7 @@ def measure_requests(
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> Measured:
-    """RequestAnswer every set in every way of request_configs(), all else as in `base`.
+    """Answer every set in every way of request_configs(), all else as in `base`.
 
     for_gammas: other requests, by which the gamma of each rule is chosen first; without them each
     rule is measured at all of GAMMAS. out: the file of the results, beside which answers are kept
@@ -452,7 +452,7 @@ def _journal(
     configs: Mapping[str, DecodeConfig],
     rank: int,
 ) -> Journal:
-    """The journal of these answers, without any of other weights or settings."""
+    """The journal of these answers; other weights or settings have a journal of their own."""
     asked = [model.name, dict(model.weights), list(requests), repr(configs)]
     return Journal(out, hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12], rank)
 

@@ -160,7 +160,7 @@ def _tally(job: Job) -> Tally:
 
 
 MANY_ANSWERS = 1000
-"""Answers from which starting several processes pays off."""
+"""Number of answers from which starting several processes pays off."""
 
 
 class ModelSet:

@@ -10,7 +10,7 @@ from sbd_core.tasks import SPLITS, SUITES, Example, Split, held_out, task
 from sbd_core.trace import Trace
 
 MAX_LIMIT = 1_000_000
-"""Examples a task; all of them are held in memory."""
+"""Most examples per task; all of them are held in memory."""
 
 Z_95 = 1.959964
 

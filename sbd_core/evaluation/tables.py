@@ -348,7 +348,7 @@ def compare(
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
-    """The last parts of each path, as many as distinct names need."""
+    """The shortest ends of the paths that tell them apart."""
     paths = [folder.resolve().parts for folder in folders]
     for parts in range(1, max(map(len, paths)) + 1):
         names = ["/".join(path[-parts:]) for path in paths]

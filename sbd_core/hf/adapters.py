@@ -25,7 +25,7 @@ from sbd_core.models.source_check import require_causal_lm
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The result of merge(). largest_change: of a logit at num_checked positions, before storing.
+    """The result of merge(). largest_change: of any logit at num_checked positions, before storing.
 
     dtype: of the weights that were written, which is the base's.
     """
@@ -106,7 +106,7 @@ def _merged(adapted: Any) -> Any:
 
 
 def _untie(model: Any) -> None:
-    """Give each module weights of its own: what is merged into one of two would change both."""
+    """Untie shared weights: merging into one of two modules would change both."""
     seen: set[int] = set()
     for module in model.modules():
         for name, weight in module.named_parameters(recurse=False):

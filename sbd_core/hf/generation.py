@@ -200,7 +200,7 @@ def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
 
 
 def _output(rows: Sequence[_Row], input_ids: Tensor, generation_config: Any) -> Any:
-    """The answers behind the prompts, as they came, the shorter ones padded."""
+    """The prompts as they came, each with its answer, the shorter ones padded."""
     ends = sorted(_end_token_ids(generation_config))
     padding = generation_config.pad_token_id
     if padding is None:

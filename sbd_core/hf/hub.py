@@ -22,7 +22,7 @@ from sbd_core.models.quiet import bars_only_on_a_terminal
 
 CARD_FILE = "README.md"
 KEPT = (CARD_FILE, "LICENSE", "recipe.json")
-"""Files that go along as they are, where the model folder has them."""
+"""Files copied unchanged where the model folder has them."""
 CARD = """---
 library_name: transformers
 pipeline_tag: text-generation

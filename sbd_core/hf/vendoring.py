@@ -14,7 +14,7 @@ from sbd_core.files import PACKAGE
 ENTRY = "sbd_core.hf.folder_generate"
 IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)
 LAZY_IMPORT = re.compile(r"^( +)from sbd_core\.([\w.]+) import (?:\([^)]*\)|[^\n]*)", re.MULTILINE)
-"""Inside a function: what generate() never comes to, as reading and writing of traces."""
+"""Import in a function that generate() never calls, such as the reading of traces."""
 REQUIREMENTS = "torch>=2.9\ntransformers>=5.20\n"
 GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""
 

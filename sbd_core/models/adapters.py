@@ -1,4 +1,4 @@
-"""Folders of adapters that training wrote, each with a fingerprint of the weights beside it.
+"""Folders of adapters that training wrote, each with a fingerprint of its base's weights.
 
 An adapter of any other tool is checked by names and shapes alone, see source_check.py.
 """
@@ -56,7 +56,7 @@ def is_adapter(folder: str | Path) -> bool:
 def write_adapter(
     model: Any, folder: Path, base: Fingerprint, block_range: tuple[int, int] | None, **options: Any
 ) -> None:
-    """The adapter of a model as a folder, with what it is to be recognised by.
+    """Write a model's adapter as a folder, with the fingerprint of its base.
 
     block_range: the sizes it was trained on. options: of save_pretrained().
     """

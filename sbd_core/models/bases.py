@@ -26,16 +26,16 @@ from sbd_core.models.checkpoint_info import object_in
 SECONDS_TO_CONNECT, SECONDS_TO_READ = 10.0, 30.0
 PART = 2**20
 INFO_FILE = "base.json"
-"""In the folder of a base: of each of its other files the size in bytes and the SHA-256."""
+"""File in a base's folder that lists the size in bytes and SHA-256 of each other file."""
 GGUF_FILE = "base.gguf"
-"""In the folder of a base: the file that it was made from, whose blocks browsers fetch."""
+"""File in a base's folder that it was made from; browsers fetch its blocks."""
 WORK = ".fetch-"
-"""Folder name of a fetch under way; one whose process was killed stays."""
+"""Prefix of the folder of a fetch under way, which a killed process leaves behind."""
 
 SECONDS_BETWEEN_LOOKS = 0.3
 
 Tell = Callable[[str, int, int], None]
-"""(what is done, bytes so far, bytes in all or 0). What it raises ends the fetch."""
+"""Called with (activity, bytes so far, bytes in all or 0); an exception from it ends the fetch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def find_base(source: BaseSource) -> Path | None:
 
 
 def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
-    """The name of a file of a base that is not as it was fetched; "" if all are.
+    """The name of a file of a base that differs from the one fetched; "" if none does.
 
     reads_all: whether every byte is looked at, which takes half a second, or sizes alone.
     """
@@ -113,7 +113,7 @@ def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
 
 
 def require_base(name: str) -> Path:
-    """The folder of a known base, every byte of it as it was fetched.
+    """The folder of a known base, checked byte by byte.
 
     Raises ModelError, which says how it is fetched; one found damaged is not found any more.
     """
@@ -202,7 +202,7 @@ def _left_by_killed() -> list[Path]:
 
 @contextmanager
 def _alone(tell: Tell | None) -> Iterator[None]:
-    """While open, no other process fetches or deletes; tell: while waiting for that, None not to.
+    """Keep other processes from fetching and deleting. tell: called while waiting; None: no wait.
 
     Raises ModelError where it is not waited for, OSError.
     """
@@ -225,7 +225,7 @@ def _alone(tell: Tell | None) -> Iterator[None]:
 
 
 def remove(source: BaseSource) -> bool:
-    """Delete a base from the cache; whether there was anything of it. Raises ModelError.
+    """Delete a base from the cache and tell whether it was there. Raises ModelError.
 
     With it go what killed fetches left, and the graphs and exports written from any model, as most
     of their bytes are weights; they are written again when they are needed.
@@ -357,7 +357,7 @@ def _one_line(error: object) -> str:
 
 
 def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
-    """The weights as they are in the file, in fp32, with the tokenizer, as transformers reads."""
+    """Write the file's weights in fp32, and its tokenizer, as a transformers folder."""
     from sbd_core.models.quiet import quietly
 
     options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}

@@ -31,9 +31,9 @@ MOST_BYTES = 9_000_000
 
 
 NUM_ANCHORS = 1024
-"""Tokens by whose logits a row's hidden state is read."""
+"""Number of tokens from whose logits a row's hidden state is recovered."""
 NUM_CANDIDATES = 256
-"""Likeliest tokens of a row that a sampler head weighs anew."""
+"""Number of likeliest tokens of a row that a sampler head reweighs."""
 
 
 class SamplerHead:
@@ -79,7 +79,7 @@ class SamplerHead:
 
 @dataclass(frozen=True, slots=True)
 class SamplerWalk:
-    """Rows whose likeliest tokens a SamplerHead weighs anew, one after the other."""
+    """Rows whose likeliest tokens a SamplerHead reweighs, one after the other."""
 
     logits: Tensor
     of_hidden: Tensor
@@ -131,7 +131,7 @@ class BlockAdapterInfo:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "BlockAdapterInfo":
-        """Read it of JSON. Raises ValueError, KeyError, TypeError or ArgumentError."""
+        """Read it from JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
         low, high = told["block_range"]
         how_right = told.get("calibration")
         values = {
@@ -174,7 +174,7 @@ class BlockAdapter:
 
 
 def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
-    """Write its files, in bf16, each small enough for any host, into a folder that is there."""
+    """Write an adapter in bf16 into an existing folder, in files small enough for any host."""
     files: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in adapter.tensors().items():
@@ -197,7 +197,7 @@ def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
 
 
 def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
-    """A tensor, in pieces of rows where it is larger than a file may be."""
+    """Split a tensor by rows where it is larger than a file may be."""
     num_rows = max(1, MOST_BYTES * tensor.shape[0] // max(1, tensor.numel() * 2))
     if num_rows >= tensor.shape[0]:
         return [(name, tensor)]

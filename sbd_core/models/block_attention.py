@@ -15,9 +15,9 @@ from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 
 PASSED = "reads_blocks"
-"""The attribute of a model that is not tried again."""
+"""Attribute of a model that was tried and reads blocks."""
 ROUNDING, LOW_ROUNDING = 1e-3, 0.2
-"""In fp32 and in what is narrower, of what another token in its place changes."""
+"""Tolerance in fp32 and in narrower dtypes, relative to the change that another token makes."""
 FORWARD_ERRORS = (ValueError, RuntimeError, TypeError, AttributeError, LookupError)
 
 

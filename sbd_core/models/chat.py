@@ -93,7 +93,7 @@ def template_mark(tokenizer: Any, text: str) -> str | None:
 
 
 def _raw(tokenizer: Any, text: str) -> list[int]:
-    """A plain text with what the tokenizer begins one by; the end token is not for a beginning."""
+    """Token ids of a plain text with the tokenizer's start token and without its end token."""
     ids, _ = _plain(tokenizer, text, add_special_tokens=True)
     return ids[:-1] if ids[-1:] == [tokenizer.eos_token_id] else ids
 
@@ -118,7 +118,7 @@ def _ids_of(tokenizer: Any, text: str, **options: bool) -> Encoded:
 
 
 def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
-    """Whether a text holds that of a control token, of those that are called special or others."""
+    """Whether a text contains a control token; is_special: of the special ones or of the others."""
     return any(control in text for control in _control_texts(tokenizer, len(tokenizer))[is_special])
 
 
@@ -136,7 +136,7 @@ def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
 
 @lru_cache(maxsize=4)
 def _without_controls(tokenizer: Any) -> Tokenizer:
-    """The tokenizer in which every control token is a special one, of those that it splits."""
+    """A copy of the tokenizer that reads every control token as letters."""
     data = json.loads(tokenizer.backend_tokenizer.to_str())
     for token in data["added_tokens"]:
         token["special"] |= CONTROL.fullmatch(token["content"]) is not None
@@ -148,7 +148,7 @@ def _without_controls(tokenizer: Any) -> Tokenizer:
 def _apart(
     tokenizer: Any, messages: Sequence[Message]
 ) -> tuple[list[Message], Mapping[str, Message]]:
-    """The messages, with marks in place of contents that hold the text of a control token.
+    """The messages, with marks in place of contents that contain a control token.
 
     The space around a content stays around its mark, as a template may trim it.
     """
@@ -211,7 +211,7 @@ MAX_CHARACTERS = 1_000_000
 """Longest text in characters that a template may make of a few words."""
 CPU_SECONDS = 5
 MEMORY_BYTES = 2**30
-"""Beyond what the process has before it begins."""
+"""Memory allowed beyond what the process has before it begins."""
 WALL_SECONDS = 120.0
 TOO_LONG, TOO_LARGE = 3, 4
 REASONS = {

@@ -1,4 +1,4 @@
-"""Whether a row's logits depend, in their last bits, on the rows beside it: what verify rests on.
+"""Probes whether a row's logits keep their last bits beside other rows, as exact verify needs.
 
 A check of many rows in one forward pass gives next-token prediction's tokens where each row has the
 bits that it has alone. Kernels that sum in another order for another number of rows round

@@ -61,7 +61,7 @@ SETTINGS: dict[type, str] = {
 
 
 OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
-"""Settings of a folder that change an answer otherwise than by logits."""
+"""Settings of a folder that change an answer by other means than its logits."""
 
 
 @dataclass(frozen=True, slots=True)

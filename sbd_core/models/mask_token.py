@@ -1,4 +1,4 @@
-"""Giving a model a mask token: which row of the vocabulary it takes, and what that row holds.
+"""The mask token given to a model: its row of the vocabulary, and the values of that row.
 
 Knows a transformers model and its tokenizer; writes no file.
 """
@@ -17,7 +17,7 @@ from sbd_core.models.model_config import end_token_ids
 RESERVED = re.compile(
     r"reserved|unused|placeholder|extra_id_|<\|?extra_\d+|\[control_\d+\]|<SPECIAL_\d+>"
 )
-"""How tokenizers name the tokens they keep free: Llama 3, Gemma, Phi-3, OLMo, Mistral, Nemotron."""
+"""Names of tokens kept free by tokenizers: Llama 3, Gemma, Phi-3, OLMo, Mistral, Nemotron."""
 ORDINARY = re.compile(r"[\w\s▁]*|.")
 """A word or a character, which a text may hold."""
 NEW_NAMES = ("<m>", "<|mask|>", "<|sbd_mask|>")
@@ -27,8 +27,10 @@ Origin = Literal["existing", "reserved", "spare", "added"]
 
 @dataclass(frozen=True, slots=True)
 class MaskToken:
-    """text: as the tokenizer writes it. origin: a mask token that was there already, a reserved
-    token, a row of the embedding that no token used, or a row that was added.
+    """A mask token. text: as the tokenizer writes it.
+
+    origin: one that was there already, a reserved token, a row of the embedding that no token used,
+    or a row that was added.
     """
 
     text: str

@@ -68,7 +68,7 @@ def is_trained_for_blocks(config: Any) -> bool:
 
 
 def says_trained(block_config: Any) -> bool:
-    """The same of config.set_block_decoding alone."""
+    """Whether config.set_block_decoding, if any, says that the model was trained."""
     return isinstance(block_config, dict) and block_config.get("is_trained", True) is not False
 
 

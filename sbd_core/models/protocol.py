@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 Message = tuple[str, str]
-"""A role, as system, user or assistant, and what it said."""
+"""(role, content); the role is system, user or assistant."""
 
 
 class Cache(Protocol):

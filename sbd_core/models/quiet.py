@@ -1,4 +1,4 @@
-"""Keeping quiet what transformers and the Hub print while they load and save. Errors are raised."""
+"""Silences what transformers and the Hub print while they load and save. Errors are raised."""
 
 import sys
 import threading

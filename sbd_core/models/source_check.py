@@ -29,7 +29,7 @@ IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights an
 MEANS_OTHERWISE = re.compile(
     r"lora_|base_layer|qweight|qzeros|scales$|weight_scale|absmax|quant_(map|state)"
 )
-"""In names of weights by which adapters and quantised weights change what others mean."""
+"""Names of weights that change what others mean: those of adapters and of quantisation."""
 OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
 """Adapters of peft that look at more than the token they change, as those of prompts do."""
 logger = logging.getLogger(__name__)

@@ -35,7 +35,7 @@ class Stored:
         return torch.from_numpy(WIDEN[self.kind](self.data)).reshape(self.shape)
 
     def __add__(self, below: "Stored") -> "Stored":
-        """The rows of both."""
+        """Stack the rows of both."""
         shape = (self.shape[0] + below.shape[0], *self.shape[1:])
         return Stored(self.kind, shape, self.data + below.data)
 

@@ -1,4 +1,4 @@
-"""How many threads a decode on the CPU should use; for all of torch only programs choose."""
+"""The number of threads for decoding on a CPU; only programs set it, as it holds for all torch."""
 
 import os
 from collections.abc import Iterator

@@ -98,14 +98,14 @@ def _require_whole(
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:
-    """Digest of all that a manifest says but this."""
+    """Digest of a manifest without its own digest."""
     told = {name: value for name, value in manifest.items() if name != "digest"}
     text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def write_parts(folder: Path, tensors: Mapping[str, "Stored"]) -> dict[str, Any]:
-    """Write tensors one behind the other; what the manifest says of them. Raises OSError."""
+    """Write tensors one behind the other and give their manifest entries. Raises OSError."""
     entries, offset = {}, 0
     for name, stored in tensors.items():
         entry = {"kind": stored.kind, "shape": list(stored.shape), "offset": offset}
@@ -136,7 +136,7 @@ def entry_of(file: Path) -> dict[str, Any]:
 
 
 OF_MODEL = ("model.", "lm_head.")
-"""How the names of a transformers model's weights begin, and no adapter's."""
+"""Prefixes of a transformers model's weights, which no adapter's have."""
 
 
 def tensors_of(web: WebFolder) -> "dict[str, Stored]":

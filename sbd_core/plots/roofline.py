@@ -20,7 +20,7 @@ KV_LENGTHS = (16, 256, 1024, 4096, 16384, 65536, 1048576, 4194304)
 NFE_SPEEDUPS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8)
 MODES: tuple[Mode, ...] = ("published", "corrected")
 NARROW_WIDTH = 266
-"""Pixels of all cells of a table on a phone."""
+"""Width in pixels of a table's cells on a phone."""
 DIGIT_WIDTH = 0.62
 """Digit width divided by font size."""
 WORDS = {"published": "as the paper counts", "corrected": "corrected"}
@@ -112,7 +112,7 @@ def slowdown_curve(
 
 
 def slowdown_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> go.Figure:
-    """Table 3's quantity over block size and KV cache, at the point's batch size; it is marked."""
+    """Table 3's slowdown over block size and KV cache, at the batch size of the point, marked."""
     tables = {
         each: [
             [round(point.slowdown(size, length, each), 3) for size in BLOCK_SIZES]

@@ -32,18 +32,18 @@ SYMBOLS = (
     "star-diamond",
 )
 RUN_SYMBOL = "line-ns-open"
-"""No curve's, so that a run is not taken for one of its settings."""
+"""Symbol of a run, which no curve has."""
 DASHES = ("solid", "dash", "dot")
 PALE = 0.35
 LABEL_AT, LABEL_SPACE = 1.08, 1.45
-"""Where the column of names begins and where the axis ends, in times of the fastest mark."""
+"""Start of the column of names and end of the axis, as multiples of the fastest mark."""
 LABEL_GAP = 0.062
-"""Between two names, of the height of the lines."""
+"""Gap between two names, as a share of the height of the lines."""
 LABEL_SIZE = 14
 LEGEND_LINE = 21
-"""Pixels of a name in the legend of a narrow page."""
+"""Height in pixels of a name in the legend of a narrow page."""
 MARK_RISES = (16, 0)
-"""Pixels: as right as each other, next-token prediction and verify are named one over the other."""
+"""Pixels by which the names of NTP and verify, which are equally right, are set apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
 
 @dataclass(frozen=True, slots=True)
 class RunMark:
-    """A run of the reader's: what it was decoded with, its decoded tokens per forward pass.
+    """A run of the reader's: how it was decoded, and its tokens per forward pass as `speed`.
 
     is_right: whether a checker found its answer right, None where nothing could check it.
     """
@@ -80,7 +80,7 @@ class RunMark:
 
 
 def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
-    """Solvers whose every setting others outdo or equal, and one at least they outdo."""
+    """Solvers that others equal at every setting and outdo at one of them or more."""
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
         """True if a rival setting is at least as good and strictly better in one respect."""

@@ -1,4 +1,4 @@
-"""How a figure looks: colours, entropy scale and type of the page, and token texts made safe.
+"""The look of figures: colours, entropy scale and type of the page, and token texts made safe.
 
 Plotly reads a few tags in any text it shows, so every token text goes through safe().
 """
@@ -20,7 +20,7 @@ Theme = Literal["light", "dark"]
 MAX_HOVERED = 8
 LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
 TYPE = 13
-"""Pixels of the smallest letters."""
+"""Smallest font size in pixels."""
 # The page's own scale, shared with ui/web/core/scale.js: cividis by the root of the entropy.
 MAX_ENTROPY = 4.0
 TICKS = (0, 0.1, 0.5, 1, 2, 4)
@@ -87,7 +87,7 @@ def unsureness(entropy: float) -> float:
 
 
 def safe(text: str) -> str:
-    """A token's text as Plotly shows it letter by letter: no tag of it is one."""
+    """A token's text escaped, as Plotly would read tags in it."""
     return html.escape(token_name(text), quote=False)
 
 

@@ -73,7 +73,7 @@ PETS = {
     ("species",): Phrasings(("{his} {S}", "a {S}"), ("the {S}",)),
     ("animal",): Phrasings(("{his} pet {N}", "an animal called {N}", "a pet named {N}")),
 }  # fmt: skip
-"""By which of its species and its name are told."""
+"""Ways to tell of a pet, by whether its species and its name are told."""
 PAIRS = Phrasings(
     ("{A} and {his} {S} {N}, {B} and {her} {T} {M}", "{A} with {N} the {S}, {B} with {M} the {T}",
      "{A} with {his} {S} {N}, {B} with {her} {T} {M}", "{A} and {N} the {S}, {B} and {M} the {T}"),
@@ -214,7 +214,7 @@ LISTS: dict[str, frozenset[str]] = {
     "person": frozenset(NAMES), "animal": frozenset(PET_NAMES), "species": frozenset(SPECIES),
     "object": frozenset(OBJECTS), "color": frozenset(COLORS), "place": frozenset(PLACES),
 }  # fmt: skip
-"""The words by which a fact is known that nobody told."""
+"""Words that fill a slot of which the prompt tells nothing."""
 LISTED_NAMES = LISTS["person"] | LISTS["animal"]
 FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
 WORD = re.compile(r"[A-Za-z]+|[.!?,]")

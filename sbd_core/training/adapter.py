@@ -276,8 +276,11 @@ def read_base(
 
 @dataclass(frozen=True, slots=True)
 class StepLoss:
-    """total: to be minimised. plain, with_before: nats a masked token, the second by the
-    sampler head, which knows the token before. num_masked: tokens they are means of."""
+    """Loss of a step. total: to be minimised.
+
+    plain, with_before: nats a masked token, the second by the sampler head, which knows the token
+    before. num_masked: tokens they are means of.
+    """
 
     total: Tensor
     plain: Tensor
@@ -346,7 +349,7 @@ class GatedBase:
 
     @contextmanager
     def _gated(self) -> Iterator[None]:
-        """Every row is of a block; in bf16 beside values in fp32, where the base is."""
+        """Treat every row as one of a block, in bf16 where the base is."""
         is_low = self._embedding.dtype != torch.float32
         device = self._embedding.device.type
         self._is_block = True
@@ -483,7 +486,7 @@ def measure(base: GatedBase, held_out: Sequence[Text]) -> Measurement:
 
 
 class AdapterRun(Loop):
-    """Training from where `out`'s state, `init` or nothing stands. masked_tokens: seen so far."""
+    """Training from `out`'s state, from `init` or from nothing. masked_tokens: seen so far."""
 
     title, unit = "train-adapter", "s"
 
@@ -637,7 +640,7 @@ class AdapterRun(Loop):
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
-        """The running average in place of the values."""
+        """Put the running average in place of the values for a while."""
         own = {name: value.detach().clone() for name, value in self._values.items()}
         self.base.set(self._average)
         try:

@@ -117,7 +117,7 @@ def _add_lora(model: Any, recipe: Recipe) -> None:
 
 
 def _fake_weights(model: Any) -> None:
-    """Have every weight and buffer be on the CPU, where autocast sees them, still without data."""
+    """Put every weight and buffer on the CPU, where autocast sees them, still without data."""
     fakes: dict[int, Any] = {}
     for module in model.modules():
         for name, weight in module._parameters.items():
@@ -177,12 +177,12 @@ SHARDINGS: tuple[Sharding, ...] = ("none", "ddp", "fsdp")
 GIB = 2**30
 MARGIN = 1.5 * GIB
 KNOWN = Path(__file__).parent / "known"
-"""Configs of well-known shapes, for where there is no network."""
+"""Folder of configs of well-known shapes, for machines without a network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """How the run is made. num_parts: as --accumulate; is_bf16: the precision of a step."""
+    """Settings of the run. num_parts: as --accumulate; is_bf16: the precision of a step."""
 
     num_gpus: int = 1
     sharding: Sharding = "none"
@@ -199,7 +199,7 @@ class Setup:
             raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
 
     def rows_at_once(self, recipe: Recipe) -> int:
-        """Rows that a GPU reads in one forward pass, if every example fills one."""
+        """Number of rows that a GPU reads in one forward pass, if every example fills one."""
         return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
 
 
@@ -287,7 +287,7 @@ def _communication(sizes: DryRun, setup: Setup, *, is_whole: bool) -> int:
 def smallest_that_fits(
     config: Any, recipe: Recipe, setup: Setup, gigabytes: float
 ) -> tuple[Setup, MemoryEstimate] | None:
-    """The quickest way to fit: no checkpointing before it, as few parts as do; None if none does.
+    """The quickest setup that fits: no checkpointing if possible, few parts; None if none fits.
 
     gigabytes: GiB of a GPU.
     """
@@ -343,7 +343,7 @@ def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
 
 
 def as_text(name: str, recipe: Recipe, setup: Setup, needed: MemoryEstimate) -> str:
-    """A line a part, in GiB."""
+    """One line per part, in GiB."""
     kind = f"an adapter of rank {recipe.lora_rank}" if recipe.lora_rank else "all weights"
     gpus = "1 GPU" if setup.num_gpus == 1 else f"{setup.num_gpus} GPUs ({setup.sharding})"
     lines = [

@@ -1,4 +1,4 @@
-"""The examples of a step, as a function of (recipe, step): what makes resuming exact."""
+"""The examples of a step, a function of (recipe, step), so that resuming is exact."""
 
 from array import array
 from collections.abc import Sequence
@@ -48,15 +48,15 @@ def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> 
 
 
 Pair = tuple[list[int], list[int]]
-"""Ids of a prompt, to where the assistant answers, and of its answer, to its end token."""
+"""Token ids of a prompt up to the assistant's turn, and of the answer with its end token."""
 Piece: TypeAlias = "tuple[array[int], array[int]]"
-"""A Pair in arrays, which take a tenth of what lists of numbers take."""
+"""A Pair in arrays, which take a tenth of the memory of lists."""
 
 
 ROWS_OF = 128
-"""Rows are a multiple of so many tokens long, as FlexAttention's blocks are."""
+"""Row lengths are multiples of this many tokens, the size of FlexAttention's blocks."""
 MOST_TRIED = 20
-"""Batches of examples looked at for one of examples that fit into a row."""
+"""Most batches drawn to fill one with examples that fit into a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class ExampleStream:
         return pieces
 
     def _cut(self, record: Record, left_out: LeftOut) -> list[Piece]:
-        """A text alone in equal pieces. What each begins with is its prompt."""
+        """A text alone in equal pieces; the prompt of each is how it begins."""
         mark = template_mark(self._tokenizer, record.answer)
         if mark is not None:
             reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
@@ -173,7 +173,7 @@ class ExampleStream:
         return self._recipe.max_block_size - 1
 
     def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
-        """Tokens of a row that a text may take, with its masked copy."""
+        """Number of tokens that a text may take in a row, with its masked copy."""
         return len(prompt) + 2 * len(answer) + self._longest_rest
 
     def _fits(self, pair: Pair) -> bool:
@@ -214,7 +214,7 @@ def encoded_record(
     left_out: LeftOut,
     limits: ModelLimits = NO_LIMITS,
 ) -> Pair | None:
-    """A record's turn; None, and noted, where the template of the model `name` refuses it, or the
+    """A record's turn; None, and noted, if the template of the model `name` refuses it or the
     model cannot read it.
     """
     try:

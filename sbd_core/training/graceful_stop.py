@@ -10,11 +10,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StepAbandoned(Exception):
-    """A signal came in a part of a step that may be left undone."""
+    """Raised by a signal in a part of a step that may be left undone."""
 
 
 class StopWish(threading.Event):
-    """Set by the first signal, which also ends what `abandons` encloses."""
+    """An event that the first signal sets; the signal also ends whatever `abandons` encloses."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class StopWish(threading.Event):
 
 @contextmanager
 def graceful_stop() -> Iterator[StopWish]:
-    """A wish that the first signal sets; the second ends the process as it always would.
+    """A wish that the first signal sets; a second signal ends the process as usual.
 
     Off the main thread, where Python delivers no signals, it is never set.
     """

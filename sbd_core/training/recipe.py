@@ -231,7 +231,7 @@ def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
 
 
 LEAST_LEFT = 1e-3
-"""The rate's ratio at the end of a timed run, whose last step begins a little before it."""
+"""Least share of the rate in a timed run, whose last step begins a little before the end."""
 
 
 def progress(recipe: Recipe, step: int, seconds: float) -> float:
@@ -251,7 +251,7 @@ def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
 
 
 def require_enough_minutes(recipe: Recipe, step: int, seconds: float, per_step: float) -> None:
-    """ArgumentError where warm-up would not be over when the fall begins.
+    """Raise ArgumentError if warm-up would not be over when the fall begins.
 
     step, seconds: how far the run is. per_step: seconds that a step takes.
     """

@@ -25,7 +25,7 @@ MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 TEXT, RECORDS = (".txt",), (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 SAVED = "state.json"
-"""In a folder that datasets' Dataset.save_to_disk() wrote, which load_dataset() does not read."""
+"""File in a folder that datasets' Dataset.save_to_disk() wrote and load_dataset() cannot read."""
 Piece = TypeVar("Piece")
 
 
@@ -48,7 +48,7 @@ class Record:
 
 
 def require_sources(data: object) -> None:
-    """ArgumentError unless `data` is a list of sources by their form; nothing is read."""
+    """Raise ArgumentError unless `data` is a list of sources by their form; reads nothing."""
     if isinstance(data, str) or not isinstance(data, Sequence):
         raise ArgumentError("data", SOURCE_RULE, data)
     for source in data:
@@ -90,7 +90,7 @@ class LeftOut:
             self._places.setdefault(reason, []).extend([where] * count)
 
     def notes(self) -> list[str]:
-        """A line for each reason."""
+        """One line for each reason."""
         return [
             f"{self._source}: left out {len(places)} that {reason}; the first is {places[0]}"
             for reason, places in self._places.items()

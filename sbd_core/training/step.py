@@ -191,13 +191,13 @@ PRECISIONS = ("auto", "bf16", "fp32")
 NUM_TIMED = 3
 TOKENS_TIMED = 256
 PART_TOKENS = 2048
-"""Tokens that a CPU takes at once. More take no less time each, but memory, 2 MB a token for a
+"""Most tokens that a CPU takes at once. More save no time but take memory, 2 MB a token for a
 model of 135 million parameters.
 """
 
 
 def require_precision(precision: object, device: torch.device) -> None:
-    """ArgumentError unless `precision` is auto, bf16 or fp32 and `device` computes in it."""
+    """Raise ArgumentError unless `precision` is auto, bf16 or fp32 and `device` computes in it."""
     if precision not in PRECISIONS:
         raise ArgumentError("precision", f"must be one of {', '.join(PRECISIONS)}", precision)
     if precision == "bf16" and not has_bf16(device):
@@ -234,7 +234,7 @@ ATTENTIONS = ("auto", "eager", "sdpa", "flex_attention")
 
 
 def require_attention(attention: object, device: torch.device) -> None:
-    """ArgumentError unless `attention` is one that can train on `device`."""
+    """Raise ArgumentError unless `attention` is one that can train on `device`."""
     if attention not in ATTENTIONS:
         raise ArgumentError("attention", f"must be one of {', '.join(ATTENTIONS)}", attention)
     if attention == "flex_attention" and device.type != "cuda":
@@ -244,7 +244,7 @@ def require_attention(attention: object, device: torch.device) -> None:
 def chosen_attention(
     attention: str, device: torch.device, precision: Precision, *, is_compiled: bool
 ) -> str:
-    """The attention meant, as transformers names it.
+    """The attention to use, as transformers names it.
 
     On a CPU plain products of matrices have the faster backward pass in bf16, once compiled:
     uncompiled they write every score to memory several times. In fp32 PyTorch's own is faster.
@@ -257,12 +257,12 @@ def chosen_attention(
 
 
 WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
-"""Where every backward pass would send its gradients to the other processes."""
+"""Kinds of runs in which every backward pass would send its gradients to all processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """The settings of a run's speed and memory, which change nothing that it learns.
+    """Settings of a run's speed and memory; they change nothing that it learns.
 
     is_compiled: True runs the forward pass through torch.compile: minutes of waiting at the
     start, then less time a step. precision: auto times some steps of each. attention: see
@@ -345,7 +345,7 @@ class StepRunner:
         return sum(losses[1:], start=losses[0])
 
     def _num_parts(self, batch: Batch) -> int:
-        """At most one a row. Several processes part their batches alike, as sharding needs."""
+        """Number of parts, at most one per row. Processes part batches alike, as sharding needs."""
         shape, accelerator = batch.packed.token_ids.shape, self._accelerator
         count = self._settings.num_parts
         if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
@@ -353,7 +353,7 @@ class StepRunner:
         return min(count, shape[0])
 
     def update(self, rate: float, step: int) -> None:
-        """Follow the gradients, at that learning rate. Raises TrainingError if they are not finite.
+        """Follow the gradients at a learning rate. Raises TrainingError if they are not finite.
 
         step: steps before this one.
         """

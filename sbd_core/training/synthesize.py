@@ -53,16 +53,16 @@ OPENINGS = (
     "Explain how to ",
     "Translate ",
 )
-"""How requests begin whose answers have a structure, so that many tokens a pass are to be had."""
+"""Beginnings of requests whose answers have a structure, which is easy to draft."""
 
 HELD_OUT_SHARE = 50
 """One request in so many is held out."""
 NUM_CANDIDATES = 200
-"""Tokens that a request's next one is drawn from, at most."""
+"""Most tokens that a request's next one is drawn from."""
 PASSES_BETWEEN_LOOKS = 8
 """Passes of a GPU until the host looks; text behind an end is dropped then."""
 LOOP, MOST_REPEATS = 6, 3
-"""Words of a run, and how often it may occur: greedy answers of small models repeat themselves."""
+"""Words of a run, and how often one may occur before an answer counts as a loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class SynthesisConfig:
 
 
 def is_held_out(prompt: str) -> bool:
-    """Whether a request is for measuring alone: by its words, so in every file alike."""
+    """Whether a request is for measuring alone, which its words decide, alike in every file."""
     digest = hashlib.sha256(" ".join(prompt.lower().split()).encode()).digest()
     return int.from_bytes(digest[:8], "big") % HELD_OUT_SHARE == 0
 
@@ -110,7 +110,7 @@ def synthesize(
     prompts: Sequence[str] = (),
     tell: Callable[[int, int], None] = lambda count, num_passes: None,
 ) -> int:
-    """Add examples to the JSON Lines file `out` until it holds config.num_examples; their number.
+    """Add examples to the JSON Lines file `out` up to config.num_examples; give their number.
 
     Each line has prompt, kind (sampled, structured or asked), answer, finished (the answer came to
     its end) and number, by which a run goes on where one was stopped. prompts: asked first, each
@@ -155,7 +155,7 @@ def is_loop(text: str) -> bool:
 
 
 def _read_done(out: Path) -> list[dict[str, Any]]:
-    """The lines of a file begun before; a last line that a kill cut short is dropped from it."""
+    """Read the lines of a file begun before, and drop a last line that a kill cut short."""
     if not out.exists():
         return []
     try:
@@ -269,7 +269,7 @@ class _Writer:
                 self._place(new, read_ids)
 
     def _begun(self, number: int) -> _Text:
-        """The text of that number: of the prompts given, else a request to be sampled."""
+        """The text of a number: of the prompts given, else a request to be sampled."""
         generator = torch.Generator().manual_seed(self._config.seed * 1_000_003 + number)
         if number < len(self._prompts):
             return self._asked(number, "asked", self._prompts[number])
@@ -289,7 +289,7 @@ class _Writer:
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
     def _place(self, new: dict[int, _Text], cached: Sequence[Sequence[int]]) -> None:
-        """Have slots hold these texts next; of what is cached there, their beginning is kept."""
+        """Put these texts into slots, keeping what their caches have in common with them."""
         kept = []
         for text, old in zip(new.values(), cached, strict=True):
             pairs = zip(old, text.ids[:-1], strict=False)
@@ -331,7 +331,7 @@ class _Writer:
         self._logits.copy_(torch.mm(backend.weights.norm(hidden), backend.weights.head))
 
     def _choose(self) -> None:
-        """Choose the token behind the one just read, where none is: drawn, or the best."""
+        """Choose a token for slots without one: drawn for requests, the best for answers."""
         config, logits = self._config, self._logits
         forbid(logits, [i for i in [self._model.mask_token_id] if i is not None])
         following = (self._length + 1)[:, None]

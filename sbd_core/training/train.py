@@ -68,7 +68,7 @@ STEPS_BEFORE_ESTIMATE = 4
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0
 Tell = Callable[[int, int], None]
-"""Hears how many parts of a step are done, and of how many."""
+"""Called with the number of parts of a step that are done, and of all its parts."""
 
 
 class Loop(ABC):
@@ -213,7 +213,7 @@ class Run(Loop):
         self.seconds = self._agreed_seconds()
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
-        """The model to train: of the state, of `init` or a new one."""
+        """Load the model to train: the state's, `init`'s or a new one."""
         saved, recipe = self.state_folder / "model", self.recipe
         self._base: Fingerprint | None = None
         if init is not None and is_adapter(init):
@@ -331,7 +331,7 @@ class Run(Loop):
         return whole
 
     def _made(self) -> Recipe:
-        """The recipe of the whole run, with the steps that its minutes were enough for."""
+        """The recipe of the whole run, with the steps that its minutes sufficed for."""
         recipe = self.recipe
         if not recipe.minutes:
             return recipe
@@ -371,7 +371,7 @@ class Run(Loop):
         return self._mean([self._elapsed()])[0]
 
     def _check_time(self, durations: list[float]) -> None:
-        """ArgumentError as soon as it shows that the minutes are too few for the warm-up."""
+        """Raise ArgumentError once the minutes turn out to be too few for the warm-up."""
         is_known = len(durations) == STEPS_BEFORE_ESTIMATE
         if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
             require_enough_minutes(self.recipe, self.step, self.seconds, min(durations))
@@ -427,7 +427,7 @@ def train(
 
 
 def _check(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
-    """ArgumentError where the recipe or the device has no room for the settings."""
+    """Raise ArgumentError if the recipe or the device has no room for the settings."""
     if settings.num_workers is not None:
         require_integer("workers", settings.num_workers, 0)
     require_precision(settings.precision, device)
@@ -436,7 +436,7 @@ def _check(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
 
 
 def _require_apart(init: Path | None, out: Path) -> None:
-    """ArgumentError where writing `out` would replace what `init` holds."""
+    """Raise ArgumentError if writing `out` would replace `init`."""
     if init is None:
         return
     start, end, state = init.resolve(), out.resolve(), state_folder(out).resolve()
