@@ -1,6 +1,7 @@
 """`export`: a model in the form that another place takes."""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Export, and say what was written. Raises our errors."""
     done = _exported(arguments)
     print(done)
-    return done.to_data()
+    return asdict(done)
 
 
 def _exported(arguments: argparse.Namespace) -> "HubFolder | WebExport":

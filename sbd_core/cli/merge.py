@@ -1,6 +1,7 @@
 """`merge`: an adapter and its base as one model folder."""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,4 +20,4 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     done = merge(arguments.adapter, arguments.out)
     print(done)
-    return done.to_data()
+    return asdict(done)

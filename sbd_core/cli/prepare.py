@@ -1,6 +1,7 @@
 """`prepare`: make a causal language model ready for training with Set Block Decoding."""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -34,4 +35,4 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         arguments.model, arguments.out, block_range=block_range, strategy=arguments.strategy
     )
     print(done)
-    return done.to_data()
+    return asdict(done)

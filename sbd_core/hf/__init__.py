@@ -1,4 +1,4 @@
-"""Integrations: transformers, lm-eval, vLLM.
+"""Integrations: transformers, the Hugging Face Hub, browsers, lm-eval.
 
 Imported when first used, as the package's front door does it.
 """

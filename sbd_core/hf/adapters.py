@@ -5,7 +5,7 @@ that reads it.
 """
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,6 @@ class Merged:
             f"{self.num_checked} positions is {self.largest_change:g}\n"
             f"wrote {self.folder} in {self.dtype}"
         )
-
-    def to_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def merge(adapter: str | Path, out: str | Path) -> Merged:

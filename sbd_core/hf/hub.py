@@ -4,9 +4,8 @@ Loaded from there it decodes through transformers alone. Uploads nothing.
 """
 
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
@@ -63,10 +62,6 @@ class HubFolder:
     def __str__(self) -> str:
         advice = f"add data, licence and limits to its {CARD_FILE}, then " * self.has_new_card
         return f"wrote {self.folder}; {advice}hf upload USER/NAME {self.folder} puts it on the Hub"
-
-    def to_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = False) -> HubFolder:

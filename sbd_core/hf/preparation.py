@@ -5,7 +5,7 @@ written folder. Knows nothing of training.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +67,6 @@ class Preparation:
             f"wrote {self.folder}; it is not trained yet: sbd train --stage sbd "
             f"--init {self.folder} --out ..."
         )
-
-    def to_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def prepare(

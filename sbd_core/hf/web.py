@@ -78,10 +78,6 @@ class WebExport:
         size = f"{self.download / 1e6:.1f} MB"
         return f"wrote {self.folder}: {self.model}, {self.dtype}, {size} to download"
 
-    def to_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
-
 
 def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None = None) -> WebExport:
     """Write a model for browsers to the new folder `out`.

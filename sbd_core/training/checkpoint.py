@@ -6,18 +6,15 @@ import pickle
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import Accelerator
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from safetensors.torch import load_model as load_weights
 from torch import Tensor
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_extra
@@ -90,7 +87,7 @@ def _ship(
     with replaced_folder(folder) as target:
         save(target)
         tokenizer.save_pretrained(target)
-        (target / RECIPE_FILE).write_text(json.dumps(recipe.to_data(), indent=2) + "\n")
+        (target / RECIPE_FILE).write_text(json.dumps(asdict(recipe), indent=2) + "\n")
         keep_others(folder, target)
 
 
@@ -240,8 +237,6 @@ STATE_ERRORS = (
     SafetensorError,
 )
 METRICS_FILE = "metrics.jsonl"
-AVERAGE = "average"
-"""Folder in a state: the running average of the weights, where the recipe asks for one."""
 Metrics = list[dict[str, Any]]
 """The figures of each step."""
 
@@ -286,22 +281,19 @@ def write_state(
     recipe: Recipe,
     began_from: Provenance,
     model: PreTrainedModel | TrainedAdapter,
-    average: PreTrainedModel | None,
     tokenizer: PreTrainedTokenizerBase,
 ) -> None:
     """Replace a state folder; read_state reads it back."""
     with replaced_folder(folder) as target:
         model.save_pretrained(target / "model")
         tokenizer.save_pretrained(target / "model")
-        if average is not None:
-            average.save_pretrained(target / AVERAGE)
         torch.save(state.optimizers, target / "optimizers.pt")
         write_metrics(target, state.metrics)
         progress = {
             "step": state.step,
             "seconds": state.seconds,
             "precision": state.precision,
-            "recipe": recipe.to_data(),
+            "recipe": asdict(recipe),
             **began_from,
         }
         (target / "progress.json").write_text(json.dumps(progress, indent=2))
@@ -363,26 +355,3 @@ def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
     loaded: Any = set_peft_model_state_dict(model, state)
     if loaded.unexpected_keys:
         raise ValueError(f"unknown weights {loaded.unexpected_keys[:1]}")
-
-
-def running_average(
-    model: PreTrainedModel, recipe: Recipe, accelerator: Accelerator
-) -> AveragedModel | None:
-    """The average that the recipe asks for, of no step yet; None if it asks for none.
-
-    Raises ArgumentError for several processes, whose weights may be sharded.
-    """
-    if recipe.averaging == 0:
-        return None
-    if accelerator.num_processes > 1:
-        raise ArgumentError("averaging", "must be 0 with several processes", recipe.averaging)
-    return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.averaging))
-
-
-def restore_average(average: AveragedModel, state: Path) -> None:
-    """Go on from the average in a state folder. Raises TrainingError."""
-    try:
-        load_weights(average.module, state / AVERAGE / "model.safetensors")
-    except STATE_ERRORS as error:
-        raise unreadable(state, error) from error
-    average.n_averaged.fill_(1)

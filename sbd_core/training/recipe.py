@@ -4,7 +4,7 @@ A recipe file may name another as its `base` and hold only what it changes.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,8 +16,6 @@ from sbd_core.training.sources import require_sources
 
 Stage = Literal["ntp", "sbd"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd")
-
-MOST_AVERAGING = 0.99999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +40,6 @@ class Recipe:
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
     can be made longer or shorter until the fall begins.
-    averaging: 0, or the decay of a running average of the weights, which is then what is written
-    as the model: 0.999 keeps about the last 1,000 steps.
     minutes: 0, or the time that the run takes instead of `steps`; the fall then begins when the
     ratio decay_steps / steps of the time is left.
     """
@@ -59,7 +55,6 @@ class Recipe:
     optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
-    averaging: float = 0.0
     lora_rank: int = 0
     lora_alpha: float = 32.0
     distils_base: bool = False
@@ -97,13 +92,12 @@ class Recipe:
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
         for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes", "lora_alpha"):
             require_number(name, getattr(self, name), 0)
-        require_number("averaging", self.averaging, 0, MOST_AVERAGING)
         require_number("max_gradient_norm", self.max_gradient_norm, 0)
         require_number("full_mask_ratio", self.full_mask_ratio, 0, 1)
         if self.max_gradient_norm == 0:
             raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
-        if self.lora_rank and (self.optimizer != "adamw" or self.averaging):
-            rule = "must be 0 unless optimizer is adamw and averaging is 0"
+        if self.lora_rank and self.optimizer != "adamw":
+            rule = "must be 0 unless optimizer is adamw"
             raise ArgumentError("lora_rank", rule, self.lora_rank)
         if self.distils_base and not self.lora_rank:
             raise ArgumentError(
@@ -144,10 +138,6 @@ class Recipe:
     def _papers(self) -> "Recipe":
         """This recipe with the paper's loss from the first step to the last."""
         return replace(self, full_mask_ratio=0.0)
-
-    def to_data(self) -> dict[str, Any]:
-        """Plain JSON data; Recipe(**data) is equal."""
-        return asdict(self)
 
 
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:

@@ -43,8 +43,6 @@ from sbd_core.training.checkpoint import (
     provenance,
     read_state,
     restore_adapter,
-    restore_average,
-    running_average,
     state_folder,
     unreadable,
     write_state,
@@ -196,7 +194,6 @@ class Run(Loop):
         has_state = self.state_folder.exists()
         self._load(init, has_state=has_state)
         self._runner = StepRunner(self._model, recipe, settings, accelerator)
-        self._average = running_average(self._model, recipe, accelerator)
         saved = self._restore() if has_state else None
         process = accelerator.process_index, accelerator.num_processes
         limits = ModelLimits.of(self._model)
@@ -280,8 +277,6 @@ class Run(Loop):
         """See Loop. Stops as soon as one process wishes to."""
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
-        if self._average is not None:
-            self._average.update_parameters(self._model)
         self.step += 1
         line, is_over = self._measured(*made, rate, began, wish)
         if not math.isfinite(line["loss"]):
@@ -307,17 +302,14 @@ class Run(Loop):
             model = self._trained(weights)
             precision = self._runner.precision
             state = State(self.step, self.seconds, precision, self.metrics, optimizers)
-            average: Any = None if self._average is None else self._average.module
             began_from, tokenizer = self._began_from, self._tokenizer
-            write_state(
-                self.state_folder, state, self.recipe, began_from, model, average, tokenizer
-            )
+            write_state(self.state_folder, state, self.recipe, began_from, model, tokenizer)
             past = self.recipe.past(self.step, self.seconds)
             made = self._made() if self.is_done else past
             if isinstance(model, TrainedAdapter):
                 model.export(tokenizer, made, self.out)
             else:
-                export(average or model, tokenizer, made, self.out)
+                export(model, tokenizer, made, self.out)
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
@@ -385,8 +377,6 @@ class Run(Loop):
             )
         except STATE_ERRORS as error:
             raise unreadable(self.state_folder, error) from error
-        if self._average is not None:
-            restore_average(self._average, self.state_folder)
         self.step, self.metrics = state.step, state.metrics
         self._started -= state.seconds
         return state

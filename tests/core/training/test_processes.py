@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -89,7 +89,7 @@ def test_sharded_weights_take_the_steps_of_whole_ones_and_resume(tmp_path) -> No
         train(recipe, None, alone / "model")
         commands.append(command(recipe, tmp_path / name)[2:])
     (half := tmp_path / "half.json").write_text(
-        json.dumps(replace(recipes["adamw"], steps=1).to_data())
+        json.dumps(asdict(replace(recipes["adamw"], steps=1)))
     )
     begun = [str(half) if "recipe.json" in word else word for word in commands[0]] + ["--json"]
     launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1
 def command(recipe: Recipe, folder: Path) -> list[str]:
     """The command line that trains `recipe` into folder/model."""
     file = folder / "recipe.json"
-    file.write_text(json.dumps(recipe.to_data()))
+    file.write_text(json.dumps(asdict(recipe)))
     options = {"--stage": recipe.stage, "--recipe": file, "--out": folder / "model"}
     words = [str(word) for pair in options.items() for word in pair]
     return ["-m", "sbd_core", "train", *words, "--precision", "fp32", "--save-every", "1"]
