@@ -32,9 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-answer-tokens", type=int, default=160, help="longest answer; 0: no answers"
     )
-    parser.add_argument(
-        "--repetition-penalty", type=float, help="for answers (the model's own, else 1.1)"
-    )
+    parser.add_argument("--repetition-penalty", type=float, default=1.1, help="for answers")
     parser.add_argument("--batch-size", type=int, default=128, help="most texts at once")
     parser.add_argument("--seed", type=int, default=0, help="seed of the requests")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
@@ -49,11 +47,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from sbd_core.models.loading import load
     from sbd_core.training.synthesize import SynthesisConfig, synthesize
 
-    penalty = arguments.repetition_penalty
     config = SynthesisConfig(
         num_examples=arguments.examples,
         structured_ratio=arguments.structured_ratio,
-        repetition_penalty=1.1 if penalty is None else penalty,
+        repetition_penalty=arguments.repetition_penalty,
         max_answer_tokens=arguments.max_answer_tokens,
         batch_size=arguments.batch_size,
         seed=arguments.seed,

@@ -57,8 +57,9 @@ OPENINGS = (
 
 HELD_OUT_SHARE = 50
 """One request in so many is held out."""
-NUM_CANDIDATES = 200
-"""Most tokens that a request's next one is drawn from."""
+MAX_REQUEST_TOKENS = 64
+TOP_P, NUM_CANDIDATES = 0.95, 200
+"""A request's next token is drawn from the likeliest that have this share, at most this many."""
 PASSES_BETWEEN_LOOKS = 8
 """Passes of a GPU until the host looks; text behind an end is dropped then."""
 LOOP, MOST_REPEATS = 6, 3
@@ -78,9 +79,6 @@ class SynthesisConfig:
     num_examples: int = 25_000
     structured_ratio: float = 0.25
     repetition_penalty: float = 1.1
-    temperature: float = 1.0
-    top_p: float = 0.95
-    max_request_tokens: int = 64
     max_answer_tokens: int = 160
     batch_size: int = 128
     seed: int = 0
@@ -89,9 +87,6 @@ class SynthesisConfig:
         require_integer("num_examples", self.num_examples, 1)
         require_number("structured_ratio", self.structured_ratio, 0, 1)
         require_number("repetition_penalty", self.repetition_penalty, 1)
-        require_number("temperature", self.temperature, 0.01)
-        require_number("top_p", self.top_p, 0.01, 1)
-        require_integer("max_request_tokens", self.max_request_tokens, 4)
         require_integer("max_answer_tokens", self.max_answer_tokens, 0)
         require_integer("batch_size", self.batch_size, 1)
         require_integer("seed", self.seed, 0)
@@ -204,8 +199,8 @@ class _Writer:
         self._turn = self._turn_ids()
         self._passes = PASSES_BETWEEN_LOOKS if model.device.startswith("cuda") else 1
         longest = max([0, *(len(self._encoded(prompt)) for prompt in prompts)])
-        most = max(config.max_request_tokens, config.max_answer_tokens) + self._passes
-        room = max(longest, 2 * len(self._turn) + config.max_request_tokens) + most + 1
+        most = max(MAX_REQUEST_TOKENS, config.max_answer_tokens) + self._passes
+        room = max(longest, 2 * len(self._turn) + MAX_REQUEST_TOKENS) + most + 1
         count, device = config.batch_size, backend.weights.embedding.device
         self._pool = backend.new_caches(count)[0].pool
         self._pool.ensure_capacity(room)
@@ -335,9 +330,9 @@ class _Writer:
         config, logits = self._config, self._logits
         forbid(logits, [i for i in [self._model.mask_token_id] if i is not None])
         following = (self._length + 1)[:, None]
-        best = (logits / config.temperature).topk(min(NUM_CANDIDATES, logits.shape[1]))
+        best = logits.topk(min(NUM_CANDIDATES, logits.shape[1]))
         weights = best.values.softmax(-1)
-        weights[weights.cumsum(-1) - weights > config.top_p] = 0
+        weights[weights.cumsum(-1) - weights > TOP_P] = 0
         total = weights.cumsum(-1)
         place = (total <= self._uniforms.gather(1, following) * total[:, -1:]).sum(-1, keepdim=True)
         drawn = best.indices.gather(1, place.clamp(max=total.shape[1] - 1))
@@ -357,7 +352,7 @@ class _Writer:
         is_written = (place >= self._start[:, None]) & (place < self._known[:, None])
         is_end = (self._tokens[..., None] == self._end_ids).any(-1)
         config = self._config
-        most = torch.where(self._is_answer, config.max_answer_tokens, config.max_request_tokens)
+        most = torch.where(self._is_answer, config.max_answer_tokens, MAX_REQUEST_TOKENS)
         return ((is_written & is_end).any(1) | (self._known - self._start >= most)).nonzero()[:, 0]
 
     def _became(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
@@ -371,7 +366,7 @@ class _Writer:
         if text.prompt is None:
             request = written[:stop]
             prompt = self._model.decode(request).strip()
-            is_whole = stop < min(len(written), config.max_request_tokens)
+            is_whole = stop < min(len(written), MAX_REQUEST_TOKENS)
             is_plain = not set(request) & set(self._model.tokenizer.all_special_ids)
             if not is_whole or not is_plain or len(prompt.split()) < 2:
                 return {}
