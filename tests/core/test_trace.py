@@ -3,10 +3,13 @@
 import copy
 import json
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import reduce
 from itertools import islice, zip_longest
+from operator import getitem
 from typing import Any
 
 import pytest
@@ -245,54 +248,21 @@ def sound() -> Data:
 LAYER = LayerShape(hidden_size=8, feed_forward_size=16, num_heads=2, num_kv_heads=1, head_size=4)
 SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=9, bytes_per_value=2)
 SOUND = sound()
-PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
-    "trace.version": lambda d: (d, "version"),
-    "trace.model": lambda d: (d, "model"),
-    "trace.prompt": lambda d: (d, "prompt"),
-    "trace.prompt_token_ids": lambda d: (d, "prompt_token_ids"),
-    "trace.prompt_token_ids[1]": lambda d: (d["prompt_token_ids"], 1),
-    "trace.end_token_ids": lambda d: (d, "end_token_ids"),
-    "trace.end_token_ids[0]": lambda d: (d["end_token_ids"], 0),
-    "trace.weights": lambda d: (d, "weights"),
-    "trace.weights.adapter": lambda d: (d["weights"], "adapter"),
-    "trace.messages": lambda d: (d, "messages"),
-    "trace.messages[0]": lambda d: (d["messages"], 0),
-    "trace.messages[0][1]": lambda d: (d["messages"][0], 1),
-    "trace.text": lambda d: (d, "text"),
-    "trace.finish": lambda d: (d, "finish"),
-    "trace.versions": lambda d: (d, "versions"),
-    "trace.versions.torch": lambda d: (d["versions"], "torch"),
-    "trace.tokens": lambda d: (d, "tokens"),
-    "trace.tokens.5": lambda d: (d["tokens"], "5"),
-    "trace.config": lambda d: (d, "config"),
-    "trace.config.solver": lambda d: (d["config"], "solver"),
-    "trace.config.solver.name": lambda d: (d["config"]["solver"], "name"),
-    "trace.config.block_size": lambda d: (d["config"], "block_size"),
-    "trace.config.max_new_tokens": lambda d: (d["config"], "max_new_tokens"),
-    "trace.config.temperature": lambda d: (d["config"], "temperature"),
-    "trace.config.top_k_recorded": lambda d: (d["config"], "top_k_recorded"),
-    "trace.config.pinned": lambda d: (d["config"], "pinned"),
-    "trace.config.pinned[0]": lambda d: (d["config"]["pinned"], 0),
-    "trace.config.pinned[0][1]": lambda d: (d["config"]["pinned"][0], 1),
-    "trace.config.is_raw_prompt": lambda d: (d["config"], "is_raw_prompt"),
-    "trace.events": lambda d: (d, "events"),
-    "trace.events[1]": lambda d: (d["events"], 1),
-    "trace.events[1].kind": lambda d: (d["events"][1], "kind"),
-    "trace.events[1].context[0]": lambda d: (d["events"][1]["context"], 0),
-    "trace.events[1].block": lambda d: (d["events"][1], "block"),
-    "trace.events[1].masked[0]": lambda d: (d["events"][1]["masked"], 0),
-    "trace.events[1].masked[0][1]": lambda d: (d["events"][1]["masked"][0], 1),
-    "trace.events[1].masked[0][2][1]": lambda d: (d["events"][1]["masked"][0][2], 1),
-    "trace.events[1].masked[0][3][0]": lambda d: (d["events"][1]["masked"][0][3], 0),
-    "trace.events[1].reveals": lambda d: (d["events"][1], "reveals"),
-    "trace.events[1].reveals[0][0]": lambda d: (d["events"][1]["reveals"][0], 0),
-    "trace.events[1].reveals[0][3]": lambda d: (d["events"][1]["reveals"][0], 3),
-    "trace.events[1].committed": lambda d: (d["events"][1], "committed"),
-    "trace.events[1].draft": lambda d: (d["events"][1], "draft"),
-    "trace.events[1].hindsight": lambda d: (d["events"][1], "hindsight"),
-    "trace.events[1].predrafts": lambda d: (d["events"][1], "predrafts"),
-    "trace.events[1].seconds": lambda d: (d["events"][1], "seconds"),
-}
+PLACES = [
+    "trace.version", "trace.model", "trace.prompt", "trace.prompt_token_ids",
+    "trace.prompt_token_ids[1]", "trace.end_token_ids", "trace.end_token_ids[0]", "trace.weights",
+    "trace.weights.adapter", "trace.messages", "trace.messages[0]", "trace.messages[0][1]",
+    "trace.text", "trace.finish", "trace.versions", "trace.versions.torch", "trace.tokens",
+    "trace.tokens.5", "trace.config", "trace.config.solver", "trace.config.solver.name",
+    "trace.config.block_size", "trace.config.max_new_tokens", "trace.config.temperature",
+    "trace.config.top_k_recorded", "trace.config.pinned", "trace.config.pinned[0]",
+    "trace.config.pinned[0][1]", "trace.config.is_raw_prompt", "trace.events", "trace.events[1]",
+    "trace.events[1].kind", "trace.events[1].context[0]", "trace.events[1].block",
+    "trace.events[1].masked[0]", "trace.events[1].masked[0][1]", "trace.events[1].masked[0][2][1]",
+    "trace.events[1].masked[0][3][0]", "trace.events[1].reveals", "trace.events[1].reveals[0][0]",
+    "trace.events[1].reveals[0][3]", "trace.events[1].committed", "trace.events[1].draft",
+    "trace.events[1].hindsight", "trace.events[1].predrafts", "trace.events[1].seconds",
+]  # fmt: skip
 WRONG: dict[type, tuple[Any, ...]] = {
     bool: (None, 1, "true", []),
     str: (None, True, 1, {}, ["x"]),
@@ -314,6 +284,12 @@ def refused(text: Any) -> str:
     return message
 
 
+def at(place: str, data: Data) -> tuple[Any, Any]:
+    """The list or object that holds a place of a trace, and its index or key there."""
+    *path, last = (int(i) if i else key for i, key in re.findall(r"\[(\d+)\]|\.(\w+)", place))
+    return reduce(getitem, path, data), last
+
+
 def damaged(damage: Callable[[Data], object]) -> str:
     data = copy.deepcopy(SOUND)
     damage(data)
@@ -322,7 +298,7 @@ def damaged(damage: Callable[[Data], object]) -> str:
 
 def replaced(place: str, value: object) -> str:
     def damage(data: Data) -> None:
-        holder, key = PLACES[place](data)
+        holder, key = at(place, data)
         holder[key] = value
 
     return damaged(damage)
@@ -338,7 +314,7 @@ def test_the_sound_trace_is_read_and_has_all_there_is_to_damage() -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_value_of_another_type_is_refused_at_its_place(place) -> None:
-    holder, key = PLACES[place](SOUND)
+    holder, key = at(place, SOUND)
     for value in WRONG[type(holder[key])]:
         assert place in refused(replaced(place, value))
 
@@ -349,7 +325,7 @@ def test_a_missing_field_is_named(place) -> None:
         return
 
     def damage(data: Data) -> None:
-        holder, key = PLACES[place](data)
+        holder, key = at(place, data)
         del holder[key]
 
     assert f"{place}: is missing" in refused(damaged(damage))
