@@ -5,6 +5,7 @@ decoded it.
 """
 
 import json
+import re
 import time
 
 import pytest
@@ -19,6 +20,7 @@ from tests.browser.conftest import (
 )
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode.fair_queue import FairQueue
+from ui.hosting import web_models
 from ui.lazy_model import LazyModel
 
 pytestmark = pytest.mark.browser
@@ -64,6 +66,8 @@ def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_m
     page.get_by_label("Prompt").fill("What is 12 + 30?")
     decode_button(page).click()
     assert not is_of_server(page)
+    words = page.locator(".sbd-engine-choice-words")
+    expect(words).to_have_text(re.compile(r"browser, on your processor, \d.* tokens a second$"))
     expect(model).to_have_text("sbd-nano · 5.3 M parameters · in your browser")
     assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.prompt") == (
         "What is 12 + 30?"
@@ -77,6 +81,7 @@ def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_m
     has_begun(page, old)
     page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
     assert state(page)["main"]["text"] == ANSWER
+    expect(words).to_have_text(re.compile(r"^Decode runs on the server, \d.* tokens a second$"))
 
 
 def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_models_url):
@@ -134,6 +139,22 @@ def test_without_a_server_the_browser_decodes(contexts, two_models_url):
         has_begun(page, old)
         page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
         assert state(page)["main"]["text"] != ANSWER
+    finally:
+        page.close()
+
+
+def test_a_server_that_has_another_model_by_now_is_told(contexts, two_models_url, monkeypatch):
+    page = contexts(False).new_page()
+    try:
+        page.goto(on_watch(two_models_url))
+        page.wait_for_selector(".sbd-tile")
+        monkeypatch.setattr(web_models, "_served", {})
+        advanced(page)
+        page.get_by_role("button", name="Use your browser").click()
+        words = re.compile("has no manifest.json. A page open for long may need a reload.")
+        expect(page.locator(".sbd-status-line")).to_have_text(words)
+        decode_button(page).click()
+        assert is_of_server(page)
     finally:
         page.close()
 

@@ -2,9 +2,12 @@
 
 import json
 import threading
+from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -46,6 +49,27 @@ class Quiet(SimpleHTTPRequestHandler):
 
     def log_message(self, *words) -> None:
         pass
+
+
+class Stalling(Quiet):
+    """Sends no weights until `goes_on` is set."""
+
+    goes_on = threading.Event()
+
+    def do_GET(self) -> None:
+        if self.path.partition("?")[0].endswith("weights-01.bin"):
+            self.goes_on.wait(60)
+        super().do_GET()
+
+
+class Counting(Quiet):
+    """Remembers what was asked for."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path.partition("?")[0])
+        super().do_GET()
 
 
 @contextmanager
@@ -102,13 +126,21 @@ def is_complete(page, old: str) -> None:
     until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
 
 
-FILL = "(box) => { box.value = 41; box.dispatchEvent(new Event('input', { bubbles: true })); }"
+FILL = """(box, value) => {
+  box.value = value;
+  box.dispatchEvent(new Event('input', { bubbles: true }));
+}"""
+
+
+def fill(page, name: str, value: int) -> None:
+    """Fill in a number of the form, shown or not."""
+    page.locator(f"#sbd-{name}-field input").evaluate(FILL, value)
 
 
 def decode_here(page, prompt: str) -> dict:
     """Decode with a number of rows, as what pays here is another every time it is measured."""
     old = state(page)["run"]
-    page.locator("#sbd-max-rows-field input").evaluate(FILL)
+    fill(page, "max-rows", 41)
     page.get_by_label("Prompt").fill(prompt)
     decode_button(page).click()
     is_complete(page, old)
@@ -120,3 +152,13 @@ def kept_here(page) -> None:
     """Wait until the service worker has every file."""
     expect(page.get_by_text(HERE)).to_be_visible()
     until(page, KEPT)
+
+
+def before_engine(script: str) -> Callable[[Path], None]:
+    """A script that runs in the engine's worker before it."""
+
+    def put(site) -> None:
+        file = site / "dist" / "engine.js"
+        file.write_text(f"{script}\n{file.read_text('utf-8')}", "utf-8")
+
+    return put

@@ -6,9 +6,7 @@ The GPU is Chromium's software adapter: slow, and true to the last bits that mat
 import json
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +14,14 @@ from sbd_core.decoding.api import generate
 from sbd_core.hf.web import export_web
 from sbd_core.models.loading import load
 from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api
-from tests.browser.site.conftest import address, serving, until
+from tests.browser.site.conftest import address, before_engine, fill, serving, until
 from tests.browser.site.test_engine import PROMPTS, WAYS
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 GPU_FLAGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
 LONGEST = 8
+ADAPTED = "?engine=gpu&model=models/adapted"
 WORDS = ".sbd-engine-choice-words"
 
 LOAD = """(source) => new Promise((done) => {
@@ -38,15 +37,17 @@ LOAD = """(source) => new Promise((done) => {
 DECODE = """([lane, form]) => new Promise((done) => {
   const lines = [];
   window.engine.onmessage = ({ data: { news } }) => {
-    if (news?.wire) lines.push(...news.wire.split('\\n'));
+    if (news?.wire) lines.push(...news.wire.split('\\n').map(JSON.parse));
     if (news?.isRunning === false) {
-      const steps = lines.map(JSON.parse).filter((line) => line.type === 'step');
-      done([news.text, steps.length, steps.flatMap((step) => step.committed ?? [])]);
+      const steps = lines.filter((line) => line.type === 'step');
+      const costs = lines[0]?.lanes[0].row_costs;
+      done([[news.text, steps.length, steps.flatMap((step) => step.committed ?? [])], costs]);
     }
   };
   window.engine.postMessage({ kind: 'compare', lanes: [lane], form });
 })"""
-"""Decodes one lane; resolves with the error, the number of passes and the tokens."""
+"""Decodes one lane; resolves with [the error, the number of passes, the tokens], and the costs of
+rows that it planned by."""
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +67,11 @@ def page(gpu_browser, server):
     opened.close()
 
 
-def loaded(page, name: str) -> None:
-    """Have the GPU ready with a model of the site."""
+def loaded(page, name: str, engine: str = "webgpu") -> None:
+    """Have the GPU, or another engine, ready with a model of the site."""
     base = f"{page.url.partition('#')[0]}models/{name}/"
-    said = page.evaluate(LOAD, {"name": name, "base": base, "engine": "webgpu"})
-    assert said.get("gpu"), said
+    said = page.evaluate(LOAD, {"name": name, "base": base, "engine": engine})
+    assert ("gpu" in said and said["gpu"] != "") == (engine == "webgpu"), said
 
 
 def decoded(page, config, prompt: str):
@@ -81,7 +82,7 @@ def decoded(page, config, prompt: str):
     form = {"prompt": prompt, "block_size": config.block_size, "seed": config.seed, **dials,
             "max_new_tokens": LONGEST, "max_rows": config.max_rows,
             "repetition_penalty": config.repetition_penalty or 0}  # fmt: skip
-    return page.evaluate(DECODE, ["sbd" if kind == "entropy-bound" else kind, form])
+    return page.evaluate(DECODE, ["sbd" if kind == "entropy-bound" else kind, form])[0]
 
 
 @pytest.mark.parametrize("name", PROMPTS)
@@ -107,8 +108,21 @@ def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_fol
         assert (text, tokens) == ("", [*expected.token_ids]), way
 
 
+def test_each_device_measures_its_costs_once(page) -> None:
+    form = {"prompt": "a b c", "block_size": 4, "max_new_tokens": 2}
+    costs = []
+    for engine in ("webgpu", "wasm", "webgpu", "wasm"):
+        loaded(page, "adapted", engine)
+        costs.append(page.evaluate(DECODE, ["verify", form])[1])
+    assert costs[:2] == costs[2:]
+    assert costs[0] != costs[1]
+    assert all(costs)
+
+
 def has_decoded(page) -> None:
-    """Decode what the form holds, to the end."""
+    """Decode a short answer to the end."""
+    fill(page, "max-new-tokens", 8)
+    page.get_by_label("Prompt").fill("a b c")
     old = page.evaluate(f"{RUN}.id")
     decode_button(page).click()
     until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
@@ -138,8 +152,10 @@ def test_a_large_model_is_offered_fetched_and_deleted(gpu_browser, site, exports
 
 
 def test_a_lost_gpu_leaves_the_run_and_the_processor_goes_on(page, gpu_browser) -> None:
-    page.goto(page.url.replace("#", "?engine=gpu#"))
+    page.goto(page.url.replace("#", f"{ADAPTED}#"))
     expect(page.locator(WORDS)).to_have_text(re.compile("on your GPU .google swiftshader"))
+    fill(page, "max-new-tokens", 100)
+    page.get_by_label("Prompt").fill("a b c")
     decode_button(page).click()
     until(page, f"{RUN}.id !== 'opening' && {RUN}.main.numCommitted > 2")
     gpu_browser.new_browser_cdp_session().send("Browser.crashGpuProcess")
@@ -148,24 +164,16 @@ def test_a_lost_gpu_leaves_the_run_and_the_processor_goes_on(page, gpu_browser) 
     )
     assert page.evaluate(f"{RUN}.main.numCommitted") > 2
     has_decoded(page)
-    expect(page.locator(WORDS)).to_contain_text("on your processor")
+    expect(page.locator(WORDS)).to_have_text(
+        re.compile(r", on your processor, \d.* tokens a second")
+    )
 
 
 def wrong_trial(site) -> None:
-    manifest = site / "models" / "sbd-nano" / "manifest.json"
+    manifest = site / "models" / "adapted" / "manifest.json"
     told = json.loads(manifest.read_text())
     told["graphs"]["webgpu"]["trial"][0][1] += 5
     manifest.write_text(json.dumps(told))
-
-
-def before_engine(script: str) -> Callable[[Path], None]:
-    """A script that runs in the engine's worker before it."""
-
-    def put(site) -> None:
-        file = site / "dist" / "engine.js"
-        file.write_text(f"{script}\n{file.read_text('utf-8')}", "utf-8")
-
-    return put
 
 
 REFUSED = "GPUAdapter.prototype.requestDevice = () => Promise.reject(new TypeError('no'));"
@@ -181,6 +189,20 @@ FULL = """{
     return createBuffer.call(this, wanted);
   };
 }"""
+TOO_LARGE = """{
+  const { createBuffer } = GPUDevice.prototype;
+  GPUDevice.prototype.createBuffer = function ({ size, ...wanted }) {
+    return createBuffer.call(this, { ...wanted, size: size > 5e4 ? 2 ** 40 : size });
+  };
+}"""
+"""Every larger buffer is one that the GPU refuses."""
+LEAST = """{
+  const { requestDevice } = GPUAdapter.prototype;
+  GPUAdapter.prototype.requestDevice = function ({ requiredFeatures }) {
+    return requestDevice.call(this, { requiredFeatures });
+  };
+}"""
+"""A device with what every one has: buffers of 256 MiB, of which 128 can be bound."""
 
 
 @pytest.mark.parametrize(
@@ -189,8 +211,9 @@ FULL = """{
         (wrong_trial, "Your GPU computes other numbers than it should."),
         (before_engine(REFUSED), "This browser gives the page no GPU."),
         (before_engine(FULL), "Your GPU stopped, perhaps for want of memory."),
+        (before_engine(TOO_LARGE), "Your GPU cannot run the model."),
     ],
-    ids=["wrong numbers", "refused", "no memory"],
+    ids=["wrong numbers", "refused", "no memory", "small buffers"],
 )
 def test_a_gpu_that_cannot_decode_is_told_and_left(
     gpu_browser, site, tmp_path, damage, words
@@ -199,9 +222,20 @@ def test_a_gpu_that_cannot_decode_is_told_and_left(
     damage(tmp_path / "site")
     page = gpu_browser.new_page()
     with serving(tmp_path / "site") as server:
-        page.goto(on_watch(address(server) + "?engine=gpu"))
+        page.goto(on_watch(address(server) + ADAPTED))
         expect(page.locator(WORDS)).to_contain_text(f"{words} Your processor decodes instead.")
         has_decoded(page)
+        page.close()
+
+
+def test_a_gpu_with_the_least_limits_decodes(gpu_browser, site, tmp_path) -> None:
+    shutil.copytree(site, tmp_path / "site")
+    before_engine(LEAST)(tmp_path / "site")
+    page = gpu_browser.new_page()
+    with serving(tmp_path / "site") as server:
+        page.goto(on_watch(address(server)))
+        loaded(page, "adapted")
+        assert decoded(page, WAYS["verify-12-rows"], "a b c")[0] == ""
         page.close()
 
 

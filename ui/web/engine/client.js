@@ -39,13 +39,16 @@ export class Engine {
   start() {
     return new Promise((resolve, reject) => {
       this.bytes = 0;
+      /** @type {Worker} */
+      let worker;
       try {
-        this.worker = new Worker(this.place.script, { type: "module" });
+        worker = new Worker(this.place.script, { type: "module" });
       } catch {
         this.coming = null;
         reject(new Error(BLOCKED));
         return;
       }
+      this.worker = worker;
       let isReady = false;
       /** @param {string} reason */
       const fail = (reason) => {
@@ -56,8 +59,9 @@ export class Engine {
           this.hear({ about, text: reason, isError: true, isRunning: false });
         }
       };
-      this.worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
-      this.worker.addEventListener("message", (/** @type {MessageEvent<Reply>} */ { data }) => {
+      worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
+      worker.addEventListener("message", (/** @type {MessageEvent<Reply>} */ { data }) => {
+        if (worker !== this.worker) return; // of a model that another took the place of
         if (data.kind === "progress") {
           this.bytes = Math.max(0, this.bytes + data.bytes);
           this.progress(this.bytes);

@@ -116,11 +116,15 @@ async function load({ base, engine }) {
   if (found) lost?.catch(() => tell({ kind: "lost" }));
   else gpu?.device.destroy();
   const checkpoint = found || (await opened(manifest, files, null));
+  await files.finish();
+  decodedBy = found ? `WebGPU, ${gpu?.name}` : `WebAssembly, threads: ${numThreads()}`;
+  const costs = `row costs, ${RUNTIME_VERSION}, ${decodedBy}`;
+  checkpoint.rowCosts = await files.noted(costs);
+  checkpoint.keepCosts = (measured) => void files.note(costs, measured);
   session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
   const { name, numParameters, model } = checkpoint;
   const { blockRange } = model.shape;
   const { isKept } = files;
-  decodedBy = found ? `WebGPU, ${gpu?.name}` : `WebAssembly, threads: ${numThreads()}`;
   const ready = { name, numParameters, blockRange, isKept, gpu: (found && gpu?.name) || "", why };
   tell({ kind: "ready", ...ready });
 }

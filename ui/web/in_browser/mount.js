@@ -1,12 +1,19 @@
-// The line that says where Decode runs, on the server or in this browser, and the button that
-// changes it; of the run on the stage it says nothing. Takes over by itself when the line of visitors
-// is long or the server does not answer.
+// The line that says where Decode runs, on the server or in this browser, how fast, and the button
+// that changes it. Takes over by itself when the line of visitors is long or the server does not
+// answer.
 
 import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
-import { currentView, fileAddress, goButtons, promptBox, rootAddress } from "../dom/page.js";
-import { KEPT } from "../engine/exported/files.js";
+import {
+  currentView,
+  fileAddress,
+  goButtons,
+  playerOf,
+  promptBox,
+  rootAddress,
+} from "../dom/page.js";
+import { keptOf } from "../engine/exported/files.js";
 import { findAdapter } from "../engine/gpu.js";
 import { flag } from "../flag.js";
 import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
@@ -72,6 +79,7 @@ const WARM_AFTER_MS = 5000;
 const MOST_UNASKED_BYTES = 20_000_000;
 const REMOVE = "Delete the model from this browser";
 const PREPARING = "Preparing the model …";
+const NO_ROOM = "Your browser has no room to keep the model for later.";
 const ALONE = "Open this page on its own to decode with more threads";
 
 /** The engines that an address may name. @type {Record<string, Source["engine"]>} */
@@ -145,8 +153,14 @@ class HereView {
     /** @type {Form | null} what the server was asked last */
     this.asked = null;
     this.isWarming = false;
-    /** Whether this browser can decode on a GPU, and whether it keeps files of the model. */
-    [this.hasGpu, this.isKept] = [false, false];
+    /** Whether this browser can decode on a GPU. */
+    this.hasGpu = false;
+    /** What it keeps of the model. @type {{ stores: string[], isWhole: boolean }} */
+    this.kept = { stores: [], isWhole: false };
+    /** Who decodes, and how fast the last run was that they made. */
+    this.speed = { who: "", words: "" };
+    /** @type {Set<string>} runs that came to their end */
+    this.ended = new Set();
     this.button.addEventListener("click", () => {
       if (this.setting.is_only && this.decoder.state === "coming") this.decoder.cancel();
       else this.turn();
@@ -167,6 +181,7 @@ class HereView {
     };
     document.addEventListener(SETTLED_EVENT, () => void this.lookAround(), { signal });
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
+    document.addEventListener("sbd-run", () => this.hearRun(), { signal });
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
     signal.addEventListener("abort", () => {
@@ -180,20 +195,14 @@ class HereView {
   /** See what this browser has that a large model needs. */
   async lookAround() {
     this.hasGpu = (await findAdapter(askedEngine() === "gpu")) !== null;
-    this.isKept = (await this.stores()).length > 0;
+    this.kept = await keptOf(this.setting.name);
     this.draw();
-  }
-
-  /** Names of the stores that keep files of the model. */
-  async stores() {
-    const names = await globalThis.caches?.keys().catch(() => []);
-    return names?.filter((name) => name.startsWith(`${KEPT}${this.setting.name}-`)) ?? [];
   }
 
   /** Delete the model from this browser. */
   async forget() {
     this.decoder.cancel();
-    for (const name of await this.stores()) await caches.delete(name);
+    for (const name of this.kept.stores) await caches.delete(name);
     await this.lookAround();
   }
 
@@ -206,32 +215,45 @@ class HereView {
     const { source } = this.decoder.place;
     const isOther = source.name !== this.setting.name;
     const whole = isOther ? " MB" : ` of ${size}`;
-    const isKept = this.decoder.ready?.isKept ?? true;
-    const unkept = isKept ? "" : "; it has no room to keep the model for later";
     const isHere = !isOther && bytes >= this.setting.bytes;
-    const { gpu = "", why = "" } = this.decoder.ready ?? {};
-    const on = gpu ? `on your GPU (${gpu})` : `on your processor${why && `. ${why}`}`;
-    const words = {
+    const { gpu = "", why = "", isKept = true } = (state === "on" && this.decoder.ready) || {};
+    const on = gpu ? `on your GPU (${gpu})` : "on your processor";
+    const who = {
       off: elsewhere,
       coming: isHere ? PREPARING : `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
-      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}${unkept}`,
+      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}`,
       failed: elsewhere,
-    };
-    setText(this.words, words[state]);
+    }[state];
+    if (this.speed.who !== who) this.speed = { who, words: "" };
+    const notes = [why, isKept ? "" : NO_ROOM].filter(Boolean);
+    const more = notes.length ? `. ${notes.join(" ")}` : "";
+    setText(this.words, `${who}${this.speed.words}${more}`);
     this.words.dataset.state = state;
     this.bar.hidden = state !== "coming" || isOther || isHere;
     this.bar.max = this.setting.bytes;
     this.bar.value = bytes;
     const isLarge = this.setting.bytes > MOST_UNASKED_BYTES;
-    this.remove.hidden = !(isLarge && this.isKept) || state === "coming";
+    this.remove.hidden = !(isLarge && this.kept.stores.length) || state === "coming";
     setText(this.bench, this.decoder.bench);
     const offers = isLarge && this.hasGpu && state !== "coming" && state !== "on";
     this.button.hidden = isOnly === true && state !== "coming" && !offers;
     showModelHere(isOn ? this.modelWords() : "");
-    const once = this.isKept ? "" : `, ${size} once`;
+    const once = this.kept.isWhole ? "" : `, ${size} once`;
     const offered = offers ? `Run it on your own GPU${once}` : "Use your browser";
     const instead = isOnly ? "Cancel" : "Use the server";
     setText(this.button, (isOnly ? state === "coming" : isOn) ? instead : offered);
+  }
+
+  /** A run is on the stage, or came to its end there. */
+  hearRun() {
+    const run = playerOf(document)?.run;
+    if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;
+    this.ended.add(run.id);
+    const { seconds, wholeTokens } = run.numbersAt(run.main.lastPass);
+    if (!seconds || run.isOfBrowser !== this.decoder.isOn) return;
+    const speed = wholeTokens / seconds;
+    this.speed.words = `, ${speed.toPrecision(speed < 100 ? 2 : 3)} tokens a second`;
+    this.draw();
   }
 
   modelWords() {

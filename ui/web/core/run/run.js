@@ -29,6 +29,7 @@ export class Run {
     this.weights = line.weights ?? {}; // digests of what decoded, by name
     this.exactness = line.versions?.exactness ?? ""; // of verify beside next-token prediction
     this.isRecorded = Boolean(line.is_recorded);
+    this.isOfBrowser = line.versions?.engine === "browser";
     this.config = line.lanes[0];
     this.strategy = this.config.strategy;
     this.solver = this.config.solver;

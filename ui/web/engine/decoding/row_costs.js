@@ -1,11 +1,11 @@
-// What a forward pass of so many rows costs in this browser, measured once for each model that is
-// open; sbd_core/decoding/row_costs.py.
+// What a forward pass of so many rows costs on this device, measured once;
+// sbd_core/decoding/row_costs.py.
 
 import { Cache } from "../model.js";
 import { computeLogitStats } from "../stats.js";
+import { NUM_ALTERNATIVES } from "./draft_tree.js";
 
 /** @import { Checkpoint } from "../exported/open.js" */
-/** @import { Model } from "../model.js" */
 /** @import { RowCosts } from "./draft_tree.js" */
 
 const NUM_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48];
@@ -16,32 +16,29 @@ const NUM_DRAFTED = 4;
 const BUDGET_MS = 2000;
 const MAX_ROUNDS = 40;
 
-/** @type {WeakMap<Model, RowCosts>} */
-const known = new WeakMap();
-
-/**
- * @param {Checkpoint} checkpoint
- * @returns {Promise<RowCosts>}
- */
-export async function rowCostsOf({ model, maskId }) {
-  const found = known.get(model) ?? (await measureRowCosts(model, maskId ?? 0));
-  known.set(model, found);
-  return found;
+/** @param {Checkpoint} checkpoint */
+export async function rowCostsOf(checkpoint) {
+  if (!checkpoint.rowCosts) {
+    checkpoint.rowCosts = await measureRowCosts(checkpoint);
+    checkpoint.keepCosts(checkpoint.rowCosts);
+  }
+  return checkpoint.rowCosts;
 }
 
 /**
- * Median seconds of forward passes of 1 to 48 rows.
- * @param {Model} model
- * @param {number} maskId
+ * Median seconds of forward passes of 1 to 48 rows, with what a draft needs of their logits.
+ * @param {Checkpoint} checkpoint
  * @returns {Promise<RowCosts>}
  */
-async function measureRowCosts(model, maskId) {
+async function measureRowCosts({ model, maskId: mask, samplerHead }) {
+  const maskId = mask ?? 0;
   const { maxPositions } = model.shape;
   const longest = Math.min(48, maxPositions - 1);
   const numPrompt = Math.min(NUM_PROMPT, maxPositions - longest);
   const sizes = NUM_ROWS.filter((size) => size <= longest);
   const cache = new Cache(model, numPrompt + longest);
   const spec = { forbiddenIds: [maskId], numTop: 0 };
+  const drafted = { ...spec, numTop: 1 + NUM_ALTERNATIVES };
   /** @param {number} numCausal @param {number} numMasks */
   const seconds = async (numCausal, numMasks) => {
     const began = performance.now();
@@ -54,7 +51,10 @@ async function measureRowCosts(model, maskId) {
     });
     const first = Math.min(numCausal, MAX_CAUSAL);
     const stop = Math.min(logits.numRows, first + NUM_DRAFTED);
-    computeLogitStats(logits, 0, stop, spec);
+    computeLogitStats(logits, 0, first, spec);
+    const follow = samplerHead?.begin(logits, Math.min(first + 1, stop), stop);
+    for (let row = first + 1; row < stop; row += 1) follow?.(row - first - 1, 0);
+    computeLogitStats(logits, first, stop, drafted);
     return (performance.now() - began) / 1000;
   };
   try {

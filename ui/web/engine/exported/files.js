@@ -7,7 +7,10 @@ export const FORMAT = 1;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
 /** How the stores of a model's files begin, behind it its name. */
-export const KEPT = "sbd-model-";
+const KEPT = "sbd-model-";
+const WHOLE = "whole";
+/** How long a file is waited for that another tab fetches: that tab may sleep. */
+const OTHER_TAB_MS = 60_000;
 
 /** @typedef {{ size: number, sha256: string }} Promised of a file by the manifest */
 /** @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored of a tensor, in the parts put together */
@@ -60,7 +63,7 @@ export class Files {
    */
   async manifest() {
     const data = await this.fetched(MANIFEST, { cache: "no-cache" });
-    if (!data) throw new ModelError(`The model’s folder has no ${MANIFEST}.`);
+    if (!data) throw gone(MANIFEST);
     /** @type {Manifest} */
     let found;
     try {
@@ -89,11 +92,7 @@ export class Files {
     const own = `${KEPT}${name}-${digest}`;
     try {
       this.store = await caches.open(own);
-      const names = await caches.keys();
-      const old = names.filter((each) => {
-        const isOfModel = each.startsWith(`${KEPT}${name}-`) && each.length === own.length;
-        return isOfModel && each !== own;
-      });
+      const old = (await storesOf(name)).filter((each) => each !== own);
       await Promise.all(old.map((each) => caches.delete(each)));
     } catch {
       this.isKept = false;
@@ -109,6 +108,18 @@ export class Files {
   async read(name, promised) {
     if (!/^[\w.-]+$/.test(name))
       throw new ModelError(`${MANIFEST} names a file outside the folder.`);
+    const read = () => this.keptOrFetched(name, promised);
+    const locks = this.store && globalThis.navigator?.locks;
+    if (!locks) return read();
+    const signal = AbortSignal.timeout(OTHER_TAB_MS);
+    return locks.request(this.addressOf(name), { signal }, read).catch((error) => {
+      if (error instanceof EngineError) throw error;
+      return read();
+    });
+  }
+
+  /** @param {string} name @param {Promised} promised */
+  async keptOrFetched(name, promised) {
     const address = this.addressOf(name);
     const kept = await this.store?.match(address).catch(() => undefined);
     if (kept) {
@@ -119,11 +130,31 @@ export class Files {
       }
     }
     const data = await this.fetched(name, {}, promised.size);
-    if (!data) throw new ModelError(`The model’s folder has no ${name}.`);
+    if (!data) throw gone(name);
     const reason = await whyNot(data, promised);
     if (reason) throw new ModelError(`${name} ${reason}`);
     await this.keep(address, data);
     return data;
+  }
+
+  /** Every file was read. */
+  async finish() {
+    if (this.isKept) await this.note(WHOLE, true);
+  }
+
+  /**
+   * Keep a value beside the model, as long as it is kept itself.
+   * @param {string} name
+   * @param {unknown} value
+   */
+  async note(name, value) {
+    await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
+  }
+
+  /** What was kept under that name; null without. @param {string} name */
+  async noted(name) {
+    const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
+    return found ? found.json() : null;
   }
 
   /** @param {string} name */
@@ -170,6 +201,38 @@ export class Files {
     }
     return data.subarray(0, length);
   }
+}
+
+/**
+ * What this browser keeps of a model: the names of its stores, and whether one has every file.
+ * @param {string} name
+ */
+export async function keptOf(name) {
+  try {
+    const stores = await storesOf(name);
+    const marks = stores.map(async (each) => {
+      const files = await (await caches.open(each)).keys();
+      return files.some(({ url }) => url.endsWith(`/notes/${WHOLE}`));
+    });
+    return { stores, isWhole: (await Promise.all(marks)).includes(true) };
+  } catch {
+    return { stores: [], isWhole: false }; // refused, or a page that came over plain http
+  }
+}
+
+/** The stores of every export of a model that are here. @param {string} name */
+async function storesOf(name) {
+  const before = `${KEPT}${name}-`;
+  const isOfModel = (/** @type {string} */ each) =>
+    each.startsWith(before) && /^[0-9a-f]{64}$/.test(each.slice(before.length));
+  return (await caches.keys()).filter(isOfModel);
+}
+
+/** @param {string} name of a file that is not there, or not any more */
+function gone(name) {
+  return new ModelError(
+    `The model’s folder has no ${name}. A page open for long may need a reload.`,
+  );
 }
 
 /**

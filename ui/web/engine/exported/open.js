@@ -8,7 +8,7 @@ import { SamplerHead } from "../sampler_head.js";
 import { Tokenizer } from "../tokenizer.js";
 import { between, Weights } from "./weights.js";
 
-/** @import { Calibration } from "../decoding/draft_tree.js" */
+/** @import { Calibration, RowCosts } from "../decoding/draft_tree.js" */
 /** @import { Shape } from "../model.js" */
 /** @import { Runtime } from "../runtime.js" */
 /** @import { Files, Manifest } from "./files.js" */
@@ -49,6 +49,10 @@ export class Checkpoint {
     this.calibration = rest.calibration;
     this.samplerHead = rest.samplerHead;
     this.numParameters = rest.numParameters;
+    /** @type {RowCosts | null} on this device, once they were measured */
+    this.rowCosts = null;
+    /** @type {(costs: RowCosts) => void} for a later visit */
+    this.keepCosts = () => {};
   }
 }
 

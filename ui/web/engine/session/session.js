@@ -212,6 +212,7 @@ export class Session {
       return rounded(lane.answer.length / lane.seconds);
     };
     try {
+      checkpoint.rowCosts = null; // whoever asks wants them as they are now
       const costs = await rowCostsOf(checkpoint);
       const verify = await speed("verify");
       // Next-token prediction needs no rows that are equal to others: it is told at its best.

@@ -71,7 +71,7 @@ test("a browser without 128-bit SIMD, or that unpacks nothing, says so", async (
 
 test("a folder that holds no model is a sentence", async () => {
   const source = { name: "none", base: DIST.href };
-  assert.match(await failure({ kind: "load", source }), /has no manifest\.json\.$/);
+  assert.match(await failure({ kind: "load", source }), /has no manifest\.json\./);
 });
 
 test("a decode goes on while the tab is asleep, and says how much came", async () => {
