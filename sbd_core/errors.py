@@ -18,7 +18,7 @@ from typing import Any
 
 MAX_SHOWN = 80
 MOST_INTEGER = 2**63 - 1
-MAX_SHOWN_PATH = 400
+MAX_SHOWN_PATH, MAX_REASON = 400, 300
 PLAIN = (str, int, float, bool, type(None))
 """Types of values that an error keeps when it is pickled."""
 EXTRAS: dict[str, tuple[str, ...]] = {
@@ -134,6 +134,11 @@ def shown(value: object) -> str:
         # An int of thousands of digits, or lists nested thousands deep.
         return f"{type(value).__name__} too large to show"
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+
+
+def one_line(error: object) -> str:
+    """The words of an error that others raise, on one line and not too long."""
+    return " ".join(str(error).split())[:MAX_REASON]
 
 
 ADVICE = (

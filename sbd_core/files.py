@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, one_line
 
 PACKAGE = Path(__file__).parent
 ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
@@ -104,8 +104,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     except Exception as error:
         # What a full disk raises: Python, safetensors, torch and tokenizers each have their own,
         # the last one a bare Exception.
-        reason = " ".join(str(error).split())[:300]
-        raise ArgumentError("out", f"cannot be written: {reason}", str(folder)) from error
+        raise ArgumentError("out", f"cannot be written: {one_line(error)}", str(folder)) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, shown_name
+from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, one_line, shown_name
 from sbd_core.files import read_file
 from sbd_core.models.protocol import Message
 
@@ -214,8 +214,9 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object
         # Through JSON, as rows are written out again: times and the like become text.
         rows = json.loads(json.dumps(read_table(path).to_pylist(), default=str))
     except (OSError, ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ArgumentError(argument, f"must be a Parquet file ({reason})", name) from error
+        raise ArgumentError(
+            argument, f"must be a Parquet file ({one_line(error)})", name
+        ) from error
     return enumerate(rows, start=1)
 
 

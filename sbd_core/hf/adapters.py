@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from sbd_core.errors import ArgumentError, ModelError, require_extra, shown
+from sbd_core.errors import ArgumentError, ModelError, one_line, require_extra, shown
 from sbd_core.files import new_folder
 from sbd_core.hf.preparation import logits, probes, require_same, write_checked
 from sbd_core.models.adapters import is_adapter
@@ -91,8 +91,7 @@ def _merged(adapted: Any) -> Any:
             warnings.simplefilter("ignore")  # that embeddings are untied is decided below
             merged = adapted.merge_and_unload()
     except (NotImplementedError, RuntimeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise ModelError(f"model: cannot be merged: {reason}") from error
+        raise ModelError(f"model: cannot be merged: {one_line(error)}") from error
     tied = merged.get_input_embeddings().weight, merged.get_output_embeddings().weight
     if merged.config.tie_word_embeddings and torch.equal(*tied):
         merged.get_output_embeddings().weight = tied[0]

@@ -25,6 +25,7 @@ from sbd_core.models.mask_token import (
     give_mask_token,
     num_embedding_rows,
 )
+from sbd_core.models.model_config import block_config
 from sbd_core.models.quiet import bars_only_on_a_terminal
 from sbd_core.models.source_check import require_source
 
@@ -121,13 +122,8 @@ def _describe(
     model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: StrategyName
 ) -> None:
     """Write into config and generation config that the model is prepared."""
-    low, high = block_range
-    model.config.set_block_decoding = {
-        "min_block_size": low,
-        "max_block_size": high,
-        "is_trained": False,
-        "strategy": strategy,
-    }
+    told = block_config(block_range, strategy)
+    model.config.set_block_decoding = {**told, "is_trained": False}
     model.config.mask_token_id = mask.token_id
     model.config.architectures = [type(model).__name__]
     suppressed = model.generation_config.suppress_tokens or []

@@ -18,7 +18,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.checkpoint_info import has_weights, object_in
-from sbd_core.models.model_config import block_range_of, strategy_of
+from sbd_core.models.model_config import block_config, block_range_of, strategy_of
 from sbd_core.models.source_check import IN_PARTS
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
@@ -63,13 +63,8 @@ def write_adapter(
     model.save_pretrained(folder, **options)
     data: dict[str, Any] = {"base": asdict(base)}
     if block_range is not None:
-        low, high = block_range
         told = getattr(model.config, "set_block_decoding", None)
-        data["set_block_decoding"] = {
-            "min_block_size": low,
-            "max_block_size": high,
-            "strategy": strategy_of(told, "model"),
-        }
+        data["set_block_decoding"] = block_config(block_range, strategy_of(told, "model"))
     (folder / ADAPTER_FILE).write_text(json.dumps(data, indent=2) + "\n")
 
 

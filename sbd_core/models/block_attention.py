@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sbd_core.errors import ModelError
+from sbd_core.errors import ModelError, one_line
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
@@ -35,8 +35,7 @@ def require_block_attention(model: Any, name: str, argument: str = "model") -> N
         try:
             fault = _fault(_Trial(model.eval()))
         except FORWARD_ERRORS as error:
-            words = " ".join(str(error).split())[:200]
-            fault = f"must read a block of tokens under a mask; {{}} does not: {words}"
+            fault = f"must read a block of tokens under a mask; {{}} does not: {one_line(error)}"
         finally:
             model.train(was_training)
         if fault:

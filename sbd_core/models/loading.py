@@ -31,6 +31,7 @@ from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.model_config import (
     add_end_token,
+    block_config,
     block_range_of,
     loading_options,
     name_mask_token,
@@ -229,11 +230,6 @@ def read_with_adapter(
         raise ModelError(f"model: {shown(str(folder))} is an adapter of another shape of model")
     with torch.no_grad():
         embedding[info.mask_token_id] = adapter.mask_embedding.to(embedding.dtype)
-    low, high = info.block_range
-    model.config.set_block_decoding = {
-        "min_block_size": low,
-        "max_block_size": high,
-        "strategy": info.strategy,
-    }
+    model.config.set_block_decoding = block_config(info.block_range, info.strategy)
     model.generation_config.repetition_penalty = info.repetition_penalty
     return model, tokenizer, adapter

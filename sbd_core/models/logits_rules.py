@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers.generation import logits_process as kinds
 
-from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.errors import ArgumentError, ModelError, one_line
 from sbd_core.sampling import (
     ComputeLogitStats,
     LogitStats,
@@ -133,8 +133,9 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
     except ArgumentError as error:
         raise ModelError(f"{subject} {error.argument}, which {error.rule}: remove it") from error
     except (ValueError, TypeError) as error:
-        words = " ".join(str(error).split())[:200]
-        raise ModelError(f"{name}: its generation_config cannot be used: {words}") from error
+        raise ModelError(
+            f"{name}: its generation_config cannot be used: {one_line(error)}"
+        ) from error
 
 
 def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[Any]) -> float:

@@ -13,6 +13,12 @@ from sbd_core.config import PENALTIES, Calibration, StrategyName, require_strate
 from sbd_core.errors import ArgumentError, ModelError, require_number
 
 
+def block_config(block_range: tuple[int, int], strategy: StrategyName = "sbd") -> dict[str, Any]:
+    """A value for config.set_block_decoding."""
+    low, high = block_range
+    return {"min_block_size": low, "max_block_size": high, "strategy": strategy}
+
+
 def block_range_of(block_config: Any, name: str) -> tuple[int, int] | None:
     """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
     if block_config is None:

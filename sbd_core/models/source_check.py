@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING, PretrainedConfig, __version__
 from transformers.utils.peft_utils import find_adapter_config_file
 
-from sbd_core.errors import ModelError, is_out_of_memory, shown, shown_name
+from sbd_core.errors import ModelError, is_out_of_memory, one_line, shown, shown_name
 from sbd_core.models.checkpoint_info import has_weights, object_in
 from sbd_core.models.model_config import NEMOTRON
 
@@ -178,7 +178,7 @@ def reason_of(error: BaseException, source: str) -> str:
         return f"is no folder here and cannot be fetched, as {cause} or name a folder"
     if is_out_of_memory(error):
         return "does not fit into memory: try dtype bfloat16, another device or a smaller model"
-    words = " ".join(str(error).split())[:300]
+    words = one_line(error)
     if "does not support an attention implementation" in words:
         return (
             "must read a block of tokens under a mask and does not: transformers has no sdpa "

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.errors import ModelError, shown
+from sbd_core.errors import ModelError, one_line, shown
 from sbd_core.files import sha256
 from sbd_core.models.checkpoint_info import WEB_MANIFEST, object_in
 
@@ -178,8 +178,9 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
             model.generation_config = GenerationConfig.from_pretrained(folder, **where)
             tokenizer = AutoTokenizer.from_pretrained(folder, **where)
     except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelError(f"model: {shown(folder)} cannot be read: {reason}; {DAMAGED}") from error
+        raise ModelError(
+            f"model: {shown(folder)} cannot be read: {one_line(error)}; {DAMAGED}"
+        ) from error
     return model, tokenizer, _adapter_in(web.manifest, tensors)
 
 

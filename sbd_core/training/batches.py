@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from sbd_core.errors import SetBlockDecodingError, TrainingError
+from sbd_core.errors import SetBlockDecodingError, TrainingError, one_line
 from sbd_core.masks import TrainingLayout
 from sbd_core.training.examples import NO_LIMITS, ExampleStream, ModelLimits, padding_id
 from sbd_core.training.recipe import Recipe
@@ -326,8 +326,9 @@ def _checked(loader: "DataLoader[Batch | SetBlockDecodingError]") -> Iterator[Ba
         try:
             item = next(batches)
         except RuntimeError as error:
-            reason = " ".join(str(error).split())[:200]
-            raise TrainingError(f"workers: one that builds batches ended: {reason}") from error
+            raise TrainingError(
+                f"workers: one that builds batches ended: {one_line(error)}"
+            ) from error
         if isinstance(item, SetBlockDecodingError):
             raise item
         yield item

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers import AttentionInterface, AutoModelForCausalLM
 
-from sbd_core.errors import ArgumentError, require_integer, require_number, shown
+from sbd_core.errors import ArgumentError, one_line, require_integer, require_number, shown
 from sbd_core.training.new_model import new_config
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.step import LossModule
@@ -66,7 +66,7 @@ def dry_run(
             sizes = _count(model, recipe, num_rows, num_weights, num_of_layer, is_bf16=is_bf16)
     except (RuntimeError, ValueError, TypeError, AttributeError, KeyError) as error:
         kind = getattr(config, "model_type", "?")
-        reason = " ".join(str(error).split())[:200]
+        reason = one_line(error)
         rule = f"must be a decoder whose forward pass depends on no data ({reason})"
         raise ArgumentError("init", rule, shown(kind)) from error
     return sizes

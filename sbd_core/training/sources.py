@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, shown_name
+from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, one_line, shown_name
 from sbd_core.models.chat import Message
 from sbd_core.records import Row, chat_of, read_rows, read_text, row_of, suffix_of
 from sbd_core.tasks import Example, task
@@ -145,9 +145,8 @@ def _dataset(source: str, name: str) -> Iterator[Row]:
     except ArgumentError:
         raise
     except (OSError, ValueError, RuntimeError, KeyError, DatasetsError, httpx.HTTPError) as error:
-        reason = " ".join(str(error).split())[:200]
         raise ArgumentError(
-            "data", f"must be a dataset that can be loaded ({reason})", source
+            "data", f"must be a dataset that can be loaded ({one_line(error)})", source
         ) from error
 
 
