@@ -19,7 +19,7 @@ from sbd_core.models.adapters import is_adapter
 from sbd_core.models.backends.transformers import GatedLinears
 from sbd_core.models.checkpoint_info import bundled_folder, is_block_adapter
 from sbd_core.models.loading import read_with_adapter, read_with_peft
-from sbd_core.models.model_config import is_trained_for_blocks
+from sbd_core.models.model_config import BlockSettings
 from sbd_core.models.source_check import require_causal_lm
 
 
@@ -67,7 +67,7 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     before = logits(adapted, texts)
     merged = _merged(adapted)
     change = require_same(before, logits(merged, texts), "merging")
-    if is_trained_for_blocks(merged.config):
+    if BlockSettings.of(merged.config, source).is_trained:
         merged.config.mask_token_id = tokenizer.mask_token_id
     for weight in merged.parameters():  # buffers, as the rotary angles, stay as they are read again
         weight.data = weight.data.to(dtype)

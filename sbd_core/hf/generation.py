@@ -19,7 +19,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.hf.token_model import TokenModel
 from sbd_core.models.logits_rules import read_processors, with_processors
-from sbd_core.models.model_config import block_range_of, strategy_of, untrained_note
+from sbd_core.models.model_config import BlockSettings, untrained_note
 from sbd_core.rules import EntropyBound, Solver
 
 logger = logging.get_logger(__name__)
@@ -97,8 +97,7 @@ def generate(
     """
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
     if strategy is None:
-        told = getattr(model.config, "set_block_decoding", None)
-        by_folder = strategy_of(told, type(model).__name__)
+        by_folder = BlockSettings.of(model.config, type(model).__name__).strategy
         strategy = by_folder if gamma is None and solver is None else "sbd"
     attention_mask = model_kwargs.get("attention_mask")
     rules = read_processors(logits_processor or [], _num_padding(attention_mask))
@@ -287,9 +286,9 @@ def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any
 
 
 def _block_size(model: Any) -> int:
-    block_config = getattr(model.config, "set_block_decoding", None)
-    low, high = block_range_of(block_config, "model") or (1, DecodeConfig().block_size)
-    return min(max(DecodeConfig().block_size, low), high)
+    size = DecodeConfig().block_size
+    low, high = BlockSettings.of(model.config, "model").block_range or (1, size)
+    return min(max(size, low), high)
 
 
 def _end_token_ids(generation_config: Any) -> frozenset[int]:

@@ -16,7 +16,7 @@ from sbd_core.hf.web import export_web
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder, is_block_adapter
 from sbd_core.models.exactness import keeps_bits
-from sbd_core.models.model_config import block_range_of, is_trained_for_blocks, reach_of
+from sbd_core.models.model_config import BlockSettings, reach_of
 from sbd_core.models.quiet import bars_only_on_a_terminal
 
 CARD_FILE = "README.md"
@@ -78,8 +78,8 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
         rule = "is an adapter beside its base, for which transformers alone has no code"
         raise ModelError(f"model: {shown(source.name)} {rule}: upload its folder as it is")
     loaded, tokenizer = read_fit(name)
-    sizes = block_range_of(getattr(loaded.config, "set_block_decoding", None), name)
-    if sizes is None or not is_trained_for_blocks(loaded.config):
+    settings = BlockSettings.of(loaded.config, name)
+    if not settings.is_trained or settings.block_range is None:
         rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
         raise ModelError(f"model: {shown(name)} {rule}")
     loaded.config.mask_token_id = tokenizer.mask_token_id
@@ -99,8 +99,8 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
             is_exact = keeps_bits(backend.new_caches, backend.forward, reach_of(loaded.config))
             text = CARD.format(
                 name=target.resolve().name,
-                low=sizes[0],
-                high=sizes[1],
+                low=settings.block_range[0],
+                high=settings.block_range[1],
                 exactness="exactly" if is_exact else "up to rounding",
                 where=f"PyTorch, {backend.dtype}, {processor_name()}",
             )

@@ -12,7 +12,7 @@ from sbd_core.cost import shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.block_attention import require_block_attention
-from sbd_core.models.model_config import block_range_of, calibration_of, reach_of, strategy_of
+from sbd_core.models.model_config import BlockSettings, reach_of
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats
 
@@ -45,16 +45,15 @@ class TokenModel:
         self.mask_token_id = mask_token_id
         self.end_token_ids = end_token_ids
         self.max_positions = reach_of(model.config)
-        block_config = getattr(model.config, "set_block_decoding", None)
-        self.block_range = block_range_of(block_config, self.name)
-        self.strategy = strategy_of(block_config, self.name)
+        settings = BlockSettings.of(model.config, self.name)
+        self.block_range, self.strategy = settings.block_range, settings.strategy
+        self.calibration = settings.calibration
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()
         )
         self.repetition_penalty = 1.0  # transformers hands over the one to use
         gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
         self.sampler_head: SamplerHead | None = gate.sampler_head if gate else None
-        self.calibration = calibration_of(block_config, self.name)
         self.has_own_threads = False
         self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
         self.compute_logit_stats = compute_logit_stats

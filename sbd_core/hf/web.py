@@ -29,10 +29,8 @@ from sbd_core.models.loading import read, read_with_adapter
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_config import (
-    block_range_of,
-    calibration_of,
+    BlockSettings,
     end_token_ids,
-    is_trained_for_blocks,
     own_repetition_penalty,
     reach_of,
 )
@@ -149,8 +147,7 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
     if not has_known_shape(model):
         kind = model.config.model_type
         raise ModelError(f"{subject} is of type {kind}, which cannot be exported as a graph")
-    sizes = block_range_of(getattr(model.config, "set_block_decoding", None), name)
-    if adapter is None and (sizes is None or not is_trained_for_blocks(model.config)):
+    if adapter is None and not BlockSettings.of(model.config, name).is_trained:
         rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
         raise ModelError(f"{subject} {rule}")
     size = 4 * sum(parameter.numel() for parameter in model.parameters())
@@ -196,15 +193,15 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
         kind = type((rules.before + rules.after)[0]).__name__
         raise ModelError(f"model: {shown(name)} asks for a {kind}, which no browser has")
     rotary = model.model.rotary_emb
-    calibration = None if adapter is None else adapter.info.calibration
-    calibration = calibration or calibration_of(model.config.set_block_decoding, name)
+    settings = BlockSettings.of(model.config, name)
+    calibration = (adapter and adapter.info.calibration) or settings.calibration
     into = None if adapter is None or adapter.sampler is None else adapter.sampler[0]
     return {
         **asdict(GraphShape.of(model)),
         "max_positions": reach_of(model.config),
         "mask_token_id": mask,
         "end_token_ids": sorted(end_token_ids(model, tokenizer)),
-        "block_range": block_range_of(model.config.set_block_decoding, name),
+        "block_range": settings.block_range,
         "repetition_penalty": own_repetition_penalty(model, name),
         "calibration": asdict(calibration),
         "rotary": {

@@ -18,7 +18,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.checkpoint_info import has_weights, object_in
-from sbd_core.models.model_config import block_config, block_range_of, strategy_of
+from sbd_core.models.model_config import BlockSettings, block_config
 from sbd_core.models.source_check import IN_PARTS
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
@@ -63,8 +63,8 @@ def write_adapter(
     model.save_pretrained(folder, **options)
     data: dict[str, Any] = {"base": asdict(base)}
     if block_range is not None:
-        told = getattr(model.config, "set_block_decoding", None)
-        data["set_block_decoding"] = block_config(block_range, strategy_of(told, "model"))
+        strategy = BlockSettings.of(model.config, "model").strategy
+        data["set_block_decoding"] = block_config(block_range, strategy)
     (folder / ADAPTER_FILE).write_text(json.dumps(data, indent=2) + "\n")
 
 
@@ -144,7 +144,7 @@ def _trained_beside(
         told = object_in(folder / ADAPTER_FILE)
         base = Fingerprint(**told["base"])
         sizes: dict[str, int] | None = told.get("set_block_decoding")
-        block_range_of(sizes, str(folder))
+        BlockSettings.read(sizes, str(folder))
     except (OSError, ValueError, KeyError, TypeError) as error:
         file = shown(str(folder / ADAPTER_FILE))
         raise ModelError(f"{argument}: {file} is damaged: train the adapter again") from error

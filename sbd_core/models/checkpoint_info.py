@@ -8,7 +8,7 @@ from sbd_core.cost import LayerShape
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.files import ASSETS
 from sbd_core.json_node import json_of
-from sbd_core.models.model_config import block_range_of, says_trained
+from sbd_core.models.model_config import BlockSettings
 
 CHECKPOINTS = ASSETS / "checkpoints"
 DEFAULT_CHECKPOINT = CHECKPOINTS / "sbd-nano"
@@ -56,14 +56,14 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
             return CheckpointInfo(*of_adapter, is_trained=True, has_adapter=True)
         config = object_in(place / "config.json")
         tokenizer = object_in(place / "tokenizer_config.json")
-        block_config = config.get("set_block_decoding")
-        sizes = block_range_of(block_config, str(folder))
+        settings = BlockSettings.read(config.get("set_block_decoding"), str(folder))
         is_whole = has_weights(place)
     except (OSError, ValueError, KeyError, TypeError, ModelError):
         return None
+    sizes = settings.block_range
     if sizes is None or not is_whole or not isinstance(tokenizer.get("mask_token"), str):
         return None
-    return CheckpointInfo(place.resolve().name, sizes, says_trained(block_config))
+    return CheckpointInfo(place.resolve().name, sizes, settings.is_trained)
 
 
 def own_cpu_dtype(folder: str | Path) -> object:

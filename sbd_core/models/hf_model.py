@@ -17,13 +17,10 @@ from sbd_core.models.exactness import Exactness, keeps_bits
 from sbd_core.models.logits_rules import rules_of_folder, with_processors
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_config import (
-    block_range_of,
-    calibration_of,
+    BlockSettings,
     end_token_ids,
-    is_trained_for_blocks,
     own_repetition_penalty,
     reach_of,
-    strategy_of,
 )
 from sbd_core.models.protocol import Backend, Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats
@@ -97,13 +94,12 @@ class HuggingFaceModel:
         self.mask_token_id = usable_mask_token_id(model, tokenizer)
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = reach_of(model.config)
-        told = getattr(model.config, "set_block_decoding", None)
-        self.block_range = block_range_of(told, name)
-        self.strategy = strategy_of(told, name)
-        self.calibration = calibration_of(told, name)
+        settings = BlockSettings.of(model.config, name)
+        self.block_range, self.strategy = settings.block_range, settings.strategy
+        self.calibration = settings.calibration
         if adapter is not None and adapter.info.calibration is not None:
             self.calibration = adapter.info.calibration
-        self.is_trained = self.mask_token_id is not None and is_trained_for_blocks(model.config)
+        self.is_trained = self.mask_token_id is not None and settings.is_trained
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()
         )

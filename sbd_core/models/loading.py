@@ -30,9 +30,9 @@ from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.model_config import (
+    BlockSettings,
     add_end_token,
     block_config,
-    block_range_of,
     loading_options,
     name_mask_token,
 )
@@ -122,7 +122,7 @@ def _digests(model: Any, name: str, source: Path, adapter: BlockAdapter | None) 
 
 
 def _largest_block(model: Any, name: str) -> int:
-    block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+    block_range = BlockSettings.of(model.config, name).block_range
     return block_range[1] if block_range else DecodeConfig().block_size
 
 

@@ -7,6 +7,7 @@ logits are of its own position. Two things are not taken over: there the first t
 always the causal head's; and a prompt read both ways, the other mode, is not read.
 """
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from sbd_core.config import PENALTIES, Calibration, StrategyName, require_strategy
@@ -19,41 +20,44 @@ def block_config(block_range: tuple[int, int], strategy: StrategyName = "sbd") -
     return {"min_block_size": low, "max_block_size": high, "strategy": strategy}
 
 
-def block_range_of(block_config: Any, name: str) -> tuple[int, int] | None:
-    """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
-    if block_config is None:
-        return None
-    try:
-        low, high = int(block_config["min_block_size"]), int(block_config["max_block_size"])
-    except (TypeError, KeyError, ValueError) as error:
-        raise ModelError(
-            f"{name}: config.set_block_decoding is malformed: {block_config!r}"
-        ) from error
-    if not 1 <= low <= high:
-        raise ModelError(f"{name}: config.set_block_decoding is malformed: {block_config!r}")
-    return low, high
+@dataclass(frozen=True, slots=True)
+class BlockSettings:
+    """The values of config.set_block_decoding, or what holds without it.
 
-
-def strategy_of(block_config: Any, name: str) -> StrategyName:
-    """The strategy that config.set_block_decoding names, sbd where it names none.
-
-    Raises ModelError.
+    block_range: smallest and largest block, None where nothing is said. is_trained: whether the
+    model has learnt to read masks; prepared and not yet trained, it has not. strategy,
+    calibration: see SetBlockModel.
     """
-    strategy: Any = block_config.get("strategy", "sbd") if isinstance(block_config, dict) else "sbd"
-    try:
-        require_strategy(strategy)
-    except ArgumentError as error:
-        raise ModelError(f"{name}: config.set_block_decoding: {error}") from error
-    return strategy
 
+    block_range: tuple[int, int] | None = None
+    is_trained: bool = False
+    strategy: StrategyName = "sbd"
+    calibration: Calibration = field(default_factory=Calibration)
 
-def calibration_of(block_config: Any, name: str) -> Calibration:
-    """The calibration within set_block_decoding, else the usual one; ModelError if malformed."""
-    told = block_config.get("calibration") if isinstance(block_config, dict) else None
-    try:
-        return Calibration() if told is None else Calibration(**told)
-    except (TypeError, ArgumentError) as error:
-        raise ModelError(f"{name}: its calibration of drafts is malformed: {told!r}") from error
+    @classmethod
+    def of(cls, config: Any, name: str) -> "BlockSettings":
+        """Read those of a transformers config. Raises ModelError, which calls the model `name`."""
+        return cls.read(getattr(config, "set_block_decoding", None), name)
+
+    @classmethod
+    def read(cls, data: Any, name: str) -> "BlockSettings":
+        """Read config.set_block_decoding itself. Raises ModelError."""
+        if data is None:
+            return cls()
+        try:
+            low, high = int(data["min_block_size"]), int(data["max_block_size"])
+            strategy, calibration = data.get("strategy", "sbd"), data.get("calibration") or {}
+            require_strategy(strategy)
+            is_trained = data.get("is_trained", True) is not False
+            settings = cls((low, high), is_trained, strategy, Calibration(**calibration))
+        except ArgumentError as error:
+            raise ModelError(f"{name}: config.set_block_decoding: {error}") from error
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
+            rule = f"config.set_block_decoding is malformed: {data!r}"
+            raise ModelError(f"{name}: {rule}") from error
+        if not 1 <= low <= high:
+            raise ModelError(f"{name}: config.set_block_decoding is malformed: {data!r}")
+        return settings
 
 
 def own_repetition_penalty(model: Any, name: str) -> float:
@@ -66,16 +70,6 @@ def own_repetition_penalty(model: Any, name: str) -> float:
     except ArgumentError as error:
         raise ModelError(f"{name}: {error}") from error
     return float(penalty)
-
-
-def is_trained_for_blocks(config: Any) -> bool:
-    """Whether a model has learnt to read masks: prepared and not yet trained, it has not."""
-    return says_trained(getattr(config, "set_block_decoding", None))
-
-
-def says_trained(block_config: Any) -> bool:
-    """Whether config.set_block_decoding, if any, says that the model was trained."""
-    return isinstance(block_config, dict) and block_config.get("is_trained", True) is not False
 
 
 def reach_of(config: Any) -> int | None:
@@ -107,7 +101,7 @@ def add_end_token(model: Any, tokenizer: Any) -> None:
 
 def untrained_note(config: Any, name: str) -> str | None:
     """A warning for a model that was not trained to read masks; None for one that was."""
-    if is_trained_for_blocks(config):
+    if BlockSettings.of(config, name).is_trained:
         return None
     return (
         f"{name} is not trained for Set Block Decoding, so its answers by blocks will be poor: "

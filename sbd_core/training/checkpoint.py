@@ -23,7 +23,7 @@ from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.json_node import json_of
 from sbd_core.models.adapters import WEIGHTS_FILE, Fingerprint, write_adapter
 from sbd_core.models.loading import read
-from sbd_core.models.model_config import add_end_token, block_config, strategy_of
+from sbd_core.models.model_config import BlockSettings, add_end_token, block_config
 from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
@@ -58,9 +58,9 @@ def export(
     shipped.to(torch.bfloat16)
     is_sbd = recipe.stage == "sbd"
     if is_sbd:
-        told = getattr(model.config, "set_block_decoding", None)
+        strategy = BlockSettings.of(model.config, "init").strategy
         sizes = (recipe.min_block_size, recipe.max_block_size)
-        shipped.config.set_block_decoding = block_config(sizes, strategy_of(told, "init"))
+        shipped.config.set_block_decoding = block_config(sizes, strategy)
         shipped.config.mask_token_id = tokenizer.mask_token_id
     add_end_token(shipped, tokenizer)
     shipped.generation_config = _generation_config(shipped, tokenizer)
