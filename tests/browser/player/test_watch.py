@@ -281,7 +281,7 @@ def test_what_a_gamma_near_0_would_reveal_is_what_decoding_again_at_it_reveals(s
     story.mouse.click(box["x"] + box["width"] * 0.05, box["y"] + 10)
     note = story.locator(".sbd-budget-note")
     expect(note).to_contain_text("would be revealed")
-    gamma, count = re.search(r"γ (\S+) spent · (\d+) would", note.inner_text()).groups()
+    gamma, count = re.search(r"γ (\S+) · (\d+) would", note.inner_text()).groups()
     assert 0 < float(gamma) < 0.005
     expect(story.locator(".sbd-gamma")).to_have_attribute("aria-valuenow", gamma)
     old = state(story)["run"]
@@ -289,4 +289,4 @@ def test_what_a_gamma_near_0_would_reveal_is_what_decoding_again_at_it_reveals(s
     is_decoded_again(story, old)
     ran = story.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.solver.gamma")
     assert ran == float(gamma)
-    expect(note).to_contain_text(f"of γ {gamma} spent · {count} revealed")
+    expect(note).to_contain_text(f"of γ {gamma} · {count} revealed")

@@ -6,7 +6,7 @@ import pytest
 
 from sbd_core.errors import ModelError
 from sbd_core.models.bases import SMOLLM2
-from tests.browser.conftest import RUN, decode_button, has_begun, sync_api
+from tests.browser.conftest import RUN, advanced, decode_button, has_begun, sync_api
 from tests.ui.doubles import FakeBase, story_model
 from ui.examples import presets
 from ui.lazy_model import LazyModel
@@ -126,3 +126,23 @@ def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(
     page.get_by_role("button", name="Delete the download").click()
     expect(choice(page, "small 5M")).to_be_checked()
     assert not base.is_there
+
+
+def test_the_form_says_what_a_model_and_a_recording_changed_in_it(serve, open_page, base) -> None:
+    base.is_there = True
+    nano = Offer(lambda: LazyModel.of(story_model(name="sbd-nano")), title="nano 5M")
+    page = open_page(serve(Models([large(), nano], first=nano)))
+    line = page.locator(".sbd-status-line")
+    slider = page.locator(".sbd-ways")
+    before = slider.bounding_box()
+    advanced(page)
+    page.get_by_label("Block size").fill("4")
+    choice(page, "Large 135M").check()
+    expect(line).to_contain_text("With Large 135M the form now has")
+    expect(line).to_contain_text("blocks of 16")
+    choice(page, "nano 5M").check()
+    page.get_by_label("Longest answer, tokens").first.fill("64")
+    page.get_by_role("button", name="Word problem").click()
+    expect(line).to_contain_text("Recorded: the form now has")
+    expect(line).to_contain_text("at most 128 tokens")
+    assert slider.bounding_box() == before

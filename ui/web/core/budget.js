@@ -215,5 +215,5 @@ export function budgetNote(run, pass, preview, layout) {
     const who = layout.free ? "none" : "each";
     return `${who} below γ ${gamma} nats · ${count} ${verb}${more}`;
   }
-  return `${spent.toFixed(digits)} of γ ${gamma} spent · ${count} ${verb}${more}`;
+  return `${spent.toFixed(digits)} of γ ${gamma} · ${count} ${verb}${more}`;
 }

@@ -73,7 +73,7 @@ const FEW_PASSES = 12;
 const FEW_A_SECOND = 1.25;
 
 // While a run is still coming in, fall no further behind it than this.
-const MAX_LAG_SECONDS = 0.75;
+const MAX_LAG_SECONDS = 0.3; // the server sends news every 0.125 s
 
 // A forward pass on the screen costs the browser as much as one of a small model costs the engine,
 // which may work beside it on the same cores. So no more than an eye can tell apart.

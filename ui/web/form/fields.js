@@ -5,7 +5,8 @@ import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
 import { LANE_TITLES, SOLVER_TITLES } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
-import { numberBox, playerOf } from "../dom/page.js";
+import { numberBox } from "../dom/page.js";
+import { sayStatus } from "../in_browser/bridge.js";
 
 /** @import { Run } from "../core/run/run.js" */
 
@@ -129,7 +130,7 @@ let waiting;
 
 /**
  * Tell what the form has now that it had not, once it has settled.
- * @param {string} cause "With nano"
+ * @param {string} cause of it, as the sentence begins: "With nano"
  */
 export function tellChanges(cause) {
   const before = settings();
@@ -142,7 +143,7 @@ export function tellChanges(cause) {
     left -= 1;
     const other = now.filter((words) => !before.includes(words));
     if (hasSettled && other.length)
-      playerOf(document)?.tellVisitor(`${cause} the form now has ${listInWords(other)}.`);
+      sayStatus(`${cause} the form now has ${listInWords(other)}.`, false, true);
     else if (left > 0) waiting = setTimeout(look, LOOK_MS);
   }
   clearTimeout(waiting);

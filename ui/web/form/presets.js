@@ -38,7 +38,7 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
     const isShown = Boolean(recording) && currentView() !== "compare";
     typeInto(box, prompts[next] ?? "", { hasSettings: isShown });
     if (!recording || !isShown) return;
-    tellChanges("With this recording");
+    tellChanges("Recorded:");
     choose(recording);
   });
 

@@ -55,6 +55,8 @@ export function mountPlayer({ element, value, trigger, signal }) {
   take(value);
   if (currentView() !== "watch") player.set({ isPlaying: false });
   new TabKeeper(player, signal).restore();
+  player.fit();
+  player.paint(); // in its first frame: what comes in the next one would move the page
   stopWithoutServer(player, signal);
   return take;
 }

@@ -67,6 +67,7 @@ class Tile {
     const own = state.token === undefined ? "\u200a" : text;
     if (joined) showToken(this.token, joined.text, `${joined.index + 1}/${joined.count}`);
     else showToken(this.token, own);
+    setStyle(this.token, "--letters", String(this.token.textContent?.length || 1));
     const title =
       positionTitle(view, position, state) +
       (joined ? `, part ${joined.index + 1} of ${joined.count} of “${joined.text}”` : "");

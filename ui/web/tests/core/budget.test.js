@@ -131,7 +131,7 @@ test("a dragged γ is not printed as 0, nor below what it spends", () => {
   const run = runOf(wire(start(), PREFILL, { ...FIRST, masked }));
   const gamma = draggedGamma(0.00071);
   const note = budgetNote(run, 1, gamma, layOut(run, 1, revealedAt(run, 1, gamma), gamma));
-  assert.equal(note, "0.00070 of γ 0.00071 spent · 3 would be revealed");
+  assert.equal(note, "0.00070 of γ 0.00071 · 3 would be revealed");
 });
 
 test("a gamma reveals what the solver would", () => {
@@ -143,9 +143,9 @@ test("a gamma reveals what the solver would", () => {
 test("the note says what was spent of gamma, and what was, or would be, revealed", () => {
   const run = runOf();
   const one = layOut(run, 1, new Set([1]));
-  assert.equal(budgetNote(run, 1, null, one), "0.00 of γ 0.10 spent · 1 revealed");
+  assert.equal(budgetNote(run, 1, null, one), "0.00 of γ 0.10 · 1 revealed");
   const both = layOut(run, 1, BOTH);
-  assert.equal(budgetNote(run, 1, 2, both), "0.05 of γ 2.00 spent · 2 would be revealed");
+  assert.equal(budgetNote(run, 1, 2, both), "0.05 of γ 2.00 · 2 would be revealed");
   const none = layOut(run, 0, new Set());
   assert.equal(budgetNote(run, 0, null, none), "the first forward pass reads the prompt");
   const topK = runOf(wire(start({ solver: { name: "top-k", k: 1 } }), PREFILL, FIRST));
@@ -163,7 +163,7 @@ test("as many digits as it takes to see why no more was revealed, and no more th
   };
   const three = [0.0645, 0.0382, 0.12].map((nats, at) => [at, nats, 0, 0.9]);
   const [note, free] = seen(three, 0.1);
-  assert.equal(note, "0.038 of γ 0.10 spent · 2 revealed", "0.04 + 0.06 would be within 0.10");
+  assert.equal(note, "0.038 of γ 0.10 · 2 revealed", "0.04 + 0.06 would be within 0.10");
   assert.equal(free, "the largest is not counted: 0.065");
   assert.match(seen(three, 0.09)[0] ?? "", /^0\.04 of γ 0\.09 /);
   assert.match(seen(three.slice(0, 2), 0.1)[0] ?? "", /^0\.04 of γ 0\.10 /, "no more to reveal");
