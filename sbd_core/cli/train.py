@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.errors import ArgumentError, require_number
-from sbd_core.json_node import json_of
+from sbd_core.errors import ArgumentError, ModelError, require_number
+from sbd_core.models.checkpoint_info import object_in
+from sbd_core.models.model_config import BlockSettings
 
 if TYPE_CHECKING:
     from sbd_core.training.recipe import Recipe
@@ -177,14 +178,16 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _prepared_range(init: Path | None) -> dict[str, int]:
     """The block sizes that `prepare` recorded in the folder."""
+    if init is None:
+        return {}
     try:
-        config = json_of((init / "config.json").read_text("utf-8")) if init else {}
-        said = config.get("set_block_decoding") or {}
-        if said.get("is_trained") is not False:
-            return {}
-        return {name: int(said[name]) for name in ("min_block_size", "max_block_size")}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        data = object_in(init / "config.json").get("set_block_decoding")
+        settings = BlockSettings.read(data, "init")
+    except (OSError, ValueError, ModelError):
         return {}  # loading it says what is wrong
+    if settings.is_trained or settings.block_range is None:
+        return {}
+    return dict(zip(("min_block_size", "max_block_size"), settings.block_range, strict=True))
 
 
 def _tasks(words: str) -> dict[str, float]:

@@ -161,6 +161,20 @@ class BlockAdapter:
         embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
         return SamplerHead(into, out, embedding.weight.detach(), head.weight.detach())
 
+    @classmethod
+    def of(cls, info: BlockAdapterInfo, tensors: Mapping[str, Tensor]) -> "BlockAdapter":
+        """The adapter of tensors(); others are left out. Raises KeyError, ValueError."""
+        layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
+        for key in tensors:
+            if key.startswith("layers.") and key.endswith(".A"):
+                _, index, name, _ = key.split(".")
+                pair = tensors[key], tensors[f"{key[:-1]}B"]
+                layers.setdefault(int(index), {})[name] = pair
+        ordered = tuple(layers[index] for index in range(len(layers)))
+        into, out = tensors.get("sampler.into"), tensors.get("sampler.out")
+        sampler = None if into is None or out is None else (into, out)
+        return cls(info, ordered, tensors["mask_embedding"], sampler)
+
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by the names that they are stored under."""
         tensors = {"mask_embedding": self.mask_embedding}
@@ -235,23 +249,12 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
             raise ModelError(
                 f"model: {shown(str(folder / name))} is damaged: {one_line(error)}"
             ) from error
-    joined = _joined(stored)
-    layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
     try:
-        mask_embedding = joined["mask_embedding"]
-        for key in joined:
-            if key.startswith("layers.") and key.endswith(".A"):
-                _, index, name, _ = key.split(".")
-                pair = joined[key], joined[f"{key[:-1]}B"]
-                layers.setdefault(int(index), {})[name] = pair
-        ordered = tuple(layers[index] for index in range(len(layers)))
+        return BlockAdapter.of(info, _joined(stored))
     except (KeyError, ValueError) as error:
         raise ModelError(
             f"model: {shown(str(folder))} lacks {shown(error.args[0])} of its block adapter"
         ) from error
-    into, out = joined.get("sampler.into"), joined.get("sampler.out")
-    sampler = None if into is None or out is None else (into, out)
-    return BlockAdapter(info, ordered, mask_embedding, sampler)
 
 
 def _joined(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -187,23 +187,11 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
 def _adapter_in(
     manifest: Mapping[str, Any], tensors: Mapping[str, "Tensor"]
 ) -> "BlockAdapter | None":
-    from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
+    from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
 
     told = manifest["adapter"]
     if told is None:
         return None
     info = BlockAdapterInfo.of(told)
-    num_layers = manifest["config"]["num_layers"]
-    layers = tuple(
-        {
-            name: (tensors[f"layers.{index}.{name}.A"], tensors[f"layers.{index}.{name}.B"])
-            for name in LINEARS
-            if f"layers.{index}.{name}.A" in tensors
-        }
-        for index in range(num_layers)
-    )
     mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
-    sampler = (
-        (tensors["sampler.into"], tensors["sampler.out"]) if "sampler.into" in tensors else None
-    )
-    return BlockAdapter(info, layers, mask, sampler)
+    return BlockAdapter.of(info, {**tensors, "mask_embedding": mask})
