@@ -223,7 +223,9 @@ def test_a_gpu_that_cannot_decode_is_told_and_left(
     page = gpu_browser.new_page()
     with serving(tmp_path / "site") as server:
         page.goto(on_watch(address(server) + ADAPTED))
-        expect(page.locator(WORDS)).to_contain_text(f"{words} Your processor decodes instead.")
+        expect(page.locator(WORDS)).to_have_text(
+            f"Decode runs in your browser by adapted, on your processor. {words}"
+        )
         has_decoded(page)
         page.close()
 
@@ -241,6 +243,6 @@ def test_a_gpu_with_the_least_limits_decodes(gpu_browser, site, tmp_path) -> Non
 
 def test_a_browser_without_a_gpu_says_so_and_decodes(open_page, server) -> None:
     page = open_page(address(server) + "?engine=gpu")
-    words = "This browser gives the page no GPU. Your processor decodes instead."
+    words = "on your processor. This browser gives the page no GPU."
     expect(page.locator(WORDS)).to_contain_text(words)
     has_decoded(page)

@@ -40,7 +40,6 @@ import { Session } from "./session/session.js";
 const MOST_THREADS = 4;
 /** Of weights: passes over less are over on a processor before a GPU has begun. */
 const LEAST_GPU_BYTES = 50_000_000;
-const INSTEAD = "Your processor decodes instead.";
 const STOPPED = "Your GPU stopped, perhaps for want of memory.";
 /** Of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
 /** @type {Record<Engine, string>} */
@@ -106,11 +105,11 @@ async function load({ base, engine }) {
   const isForGpu = engine === "webgpu" || (isLarge && engine !== "wasm");
   const gpu = isForGpu ? await openGpu(engine === "webgpu").catch(() => null) : null;
   const lost = gpu?.device.lost.then(() => Promise.reject(new EngineError(STOPPED)));
-  let why = engine === "webgpu" && !gpu ? `This browser gives the page no GPU. ${INSTEAD}` : "";
+  let why = engine === "webgpu" && !gpu ? "This browser gives the page no GPU." : "";
   const found =
     gpu &&
     (await Promise.race([opened(manifest, files, gpu), lost]).catch((error) => {
-      why = `${messageOf(error, "Your GPU cannot run the model.")} ${INSTEAD}`;
+      why = messageOf(error, "Your GPU cannot run the model.");
       tell({ kind: "progress", bytes: Number.NEGATIVE_INFINITY });
     }));
   if (found) lost?.catch(() => tell({ kind: "lost" }));

@@ -164,6 +164,7 @@ class HereView {
     this.button.addEventListener("click", () => {
       if (this.setting.is_only && this.decoder.state === "coming") this.decoder.cancel();
       else this.turn();
+      void this.lookAround();
     });
     this.remove.addEventListener("click", () => void this.forget());
     inBrowser.take = (wish) => {
@@ -176,8 +177,10 @@ class HereView {
       const model = setting.models?.find((each) => each.name === name);
       if (!model || model.name === this.decoder.place.source.name) return;
       this.setting = { ...this.setting, ...model };
+      this.kept = { stores: [], isWhole: false };
       this.decoder.use(sourceOf(name, addressOf(model.base, true)));
       this.begin();
+      void this.lookAround();
     };
     document.addEventListener(SETTLED_EVENT, () => void this.lookAround(), { signal });
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
@@ -210,7 +213,8 @@ class HereView {
     const { state, bytes, isOn } = this.decoder;
     const { is_only: isOnly } = this.setting;
     const size = `${(this.setting.bytes / 1e6).toFixed(1)} MB`;
-    const waits = `Decode fetches the model first, ${size}, and then runs in your browser`;
+    const first = this.kept.isWhole ? "loads the model" : `fetches the model first, ${size},`;
+    const waits = `Decode ${first} and then runs in your browser`;
     const elsewhere = isOnly ? waits : "Decode runs on the server";
     const { source } = this.decoder.place;
     const isOther = source.name !== this.setting.name;
