@@ -17,7 +17,7 @@ from sbd_core.files import new_folder
 from sbd_core.hf.preparation import logits, probes, require_same, write_checked
 from sbd_core.models.adapters import is_adapter
 from sbd_core.models.backends.transformers import GatedLinears
-from sbd_core.models.checkpoint_info import bundled_folder, is_block_adapter
+from sbd_core.models.checkpoint_info import folder_of, is_block_adapter
 from sbd_core.models.loading import read_with_adapter, read_with_peft
 from sbd_core.models.model_config import BlockSettings
 from sbd_core.models.source_check import require_causal_lm
@@ -119,7 +119,7 @@ def read_adapted(
     model.generate(**inputs, custom_generate=sbd_core.hf.generate, strategy="verify") decodes with
     the adapter; without custom_generate the model is its base. Raises ArgumentError, ModelError.
     """
-    folder = bundled_folder(str(path)) or Path(path)
+    folder = folder_of(path)
     if not is_block_adapter(folder):
         rule = "must be the folder of a block adapter, as sbd train-adapter writes it"
         raise ArgumentError("path", rule, str(path))

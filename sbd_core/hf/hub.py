@@ -14,7 +14,7 @@ from sbd_core.hf.preparation import read_fit
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.hf.web import export_web
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder, is_block_adapter
+from sbd_core.models.checkpoint_info import folder_of, is_block_adapter
 from sbd_core.models.exactness import keeps_bits
 from sbd_core.models.model_config import BlockSettings, reach_of
 from sbd_core.models.quiet import bars_only_on_a_terminal
@@ -72,7 +72,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
     ArgumentError, ModelError; `out` is then as it was.
     """
     target = new_folder(out)
-    source = DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
+    source = folder_of(model)
     name = str(source)
     if is_block_adapter(source):
         rule = "is an adapter beside its base, for which transformers alone has no code"

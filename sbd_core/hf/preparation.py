@@ -17,8 +17,7 @@ from sbd_core.errors import ModelError, require_integer, shown
 from sbd_core.files import new_folder, replaced_folder
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
-from sbd_core.models.bases import BASES, require_base
-from sbd_core.models.loading import read
+from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import (
     MaskToken,
     choose_mask_token,
@@ -27,7 +26,6 @@ from sbd_core.models.mask_token import (
 )
 from sbd_core.models.model_config import block_config
 from sbd_core.models.quiet import bars_only_on_a_terminal
-from sbd_core.models.source_check import require_source
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
 TOLERANCE = 1e-3
@@ -89,7 +87,7 @@ def prepare(
     require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
     target, name = new_folder(out), str(source)
-    model, tokenizer = read_fit(str(require_base(name)) if name in BASES else name)
+    model, tokenizer = read_fit(name)
     rows_before = num_embedding_rows(model)
     mask = choose_mask_token(model, tokenizer)
     texts = probes(min(rows_before, len(tokenizer)), mask.token_id)
@@ -112,10 +110,10 @@ def prepare(
 
 def read_fit(name: str) -> tuple[Any, Any]:
     """(model, tokenizer). Raises ModelError for an adapter and for what cannot read a block."""
-    is_folder = require_source(name)
-    if is_folder and is_adapter(name):
-        raise ModelError(f"model: {shown(name)} is an adapter: sbd merge makes it a model first")
-    return read(name, "auto", is_folder=is_folder)
+    path, is_folder = located(name)
+    if is_folder and is_adapter(path):
+        raise ModelError(f"model: {shown(path)} is an adapter: sbd merge makes it a model first")
+    return read(path, "auto", is_folder=is_folder)
 
 
 def _describe(

@@ -19,9 +19,8 @@ from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.checkpoint_info import (
-    DEFAULT_CHECKPOINT,
     WEB_MANIFEST,
-    bundled_folder,
+    folder_of,
     is_block_adapter,
     is_web_folder,
 )
@@ -86,7 +85,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     ModelError; `out` is then as it was.
     """
     target = new_folder(out)
-    source = DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
+    source = folder_of(model)
     if dtype not in (None, "float32", "int8"):
         raise ArgumentError("dtype", "must be float32 or int8", dtype)
     read_model, tokenizer, adapter = _read(source)

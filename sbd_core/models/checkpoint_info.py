@@ -42,7 +42,7 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     Gives None for whatever only loading can tell: a hub id, a model not trained for blocks, a
     folder that is damaged or not there.
     """
-    place = DEFAULT_CHECKPOINT if folder is None else bundled_folder(str(folder)) or Path(folder)
+    place = folder_of(folder)
     try:
         if is_web_folder(place):
             told = object_in(place / WEB_MANIFEST)
@@ -105,6 +105,11 @@ def bundled_folder(name: str) -> Path | None:
     folder = CHECKPOINTS / name
     is_name = name in (DEFAULT_CHECKPOINT.name, REAL_MODEL)
     return folder if is_name and folder.is_dir() else None
+
+
+def folder_of(model: str | Path | None) -> Path:
+    """The folder that a model's name or path stands for, None for the bundled one."""
+    return DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
 
 
 def object_in(file: Path) -> dict[str, Any]:

@@ -173,6 +173,15 @@ def read(
     return model, tokenizer
 
 
+def located(source: str, argument: str = "model") -> tuple[str, bool]:
+    """The folder or hub id that a name stands for, a known base's too; whether it is a folder.
+
+    Raises ModelError, which calls it `argument`.
+    """
+    path = str(require_base(source)) if source in BASES else source
+    return path, require_source(path, argument)
+
+
 def read_with_peft(
     source: str, adapter: dict[str, Any], dtype: Any, argument: str = "model"
 ) -> tuple[Any, PreTrainedTokenizerBase]:
@@ -183,8 +192,7 @@ def read_with_peft(
     """
     base = adapter["base_model_name_or_path"]
     name = f"base_model_name_or_path of {source}"
-    base_source = str(require_base(base)) if base in BASES else base
-    is_folder = require_source(base_source, name)
+    base_source, is_folder = located(base, name)
     if base_source == source or (is_folder and is_adapter(base_source)):
         raise ModelError(f"{argument}: {shown(source)} is an adapter of an adapter; merge its base")
     revision = adapter.get("revision")
@@ -209,8 +217,7 @@ def read_with_adapter(
     """
     adapter = read_block_adapter(folder)
     info = adapter.info
-    source = str(require_base(info.base)) if info.base in BASES else info.base
-    is_folder = require_source(source, f"the base of {folder.name}")
+    source, is_folder = located(info.base, f"the base of {folder.name}")
     model, tokenizer = read(source, dtype, is_folder=is_folder, argument="model")
     if model.dtype != torch.float16 and Fingerprint.of(model).values != info.base_digest:
         raise ModelError(

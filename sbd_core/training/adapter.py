@@ -30,7 +30,6 @@ from sbd_core.files import recover, replaced_folder
 from sbd_core.models.adapters import Fingerprint
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.backends.transformers import MODULES
-from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import (
     LINEARS,
     BlockAdapter,
@@ -41,9 +40,8 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.checkpoint_info import ADAPTER_INFO, is_block_adapter
 from sbd_core.models.devices import chosen_device, has_bf16
-from sbd_core.models.loading import read
+from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
-from sbd_core.models.source_check import require_source
 from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
@@ -249,8 +247,7 @@ def read_base(
     """
     place = chosen_device(device)
     dtype = torch.bfloat16 if has_bf16(place) else torch.float32
-    path = str(require_base(source)) if source in BASES else source
-    is_folder = require_source(path, "base")
+    path, is_folder = located(source, "base")
     model, tokenizer = read(path, dtype, is_folder=is_folder, argument="base")
     name_here = Path(path).name
     if not has_known_shape(model):
