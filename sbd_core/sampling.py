@@ -42,14 +42,14 @@ class Candidates:
         position no token, or for a temperature that is negative or not finite.
         """
         require_number("temperature", temperature, 0)
-        distribution = probabilities(logits, temperature)
-        best = argmax(logits)
-        likeliest = distribution.gather(1, best[:, None])[:, 0]
+        softmax = _Softmax.of(logits, temperature)
+        _refuse_nan(softmax.total.tolist())
+        distribution = softmax.distribution()
         return cls(
-            token_ids=best if temperature == 0 else sample(distribution, generator),
-            probability=likeliest,
-            margin=_margins(distribution, best, likeliest),
-            entropy=_entropies(logits.float(), best, distribution, temperature),
+            token_ids=softmax.best if temperature == 0 else sample(distribution, generator),
+            probability=1 / softmax.total,
+            margin=softmax.margin(),
+            entropy=softmax.entropy(),
             distribution=distribution,
         )
 
@@ -161,23 +161,21 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
     if spec.forbidden_id is not None:
         columns["forbidden"] = rows[:, spec.forbidden_id].clone()
         forbid(rows, [spec.forbidden_id])
-    distribution = _softmax(rows, spec.temperature)
-    best = argmax(rows)
-    likeliest = distribution.gather(1, best[:, None])[:, 0]
-    columns |= {"first": distribution.select(1, 0), "probability": likeliest}
+    softmax = _Softmax.of(rows, spec.temperature)
+    columns |= {"total": softmax.total, "probability": 1 / softmax.total}
     if spec.has_margin:
-        columns["margin"] = _margins(distribution, best, likeliest)
+        columns["margin"] = softmax.margin()
     if spec.has_entropy:
-        columns["entropy"] = _entropies(rows, best, distribution, spec.temperature)
+        columns["entropy"] = softmax.entropy()
     # Stacked, as each number fetched by itself would be a wait for the device.
     numbers = dict(zip(columns, torch.stack(list(columns.values())).tolist(), strict=True))
     if not all(value < math.inf for value in numbers.get("forbidden", [])):
         raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
-    _refuse_nan(numbers["first"])
+    _refuse_nan(numbers["total"])
     top_ids, top_probabilities = [], []
     if spec.num_top:
         listed = top(rows, min(spec.num_top, rows.shape[1]))[0]
-        top_ids, top_probabilities = listed.tolist(), distribution.gather(1, listed).tolist()
+        top_ids, top_probabilities = listed.tolist(), softmax.probabilities(listed).tolist()
     return LogitStats(
         probability=numbers["probability"],
         margin=numbers.get("margin", []),
@@ -185,34 +183,86 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
         logits=logits,
         start=start,
         temperature=spec.temperature,
-        best_ids=best.tolist(),
+        best_ids=softmax.best.tolist(),
         top_ids=top_ids,
         top_probabilities=top_probabilities,
-        distribution=distribution.cpu() if spec.temperature else None,
+        distribution=softmax.distribution().cpu() if spec.temperature else None,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Softmax:
+    """The softmax of rows (rows, vocab) of logits / temperature; at 0 of the logits.
+
+    best: the first of the largest of each row. below: by how much a logit over the temperature is
+    less than the largest, in fp32. powers: exp(below). total: their sum; NaN for a row that has a
+    logit that is NaN or inf, or none above -inf.
+    """
+
+    best: Tensor
+    below: Tensor
+    powers: Tensor
+    total: Tensor
+
+    @classmethod
+    def of(cls, logits: Tensor, temperature: float) -> "_Softmax":
+        if logits.ndim != 2 or logits.shape[-1] == 0:
+            raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
+        rows = logits.float()
+        best = argmax(rows)
+        below = rows - rows.gather(1, best[:, None])
+        if temperature:
+            # In fp64, as any temperature a float can hold must neither vanish nor overflow.
+            below = (below.double() / temperature).float()
+        powers = below.exp()
+        return cls(best, below, powers, powers.sum(1))
+
+    def margin(self) -> Tensor:
+        """p1 - p2 of each row."""
+        return (1 - self._others().amax(1)) / self.total
+
+    def entropy(self) -> Tensor:
+        """Nats (rows,); exactly 0 where one token has it all.
+
+        The best token's own 1 is left out of the sum, where it would round small ones away.
+        """
+        below = self.below.clamp_min(torch.finfo(torch.float32).min)  # 0 times -inf would be NaN
+        surprise = torch.linalg.vecdot(self.powers, below) / self.total
+        return torch.log1p(self._others().sum(1)) - surprise
+
+    def _others(self) -> Tensor:
+        return self.powers.scatter(1, self.best[:, None], 0.0)
+
+    def probabilities(self, token_ids: Tensor) -> Tensor:
+        """The probabilities of tokens (rows, n)."""
+        return self.powers.gather(1, token_ids) / self.total[:, None]
+
+    def distribution(self) -> Tensor:
+        """The probability of every token (rows, vocab)."""
+        return self.powers / self.total[:, None]
+
+
 BLOCK = 256
-"""Size of the pieces whose largest logit a CPU finds first, which is several times as fast."""
+"""Size of the pieces whose largest logit top() on a CPU finds first, several times as fast."""
+
+
+def is_on_cpu(tensor: Tensor) -> bool:
+    """Whether its numbers can be read where they lie, so that other ways than torch's are open."""
+    return tensor.device.type == "cpu"
 
 
 def argmax(rows: Tensor) -> Tensor:
     """The first of the largest of each row (rows, vocab)."""
-    size = rows.shape[1]
-    if rows.device.type != "cpu" or size < 2 * BLOCK:
+    if not is_on_cpu(rows):
         return rows.argmax(1)
-    last = rows[:, size - BLOCK :].amax(1, keepdim=True)  # it may overlap with the block before
-    block = torch.cat([rows.unfold(1, BLOCK, BLOCK).amax(2), last], 1).argmax(1)
-    starts = (block * BLOCK).clamp_max(size - BLOCK)[:, None]
-    inside = rows.gather(1, starts + torch.arange(BLOCK)).argmax(1)
-    return starts[:, 0] + inside
+    return torch.from_numpy(rows.detach().numpy().argmax(1))  # several times as fast as torch's
 
 
 def top(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The tokens (rows, count) of the largest logits of (rows, vocab), best first, and these."""
     size = rows.shape[1]
     num_blocks = size // BLOCK
-    if rows.device.type != "cpu" or 4 * count > num_blocks:
+    if not is_on_cpu(rows) or 4 * count > num_blocks:
         values, ids = rows.topk(count, 1)
         return ids, values
     blocks = rows.unfold(1, BLOCK, BLOCK).amax(2).topk(count, 1, sorted=False).indices
@@ -223,60 +273,9 @@ def top(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return among.gather(1, ids), values
 
 
-def _margins(distribution: Tensor, best: Tensor, top: Tensor) -> Tensor:
-    """p1 - p2 of each row; twice as fast as topk(2)."""
-    return top - distribution.scatter(-1, best[:, None], 0.0).amax(dim=-1)
-
-
-def _entropies(logits: Tensor, best: Tensor, distribution: Tensor, temperature: float) -> Tensor:
-    """Nats (rows,) of the distribution; exactly 0 where one token has it all.
-
-    log p is log p of the best token and what its logit is above, over the temperature: several
-    times as fast as a logarithm of each p.
-    """
-    place = best[:, None]
-    below = logits - logits.gather(1, place)
-    if temperature:
-        below = (below.double() / temperature).float()
-    below.clamp_min_(torch.finfo(torch.float32).min)  # 0 times -inf would be NaN
-    likeliest = distribution.gather(1, place)
-    # The share of the others keeps the digits that 1 less it would lose.
-    others = distribution.scatter_(1, place, 0.0).sum(1)
-    distribution.scatter_(1, place, likeliest)
-    likeliest = likeliest[:, 0]
-    surest = torch.where(likeliest > 0.5, torch.log1p(-others), likeliest.log())
-    return 0 - surest - torch.linalg.vecdot(distribution, below)
-
-
-def probabilities(logits: Tensor, temperature: float) -> Tensor:
-    """(block, vocab) logits -> fp32 softmax of logits / temperature; at 0 of the logits.
-
-    Raises ArgumentError as Candidates.from_logits does.
-    """
-    distribution = _softmax(logits, temperature)
-    _refuse_nan(distribution.select(1, 0).tolist())
-    return distribution
-
-
-def _softmax(logits: Tensor, temperature: float) -> Tensor:
-    """probabilities(), unchecked but for the shape."""
-    if logits.ndim != 2 or logits.shape[-1] == 0:
-        raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
-    scaled = logits.float()
-    if temperature > 0:
-        # Shifted first: a large logit over a small temperature would overflow to inf - inf.
-        # In fp64, as any temperature a float can hold must neither vanish nor overflow.
-        shifted = scaled - scaled.amax(dim=-1, keepdim=True)
-        scaled = (shifted.double() / temperature).float()
-    return scaled.softmax(dim=-1)
-
-
-def _refuse_nan(firsts: Sequence[float]) -> None:
-    """Raise ArgumentError if a softmax row is NaN; its first entry tells.
-
-    A row with a logit that is NaN or inf, or with none above -inf, is NaN throughout.
-    """
-    if math.isnan(sum(firsts)):
+def _refuse_nan(totals: Sequence[float]) -> None:
+    """Raise ArgumentError if the total of a softmax row is NaN."""
+    if math.isnan(sum(totals)):
         raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
 
 

@@ -6,8 +6,11 @@ logits and token ids, not what the tokens of a forward pass are for.
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from sbd_core import sampling
 
 
 class SeenTokens:
@@ -60,7 +63,8 @@ class SeenTokens:
         later: for each row, the tokens before it that were not added yet.
         """
         if len(self._index) != len(self._ids) or self._index.device != rows.device:
-            self._index = torch.tensor(list(self._ids), dtype=torch.long, device=rows.device)
+            ids = np.fromiter(self._ids, np.int64)
+            self._index = torch.from_numpy(ids).to(rows.device)
         rows.index_copy_(1, self._index, scaled(rows.index_select(1, self._index), self._penalty))
         new = [[each for each in token_ids if each not in self._ids] for token_ids in later]
         penalise(rows, new, self._penalty)
@@ -72,7 +76,12 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
     seen may have fewer entries than there are rows.
     """
     pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
-    if pairs and penalty != 1:
+    if pairs and penalty != 1 and sampling.is_on_cpu(rows):
+        values, factor = rows.numpy(), np.float32(penalty)
+        for place in pairs:  # a few, by which torch would take several times as long
+            value = values[place]
+            values[place] = value * factor if value < 0 else value / factor
+    elif pairs and penalty != 1:
         row, token_id = torch.tensor(pairs, device=rows.device).unbind(1)
         rows[row, token_id] = scaled(rows[row, token_id], penalty)
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
+from sbd_core import sampling
 from sbd_core.config import DecodeConfig, StrategyName
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
@@ -18,7 +19,6 @@ from sbd_core.sampling import (
     LogitStatsSpec,
     compute_logit_stats,
     forbid,
-    probabilities,
 )
 
 INF = math.inf
@@ -160,7 +160,9 @@ def test_forbid_touches_the_tokens_named_and_no_other() -> None:
     assert logits[:, [1, 3]].tolist() == [[-INF, -INF]] * 2
     kept = [0, 2, 4]
     assert torch.equal(logits[:, kept], before[:, kept])
-    assert probabilities(logits, 0.0)[:, 3].tolist() == [0.0, 0.0]
+    distribution = Candidates.from_logits(logits).distribution
+    assert distribution is not None
+    assert distribution[:, 3].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
@@ -347,7 +349,8 @@ class Fetched(TorchFunctionMode):
 
 
 @pytest.mark.parametrize("strategy", get_args(StrategyName))
-def test_no_row_of_logits_leaves_the_device(nano, strategy) -> None:
+def test_no_row_of_logits_leaves_the_device(nano, strategy, monkeypatch) -> None:
+    monkeypatch.setattr(sampling, "is_on_cpu", lambda _: False)
     with Fetched() as fetched:
         trace = generate(nano, "2 + 2", DecodeConfig(strategy=strategy, max_new_tokens=24))
     assert len(fetched.shapes) >= trace.num_forwards

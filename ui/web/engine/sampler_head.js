@@ -5,7 +5,7 @@ import { topOf } from "./stats.js";
 
 /** @import { Logits } from "./model.js" */
 
-const NUM_CANDIDATES = 256;
+const NUM_CANDIDATES = 96;
 const MAX_KEPT_TOKENS = 512;
 const EPSILON = 2 ** -23; // of fp32, as rms_norm() has it where it is given none
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import Linear, Parameter
 
-from sbd_core.models.block_adapter import BlockAdapter
+from sbd_core.models.block_adapter import BlockAdapter, Pairs, side_by_side
 
 MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
 STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
@@ -182,11 +182,10 @@ class LowRank:
     up: Tensor
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[Tensor, Tensor]], like: Tensor) -> "LowRank":
-        """A (rank, in), B (out, rank) of layers side by side: their products do not mix."""
-        down = torch.cat([a for a, _ in pairs]).t().contiguous()
-        up = torch.block_diag(*(b.t().float() for _, b in pairs))
-        return cls(*(part.to(like.device, like.dtype) for part in (down, up)))
+    def of(cls, pairs: Pairs, like: Tensor) -> "LowRank":
+        """The layers of side_by_side()."""
+        parts = (part.t().contiguous() for part in side_by_side(pairs))
+        return cls(*(part.to(like.device, like.dtype) for part in parts))
 
     def add_to(self, out: Tensor, x: Tensor, rows: BlockRows) -> None:
         """Add the product of x's block rows to those of `out`, in place."""

@@ -44,12 +44,11 @@ from sbd_core.models.backends.onnx.basis import (
     turned_columns,
     turned_rows,
 )
+from sbd_core.models.block_adapter import Pairs, side_by_side
 
 Dtype = Literal["float32", "int8"]
 AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
 """A (rank, in) and B (out, rank) by the name of a linear layer, of each layer."""
-Pairs = Sequence[tuple[Tensor, Tensor]]
-"""Of linear layers side by side."""
 GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
 BLOCKS_GRAPH_FILE = "model-blocks.onnx"
 """The graph with an adapter, for forward passes that read blocks."""
@@ -306,11 +305,12 @@ class Exporter:
             name, operand, lambda: joined(written([y.weight for y in linears])), shared=shared
         )
         if pairs and w.reads_blocks:
-            low = self._multiplied(f"{name}.A", operand, lambda: joined([a for a, _ in pairs]))
+            ups = written([b for _, b in pairs])
+            down, up = side_by_side([(a, b) for (a, _), b in zip(pairs, ups, strict=True)])
+            low = self._multiplied(f"{name}.A", operand, lambda: joined([down]))
             low = w.node("Mul", [low, "is_of_block"], f"{low}.of_blocks")
-            # Beside each other, so that each adds to its own linear layer what its own A gave.
-            up = w.weight(f"{name}.B", lambda: torch.block_diag(*written([b for _, b in pairs])))
-            product = w.node("Gemm", [low, up, product], f"{product}.adapted", transB=1)
+            inputs = [low, w.weight(f"{name}.B", lambda: up), product]
+            product = w.node("Gemm", inputs, f"{product}.adapted", transB=1)
         if operand.scale is not None:
             product = w.node("Mul", [product, operand.scale], f"{name}.scaled")
         if linears[0].bias is not None:
