@@ -3,7 +3,6 @@
 import errno
 import socket
 from importlib import import_module
-from pathlib import Path
 
 import sbd_core
 from sbd_core.config import DecodeConfig
@@ -14,6 +13,7 @@ from sbd_core.models.checkpoint_info import (
     DEFAULT_CHECKPOINT,
     REAL_MODEL,
     bundled_folder,
+    folder_of,
     is_block_adapter,
     object_in,
     read_checkpoint_info,
@@ -130,13 +130,6 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     else:
         first = next((offer for offer in offers if offer.name == path_or_hub_id), nano)
     return Models([first] if on_zero_gpu() else offers, first=first)
-
-
-def folder_of(path_or_hub_id: str | None) -> Path:
-    """The folder of a model that is one, or that ships with this package."""
-    if path_or_hub_id is None:
-        return DEFAULT_CHECKPOINT
-    return bundled_folder(path_or_hub_id) or Path(path_or_hub_id)
 
 
 def base_of(path_or_hub_id: str | None) -> BaseSource | None:

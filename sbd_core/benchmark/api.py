@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.benchmark.methods import (
-    BASELINE,
+    GENERATE,
     Ask,
     Method,
     TimedAnswer,
@@ -154,7 +154,7 @@ class Timed:
         return len(self.answer.token_ids) / self.seconds
 
 
-Rows = dict[str, list[Timed]]
+Timings = dict[str, list[Timed]]
 """Timings by method; every list covers the same prompts."""
 
 
@@ -168,7 +168,7 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
     more = more or More()
     result: dict[str, Any] = {"model": model.name, "device": model.device}
     result |= {"dtype": model.dtype, "runs_on": model.runs_on}
-    missing = left_out(model, more)
+    missing = methods_left_out(model, more)
     twins = {"": model}
     if more.with_dtypes:
         twins, refused = in_each_dtype(model)
@@ -184,11 +184,11 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
     return {**result, "other_load": load_of_others, "circumstances": environment(model.folder)}
 
 
-def left_out(model: HuggingFaceModel, more: More) -> list[str]:
+def methods_left_out(model: HuggingFaceModel, more: More) -> list[str]:
     """Methods that the model cannot run, each with the reason."""
     notes = []
     if more.assistant is None:
-        notes.append(f"{BASELINE}, assistant: left out, no --assistant was given")
+        notes.append(f"{GENERATE}, assistant: left out, no --assistant was given")
     if model.mask_token_id is None:
         notes.append(f"sbd, verify: left out, {model.name} has no mask token")
     elif model.block_range is None:
@@ -225,7 +225,7 @@ def _rows(
     from tqdm import tqdm
 
     suites = {name: held_out(name, workload.limit, workload.seed) for name in SUITES}
-    tasks: dict[str, Rows] = {}
+    tasks: dict[str, Timings] = {}
     with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
         for name, examples in suites.items():
             for rows in time_methods(methods, model, examples, workload.rounds):
@@ -239,14 +239,14 @@ def time_methods(
     model: HuggingFaceModel,
     examples: Sequence[Example],
     num_rounds: int,
-) -> Iterator[Rows]:
+) -> Iterator[Timings]:
     """Time every method on every prompt, one after the other, yielding after each prompt.
 
     The first method is the baseline the answers are compared with. Best of `num_rounds` rounds
     of A B A B counts for each prompt: what disturbs a run only ever makes it longer. Each round
     has an order of its own, as a method slows the next by what it leaves in the processor's caches.
     """
-    rows: Rows = {method.name: [] for method in methods}
+    rows: Timings = {method.name: [] for method in methods}
     prompts = [model.encode(example.prompt, is_raw=False) for example in examples]
     for method in methods:
         method.answer(prompts[0])
@@ -267,7 +267,7 @@ def time_methods(
         yield rows
 
 
-def row(name: str, baseline: str, tasks: Mapping[str, Rows]) -> dict[str, Any]:
+def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any]:
     """Rates, ratios to the baseline prompt by prompt, and counts, by task and in all."""
     cells: dict[str, dict[str, Any]] = {}
     for task_name, rows in tasks.items():

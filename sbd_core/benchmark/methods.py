@@ -22,7 +22,7 @@ from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 
-BASELINE = "transformers generate()"
+GENERATE = "transformers generate()"
 LLAMA_CPP = "llama.cpp, 8 bits"
 LOOK_UP_TOKENS = 10
 GAMMAS = (0.1, 0.35)
@@ -152,11 +152,11 @@ def by_transformers(
         return ask
 
     methods = [
-        Method(BASELINE, asking()),
-        Method(f"{BASELINE}, prompt look-up", asking(prompt_lookup_num_tokens=LOOK_UP_TOKENS)),
+        Method(GENERATE, asking()),
+        Method(f"{GENERATE}, prompt look-up", asking(prompt_lookup_num_tokens=LOOK_UP_TOKENS)),
     ]
     if helper is not None:
-        methods.append(Method(f"{BASELINE}, assistant", asking(assistant_model=helper)))
+        methods.append(Method(f"{GENERATE}, assistant", asking(assistant_model=helper)))
     return methods
 
 

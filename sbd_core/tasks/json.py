@@ -1,7 +1,7 @@
 """Facts in a short text to one line of JSON.
 
 Every value asked for stands in the text as it must be copied; yes and no become true and false, and
-what is not told is null. What decides the split is the set of fields asked for, whatever the record,
+what is not told is null. What decides the split is the set of fields asked for, whatever the topic,
 their order or values.
 """
 
@@ -29,10 +29,10 @@ MISSING_RATE, EXTRA_RATE, SNAKE_RATE, AFTER_RATE, JOIN_RATE = 0.03, 0.5, 0.4, 0.
 
 Told = tuple[object, str]
 """A value, and the words of the text that tell it."""
-Kind = Callable[[Random], Told]
+Draw = Callable[[Random], Told]
 
 
-def whole(low: int, high: int, step: int = 1) -> Kind:
+def whole(low: int, high: int, step: int = 1) -> Draw:
     """A whole number."""
 
     def draw(random: Random) -> Told:
@@ -42,23 +42,23 @@ def whole(low: int, high: int, step: int = 1) -> Kind:
     return draw
 
 
-def text(draw: Callable[[Random], str]) -> Kind:
+def text(draw: Callable[[Random], str]) -> Draw:
     """Whatever text `draw` gives."""
 
-    def kind(random: Random) -> Told:
+    def drawn(random: Random) -> Told:
         value = draw(random)
         return value, value
 
-    return kind
+    return drawn
 
 
-def one_of(choices: str | Sequence[str]) -> Kind:
+def one_of(choices: str | Sequence[str]) -> Draw:
     """One of some texts, apart by commas or as a list."""
     items = choices.split(", ") if isinstance(choices, str) else choices
     return text(lambda random: random.choice(items))
 
 
-def several(choices: str | Sequence[str]) -> Kind:
+def several(choices: str | Sequence[str]) -> Draw:
     """Two or three different ones of some texts."""
     items = choices.split(", ") if isinstance(choices, str) else choices
 
@@ -87,20 +87,20 @@ TITLE = one_of(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One fact of a record. tellings: said of the subject; of yes and no both, apart by a bar."""
+    """One fact of a topic. tellings: said of the subject; of yes and no both, apart by a bar."""
 
     name: str
-    kind: Kind
+    draw: Draw
     tellings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Topic:
     """A sort of thing that has facts. subject: "" for a person, else what it is called later on."""
 
     subject: str
     name: str
-    kind: Kind
+    draw: Draw
     opening: tuple[str, ...]
     """Sentences that tell its name."""
     fields: tuple[Field, ...]
@@ -109,8 +109,8 @@ class Record:
 AGE = Field("age", whole(18, 90), ("is {} years old",))
 JOB = Field("job", one_of(words.JOBS), ("works as a {}", "is a {}"))
 HOME = Field("city", CITY, ("lives in {}", "comes from {}"))
-RECORDS = (
-    Record("", "name", FIRST_NAME, ("Meet {}.", "This is {}.", "I met {} today.", "My friend is called {}."), (
+TOPICS = (
+    Topic("", "name", FIRST_NAME, ("Meet {}.", "This is {}.", "I met {} today.", "My friend is called {}."), (
         AGE, JOB, HOME,
         Field("pet", one_of("cat, dog, parrot, hamster, turtle, horse"), ("has a {}", "owns a {}")),
         Field("hobby", one_of("music, cooking, chess, painting, sailing, gardening"), ("likes {}", "enjoys {}")),
@@ -120,14 +120,14 @@ RECORDS = (
         Field("married", yes_no, ("is married|is not married",)),
         Field("height", whole(120, 205), ("is {} cm tall",)),
     )),
-    Record("", "name", FULL_NAME, ("We have a new contact, {}.", "My name is {}.", "Here is the card of {}."), (
+    Topic("", "name", FULL_NAME, ("We have a new contact, {}.", "My name is {}.", "Here is the card of {}."), (
         AGE, HOME, JOB,
         Field("phone", PHONE, ("can be reached at {}", "has the phone number {}")),
         Field("email", EMAIL, ("reads mail at {}", "uses the address {}")),
         Field("country", COUNTRY, ("comes from {}", "was born in {}")),
         Field("newsletter", yes_no, ("wants the newsletter|does not want the newsletter",)),
     )),
-    Record("the animal", "name", FIRST_NAME, ("A pet called {} is here.", "Our patient is {}.", "We have found {}."), (
+    Topic("the animal", "name", FIRST_NAME, ("A pet called {} is here.", "Our patient is {}.", "We have found {}."), (
         Field("animal", one_of("cat, dog, parrot, hamster, turtle, horse, pony, snake"), ("is a {}",)),
         Field("age", whole(1, 25), ("is {} years old",)),
         Field("color", COLOR, ("has {} fur",)),
@@ -136,7 +136,7 @@ RECORDS = (
         Field("toys", several("ball, rope, bone, mouse, ring, stick"), ("plays with {}",)),
         Field("vaccinated", yes_no, ("is vaccinated|is not vaccinated",)),
     )),
-    Record("the event", "event", one_of("concert, workshop, lecture, market, festival, meeting, race, party"),
+    Topic("the event", "event", one_of("concert, workshop, lecture, market, festival, meeting, race, party"),
            ("There will be a {}.", "Come to our {}.", "You are invited to a {}.", "We plan a {}."), (
         Field("day", DAY, ("takes place on {}", "is on {}")),
         Field("time", TIME, ("starts at {}", "begins at {}")),
@@ -149,7 +149,7 @@ RECORDS = (
         Field("price", whole(2, 90), ("costs {} dollars",)),
         Field("free", yes_no, ("is free|is not free",)),
     )),
-    Record("the book", "title", TITLE, ('I read "{}".', 'The book is called "{}".', 'The library has "{}".'), (
+    Topic("the book", "title", TITLE, ('I read "{}".', 'The book is called "{}".', 'The library has "{}".'), (
         Field("author", FULL_NAME, ("was written by {}", "is by {}")),
         Field("year", whole(1890, 2025), ("came out in {}", "was published in {}")),
         Field("pages", whole(40, 900), ("has {} pages", "is {} pages long")),
@@ -157,7 +157,7 @@ RECORDS = (
         Field("languages", several("English, French, German, Spanish, Italian, Polish"), ("can be read in {}",)),
         Field("bestseller", yes_no, ("is a bestseller|is not a bestseller",)),
     )),
-    Record("the film", "title", TITLE, ('We saw "{}".', 'The film is called "{}".', 'Last night I watched "{}".'), (
+    Topic("the film", "title", TITLE, ('We saw "{}".', 'The film is called "{}".', 'Last night I watched "{}".'), (
         Field("director", FULL_NAME, ("was directed by {}",)),
         Field("year", whole(1925, 2026), ("is from {}", "came out in {}")),
         Field("minutes", whole(60, 220), ("lasts {} minutes", "is {} minutes long")),
@@ -167,7 +167,7 @@ RECORDS = (
         Field("day", DAY, ("is shown on {}",)),
         Field("time", TIME, ("begins at {}", "starts at {}")),
     )),
-    Record("the dish", "dish", one_of(words.FOODS), ("Tonight we cook {}.", "Here is my recipe for {}.", "Our dish of the day is {}."), (
+    Topic("the dish", "dish", one_of(words.FOODS), ("Tonight we cook {}.", "Here is my recipe for {}.", "Our dish of the day is {}."), (
         Field("minutes", whole(5, 180, 5), ("takes {} minutes", "is ready in {} minutes")),
         Field("servings", whole(2, 12), ("serves {}", "is enough for {} people")),
         Field("ingredients", several("butter, cheese, garlic, pepper, chicken, beef, mushroom, spinach, honey, cream"), ("needs {}", "is made with {}")),
@@ -176,7 +176,7 @@ RECORDS = (
         Field("vegetarian", yes_no, ("is vegetarian|is not vegetarian",)),
         Field("price", whole(2, 40), ("costs {} dollars",)),
     )),
-    Record("the order", "item", one_of(words.THINGS), ("New order: {}.", "Somebody ordered {}.", "There is an order for {}."), (
+    Topic("the order", "item", one_of(words.THINGS), ("New order: {}.", "Somebody ordered {}.", "There is an order for {}."), (
         Field("quantity", whole(2, 90), ("holds {} pieces", "is for {} pieces")),
         Field("price", whole(3, 199), ("costs {} dollars", "comes to ${}")),
         Field("customer", FULL_NAME, ("is for {}", "was placed by {}")),
@@ -213,18 +213,18 @@ def generate(random: Random, split: Split) -> Example:
     """An extraction whose set of fields belongs to `split`; a field that is not told is null."""
     wording = draw_wording(random, split)
     while True:
-        record = random.choice(RECORDS)
-        anchor = Field(record.name, record.kind, record.opening)
+        topic = random.choice(TOPICS)
+        anchor = Field(topic.name, topic.draw, topic.opening)
         count = random.choices(NUM_FIELDS, NUM_FIELDS_WEIGHTS)[0]
-        asked = random.sample((anchor, *record.fields), count)
+        asked = random.sample((anchor, *topic.fields), count)
         if split_of(", ".join(sorted(field.name for field in asked))) == split:
             break
     untold = [field for field in asked if field is not anchor and random.random() < MISSING_RATE]
-    others = [field for field in record.fields if field not in asked]
+    others = [field for field in topic.fields if field not in asked]
     extra = random.sample(others, 1) if others and random.random() < EXTRA_RATE else []
     rest = [field for field in asked if field is not anchor and field not in untold] + extra
     random.shuffle(rest)
-    facts = {id(field): field.kind(random) for field in (anchor, *rest)}
+    facts = {id(field): field.draw(random) for field in (anchor, *rest)}
     is_snake = random.random() < SNAKE_RATE
     keys = [field.name.replace(" ", "_") if is_snake else field.name for field in asked]
     values = [facts[id(field)][0] if id(field) in facts else None for field in asked]
@@ -232,15 +232,15 @@ def generate(random: Random, split: Split) -> Example:
     around = random.choice(AFTER if random.random() < AFTER_RATE else BEFORE)
     asking = ASKS.draw(random, wording).format(fields=listed(keys))
     told = [(field, facts[id(field)]) for field in rest]
-    prompt = around.format(ask=asking, text=tell(random, record, facts[id(anchor)][1], told))
+    prompt = around.format(ask=asking, text=tell(random, topic, facts[id(anchor)][1], told))
     return Example(NAME, prompt, answer, answer, wording)
 
 
-def tell(random: Random, record: Record, name: str, told: Sequence[tuple[Field, Told]]) -> str:
+def tell(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, Told]]) -> str:
     """The facts as a text: a sentence that tells the name, then what is said of it."""
-    parts = [random.choice(record.opening).format(name)]
-    later = record.subject or ("she" if name.split()[0] in words.WOMEN else "he")
-    pronoun = "it" if record.subject else later
+    parts = [random.choice(topic.opening).format(name)]
+    later = topic.subject or ("she" if name.split()[0] in words.WOMEN else "he")
+    pronoun = "it" if topic.subject else later
     said: list[str] = []
     for field, (value, word) in told:
         telling = random.choice(field.tellings)

@@ -52,10 +52,10 @@ from sbd_core.training.checkpoint import (
 )
 from sbd_core.training.examples import NO_LIMITS, ModelLimits, encoded_record
 from sbd_core.training.graceful_stop import StepAbandoned, StopWish
-from sbd_core.training.sources import LeftOut, read_source
+from sbd_core.training.sources import Skipped, read_source
 from sbd_core.training.step import follow_gradients
 from sbd_core.training.synthesize import is_held_out
-from sbd_core.training.train import Loop, Tell
+from sbd_core.training.train import Loop, TellParts
 
 DEFAULT_PENALTY = 1.0
 STATE_FILE = "state.pt"
@@ -144,20 +144,20 @@ def read_texts(
     notes: list[str] = []
     for file in files:
         source = f"file:{file}"
-        left_out = LeftOut(source)
-        for record in read_source(source, left_out):
+        skipped = Skipped(source)
+        for record in read_source(source, skipped):
             pair = None
             if record.messages:
-                pair = encoded_record(tokenizer, record, name, left_out, limits)
+                pair = encoded_record(tokenizer, record, name, skipped, limits)
             room = max_tokens - len(pair[0]) if pair else 0
             if pair and room >= 4 and len(pair[1]) >= 2:
                 text = Text(tuple(pair[0]), tuple(pair[1][:room]))
                 (held_out if is_held_out(record.prompt) else training).append(text)
             elif pair:
-                left_out.add(f"do not fit into {max_tokens} tokens (--max-tokens)", record.where)
+                skipped.add(f"do not fit into {max_tokens} tokens (--max-tokens)", record.where)
             elif not record.messages:
-                left_out.add("are no answer to a prompt", record.where)
-        notes += left_out.notes()
+                skipped.add("are no answer to a prompt", record.where)
+        notes += skipped.notes()
     if not held_out and len(training) > 1:
         held_out.append(training.pop(0))
     if not training or not held_out:
@@ -555,7 +555,7 @@ class AdapterRun(Loop):
         total = 60 * self._minutes
         return round(self.seconds - self._first), 0 if math.isinf(total) else round(total)
 
-    def backward(self, tell: Tell) -> tuple[StepLoss, int]:
+    def backward(self, tell: TellParts) -> tuple[StepLoss, int]:
         """The loss of the step's states, whose gradients are then there, and their block size."""
         recipe = self._recipe
         generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)

@@ -14,7 +14,7 @@ from sbd_core.models.model_config import reach_of
 from sbd_core.tasks import Example
 from sbd_core.training.new_model import CHAT_TEMPLATE
 from sbd_core.training.recipe import Recipe
-from sbd_core.training.sources import LeftOut, Record, mixed, read_source
+from sbd_core.training.sources import Record, Skipped, mixed, read_source
 
 
 def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
@@ -49,7 +49,7 @@ def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> 
 
 Pair = tuple[list[int], list[int]]
 """Token ids of a prompt up to the assistant's turn, and of the answer with its end token."""
-Piece: TypeAlias = "tuple[array[int], array[int]]"
+Packed: TypeAlias = "tuple[array[int], array[int]]"
 """A Pair in arrays, which take a tenth of the memory of lists."""
 
 
@@ -112,7 +112,7 @@ class ExampleStream:
             )
         return fitting[: recipe.batch_size]
 
-    def _encoded(self, items: "Sequence[Example | Piece]") -> list[Pair]:
+    def _encoded(self, items: "Sequence[Example | Packed]") -> list[Pair]:
         made = encode_examples(
             self._tokenizer, [item for item in items if isinstance(item, Example)]
         )
@@ -122,37 +122,37 @@ class ExampleStream:
             for item in items
         ]
 
-    def _pieces(self, source: str) -> list[Piece]:
+    def _pieces(self, source: str) -> list[Packed]:
         """The records of a source that fit into a row; texts that do not are cut evenly.
 
         Only the last piece of a text ends in <eos>. Raises ArgumentError where none fits.
         """
-        pieces: list[Piece] = []
-        left_out = LeftOut(source)
-        for record in read_source(source, left_out):
+        pieces: list[Packed] = []
+        skipped = Skipped(source)
+        for record in read_source(source, skipped):
             if not record.messages:
-                pieces += self._cut(record, left_out)
+                pieces += self._cut(record, skipped)
                 continue
-            pair = encoded_record(self._tokenizer, record, "init", left_out, self._limits)
+            pair = encoded_record(self._tokenizer, record, "init", skipped, self._limits)
             if pair and self._fits(pair):
                 pieces.append((array("I", pair[0]), array("I", pair[1])))
             elif pair:
                 size = f"a row of {self._recipe.row_tokens} tokens (--row-tokens)"
-                left_out.add(f"do not fit with their masked copy into {size}", record.where)
-        left_out.require(pieces)
-        self.notes += left_out.notes()
+                skipped.add(f"do not fit with their masked copy into {size}", record.where)
+        skipped.require(pieces)
+        self.notes += skipped.notes()
         return pieces
 
-    def _cut(self, record: Record, left_out: LeftOut) -> list[Piece]:
+    def _cut(self, record: Record, skipped: Skipped) -> list[Packed]:
         """A text alone in equal pieces; the prompt of each is how it begins."""
         mark = template_mark(self._tokenizer, record.answer)
         if mark is not None:
             reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
-            left_out.add(reason, record.where)
+            skipped.add(reason, record.where)
             return []
         opening = text_opening(self._tokenizer)
         ids = [*encode_plain(self._tokenizer, record.answer), self._tokenizer.eos_token_id]
-        if not _can_read(self._tokenizer, ids, self._limits, record, left_out):
+        if not _can_read(self._tokenizer, ids, self._limits, record, skipped):
             return []
         longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
         longest = min(longest, (self._limits.reach or longest) - len(opening))
@@ -211,7 +211,7 @@ def encoded_record(
     tokenizer: Any,
     record: Record,
     name: str,
-    left_out: LeftOut,
+    skipped: Skipped,
     limits: ModelLimits = NO_LIMITS,
 ) -> Pair | None:
     """A record's turn; None, and noted, if the template of the model `name` refuses it or the
@@ -220,22 +220,22 @@ def encoded_record(
     try:
         prompt, answer = encode_turn(tokenizer, record.messages, record.answer, name)
     except ModelError as error:
-        left_out.add(f"cannot be written ({error})", record.where)
+        skipped.add(f"cannot be written ({error})", record.where)
         return None
-    if not _can_read(tokenizer, [*prompt, *answer], limits, record, left_out):
+    if not _can_read(tokenizer, [*prompt, *answer], limits, record, skipped):
         return None
     if limits.reach is not None and len(prompt) + len(answer) > limits.reach:
-        left_out.add(f"are longer than the {limits.reach} positions of the model", record.where)
+        skipped.add(f"are longer than the {limits.reach} positions of the model", record.where)
         return None
     return prompt, answer if record.is_finished else answer[:-1]
 
 
 def _can_read(
-    tokenizer: Any, ids: Sequence[int], limits: ModelLimits, record: Record, left_out: LeftOut
+    tokenizer: Any, ids: Sequence[int], limits: ModelLimits, record: Record, skipped: Skipped
 ) -> bool:
     """Whether the model has a row for each token; noted where a tokenizer was given more."""
     if limits.num_rows is None or max(ids) < limits.num_rows:
         return True
     token = shown(tokenizer.convert_ids_to_tokens(max(ids)))
-    left_out.add(f"hold {token}, which the model has no embedding for", record.where)
+    skipped.add(f"hold {token}, which the model has no embedding for", record.where)
     return False

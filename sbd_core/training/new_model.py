@@ -20,7 +20,7 @@ from transformers import (
 
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.training.recipe import Recipe
-from sbd_core.training.sources import LeftOut, mixed, read_source
+from sbd_core.training.sources import Skipped, mixed, read_source
 
 SPECIAL_TOKENS = ("<pad>", "<eos>", "<m>", "<user>", "<assistant>")
 PAD_ID, EOS_ID, MASK_ID, USER_ID, ASSISTANT_ID = range(len(SPECIAL_TOKENS))
@@ -81,7 +81,7 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 
 def _new_tokenizer(recipe: Recipe) -> PreTrainedTokenizerBase:
-    sources = [read_source(source, LeftOut(source)) for source in recipe.data]
+    sources = [read_source(source, Skipped(source)) for source in recipe.data]
     drawn = mixed(recipe.seed, recipe.tasks, sources)
     stream = islice(drawn, recipe.tokenizer_examples)
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)

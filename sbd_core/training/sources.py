@@ -26,7 +26,7 @@ SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 TEXT, RECORDS = (".txt",), (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 SAVED = "state.json"
 """File in a folder that datasets' Dataset.save_to_disk() wrote and load_dataset() cannot read."""
-Piece = TypeVar("Piece")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def require_sources(data: object) -> None:
 
 
 def mixed(
-    seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Piece]]
-) -> Iterator[Example | Piece]:
+    seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Item]]
+) -> Iterator[Example | Item]:
     """Draw items without end: of a task by its weight, or of a source at weight 1.
 
     No source is empty.
@@ -77,7 +77,7 @@ def mixed(
             yield random.choice(sources[index - len(chosen)])
 
 
-class LeftOut:
+class Skipped:
     """Answers and texts of a source that are not learnt: where they are, by the reason."""
 
     def __init__(self, source: str) -> None:
@@ -103,7 +103,7 @@ class LeftOut:
             raise ArgumentError("data", rule, self._source)
 
 
-def read_source(source: str, left_out: LeftOut) -> list[Record]:
+def read_source(source: str, skipped: Skipped) -> list[Record]:
     """All records of a source, at least one. Raises ArgumentError naming file and line."""
     kind, _, name = source.partition(":")
     records: list[Record] = []
@@ -113,8 +113,8 @@ def read_source(source: str, left_out: LeftOut) -> list[Record]:
         records = [Record((), part.strip(), source) for part in paragraphs if part.strip()]
     else:
         for row in _dataset(source, name) if kind == "hf" else _rows(Path(name)):
-            records += _answers(row, left_out)
-    left_out.require(records)
+            records += _answers(row, skipped)
+    skipped.require(records)
     return records
 
 
@@ -150,13 +150,13 @@ def _dataset(source: str, name: str) -> Iterator[Row]:
         ) from error
 
 
-def _answers(row: Row, left_out: LeftOut) -> list[Record]:
+def _answers(row: Row, skipped: Skipped) -> list[Record]:
     """Every turn of the assistant in one record, each with all that came before it."""
     chat = chat_of(row, has_answer=True)
     if chat.text is not None:
         if chat.text.strip():
             return [Record((), chat.text, row.where)]
-        left_out.add("are empty", row.where)
+        skipped.add("are empty", row.where)
         return []
     records = []
     is_finished = row.fields.get("finished") is not False
@@ -166,9 +166,9 @@ def _answers(row: Row, left_out: LeftOut) -> list[Record]:
                 said = chat.messages[:number]
                 records.append(Record(said, turn.content, row.where, is_finished))
             else:
-                left_out.add("are empty", row.where)
+                skipped.add("are empty", row.where)
     reason = "call tools, think apart, hold other than text, or follow such a turn"
-    left_out.add(reason, row.where, chat.num_cut)
+    skipped.add(reason, row.where, chat.num_cut)
     if not any(turn.role == "assistant" for turn in chat.turns[1:]) and not chat.num_cut:
-        left_out.add("have no answer to another turn", row.where)
+        skipped.add("have no answer to another turn", row.where)
     return records

@@ -65,7 +65,7 @@ STEPS_BEFORE_ESTIMATE = 4
 """Steps after which the time of one is known; the first may compile."""
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0
-Tell = Callable[[int, int], None]
+TellParts = Callable[[int, int], None]
 """Called with the number of parts of a step that are done, and of all its parts."""
 
 
@@ -96,7 +96,7 @@ class Loop(ABC):
         """How many units are behind, and how many there are."""
 
     @abstractmethod
-    def backward(self, tell: Tell) -> Any:
+    def backward(self, tell: TellParts) -> Any:
         """Make the gradients of the next step; gives what update() needs."""
 
     @abstractmethod
@@ -116,7 +116,7 @@ class Loop(ABC):
         """Write the state, then what ships, each whole or not at all."""
 
     def steps(
-        self, wish: StopWish, tell: Tell = lambda done, count: None
+        self, wish: StopWish, tell: TellParts = lambda done, count: None
     ) -> Iterator[dict[str, Any]]:
         """Train to the end, yielding the metrics of each step.
 
@@ -248,7 +248,7 @@ class Run(Loop):
             return round(self.seconds), round(60 * self.recipe.minutes)
         return self.step, self.recipe.steps
 
-    def steps(self, wish: StopWish, tell: Tell = lambda done, count: None) -> Iterator[Any]:
+    def steps(self, wish: StopWish, tell: TellParts = lambda done, count: None) -> Iterator[Any]:
         """See Loop."""
         require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
         workers = self._settings.num_workers
@@ -258,7 +258,7 @@ class Run(Loop):
         self._durations: list[float] = []
         yield from super().steps(wish, tell)
 
-    def backward(self, tell: Tell) -> tuple[Loss, Batch, float]:
+    def backward(self, tell: TellParts) -> tuple[Loss, Batch, float]:
         """See Loop; with the loss its batch, and how long that was waited for."""
         began = time.perf_counter()
         # A model with dropout draws what this step would draw had it not been stopped before.

@@ -13,7 +13,7 @@ import pytest
 
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.errors import ArgumentError
-from sbd_core.training.sources import LeftOut, read_source
+from sbd_core.training.sources import Skipped, read_source
 
 HELLO = [((("user", "Hi"),), "Hello.")]
 SHAREGPT = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello."}]
@@ -74,9 +74,9 @@ def read(path, data: str | bytes | object):
     if not isinstance(data, str | bytes):
         data = json.dumps(data)
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    left_out = LeftOut(f"file:{path}")
-    records = read_source(f"file:{path}", left_out)
-    return [(each.messages, each.answer) for each in records], left_out.notes()
+    skipped = Skipped(f"file:{path}")
+    records = read_source(f"file:{path}", skipped)
+    return [(each.messages, each.answer) for each in records], skipped.notes()
 
 
 @pytest.mark.parametrize(
@@ -181,17 +181,17 @@ def test_what_datasets_saves_is_read_by_the_library_itself(tmp_path) -> None:
     rows.save_to_disk(tmp_path / "one")
     datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "both")
     for source in (f"file:{tmp_path}/a.parquet", *(f"hf:{tmp_path}/{n}" for n in ("one", "both"))):
-        records = read_source(source, LeftOut(source))
+        records = read_source(source, Skipped(source))
         assert [(each.messages, each.answer) for each in records] == HELLO * 2
     with pytest.raises(ArgumentError, match="dataset that can be loaded"):
-        read_source(f"hf:{tmp_path}/one:test", LeftOut(""))
+        read_source(f"hf:{tmp_path}/one:test", Skipped(""))
 
 
 def test_a_folder_is_no_file_of_records_and_says_how_one_of_datasets_is_named(tmp_path) -> None:
     for name in ("saved", "saved.json"):
         (tmp_path / name).mkdir()
         with pytest.raises(ArgumentError, match=r"a folder of save_to_disk\(\) is hf:FOLDER"):
-            read_source(f"file:{tmp_path / name}", LeftOut(""))
+            read_source(f"file:{tmp_path / name}", Skipped(""))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sbd_core.training.batches import BatchBuilder
 from sbd_core.training.examples import ExampleStream, ModelLimits
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, read_recipe
-from sbd_core.training.sources import LeftOut, mixed, read_source
+from sbd_core.training.sources import Skipped, mixed, read_source
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_model, tiny_tokenizer
 from tests.core.training.training_runs import all_losses, interrupted_at, train
 
@@ -37,7 +37,7 @@ def written(folder: Path, name: str, data: str | bytes) -> str:
 
 
 def turns(source: str) -> list[tuple[str, str]]:
-    return [(record.prompt, record.answer) for record in read_source(source, LeftOut(source))]
+    return [(record.prompt, record.answer) for record in read_source(source, Skipped(source))]
 
 
 def test_a_text_file_is_one_text_a_paragraph(tmp_path) -> None:
@@ -317,7 +317,7 @@ def recipe_of(source: str, **changes):
 
 def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> None:
     source = source_of(tmp_path, {"messages": TALK, "id": 4})
-    first, second = read_source(source, LeftOut(source))
+    first, second = read_source(source, Skipped(source))
     assert (first.answer, len(first.messages)) == ("Yes.", 2)
     assert (second.answer, len(second.messages)) == ("The answer is 7.", 4)
     assert second.messages[2] == ("assistant", "Yes.")
@@ -337,7 +337,7 @@ def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> N
 def test_a_record_that_lacks_something_is_named_by_its_line(tmp_path, record, message) -> None:
     source = source_of(tmp_path, {"messages": TALK}, record)
     with pytest.raises(ArgumentError, match=f": line 2.*{message}"):
-        read_source(source, LeftOut(source))
+        read_source(source, Skipped(source))
 
 
 def test_a_turn_is_what_the_template_writes_to_the_end_token(chat_tokenizer) -> None:
