@@ -68,7 +68,7 @@ def test_a_typed_gamma_beyond_the_slider_is_run_as_it_is_and_said(story):
     advanced(story)
     story.get_by_label("γ", exact=True).fill("7")
     expect(story.get_by_text("γ 7 is above the usual 0 to 1")).to_be_visible()
-    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("γ 7 instead of")
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("instead of Exact (verify) and γ 7")
     decode(story)
     assert story.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.solver.gamma") == 7
     expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
@@ -154,7 +154,7 @@ def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_i
     expect(stale).to_be_hidden()
     story.get_by_label("Solver", exact=True).click()
     story.get_by_role("option", name="Random").click()
-    expect(stale).to_contain_text("the solver Random")
+    expect(stale).to_contain_text("Random instead of Set Block Decoding")
     story.get_by_label("Solver", exact=True).click()
     story.get_by_role("option", name="Entropy bound (Eq. 8)").click()
     expect(stale).to_be_hidden()

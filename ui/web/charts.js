@@ -1,7 +1,7 @@
 // The bar that opens and closes the charts under the player: a card each, drawn by Plotly once it comes into
 // sight. Nothing is asked of the server while they are closed; open, they follow the run that the player shows.
 
-import { LANE_TITLES, solverWords } from "./core/names.js";
+import { wayWords } from "./core/names.js";
 import { traceText } from "./core/run/trace.js";
 import { makeToggle } from "./dom/buttons.js";
 import { find, make } from "./dom/elements.js";
@@ -269,10 +269,9 @@ class ChartSection {
   note() {
     const run = playerOf(document)?.run;
     if (!run?.isComplete || run.id === "opening") return;
-    const name = run.strategy === "sbd" ? solverWords(run.solver) : LANE_TITLES[run.strategy];
     const rate = run.numbersAt(run.main.lastPass).tokensPerPass;
     this.marks.delete(run.id);
-    this.marks.set(run.id, { name: name ?? "", rate, right: run.main.verdict?.right ?? null });
+    this.marks.set(run.id, { name: wayWords(run), rate, right: run.main.verdict?.right ?? null });
   }
 
   /** Ask for the charts of the run shown, unless they are asked for already. */

@@ -3,7 +3,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
-import { LANE_TITLES, SOLVER_TITLES } from "../core/names.js";
+import { LANE_TITLES, PAPER, wayTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
 import { numberBox } from "../dom/page.js";
 import { sayStatus } from "../in_browser/bridge.js";
@@ -37,6 +37,7 @@ const OWN_AT_0 = ["repetition_penalty", "max_rows"];
 /** @type {string[]} */
 const DIAL_NAMES = DIALS.map(([name]) => name);
 
+const OF_SOLVER = ["gamma", "tau", "factor", "k", "by"];
 /** Settings of which each model has its own best. */
 const OF_MODEL = ["block_size"];
 
@@ -90,23 +91,20 @@ function dialWords(names) {
  */
 export function settingDifferences(run) {
   const settings = run.settings();
-  const strategy = choiceOf("strategy");
-  const isOther = strategy !== null && strategy !== run.strategy;
-  const words = isOther
-    ? [`${LANE_TITLES[strategy] ?? strategy} instead of ${LANE_TITLES[run.strategy]}`]
-    : [];
+  const strategy = choiceOf("strategy") ?? run.strategy;
+  const asked = wayTitle(strategy, choiceOf("solver") ?? run.solver.name);
+  const own = wayTitle(run.strategy, run.solver.name);
+  const words = asked === own ? [] : [`${asked} instead of ${own}`];
   const model = modelDifference(run.model);
   if (model) words.push(model);
-  const solver = choiceOf("solver");
-  const isOtherRule = run.strategy === "sbd" && solver !== null && solver !== run.solver.name;
-  if (isOtherRule) words.push(`the solver ${SOLVER_TITLES[solver] ?? solver}`);
   for (const [name, tell] of DIALS) {
     const own = settings[name];
     const asked = dialOf(name);
     if (own === undefined || asked === null || asked === own) continue;
     if (name === "block_size" && run.strategy === "ntp") continue;
     if (model && OF_MODEL.includes(name)) continue;
-    words.push(`${tell(asked)} instead of ${own || "as many as pay"}`);
+    const isNew = OF_SOLVER.includes(name) && run.strategy !== "sbd"; // no solver was at work there
+    words.push(isNew ? tell(asked) : `${tell(asked)} instead of ${own || "as many as pay"}`);
   }
   const seed = numberOf("seed");
   if (run.solver.name === "random" && seed !== null && seed !== run.config.seed) {
@@ -121,7 +119,7 @@ const NUM_LOOKS = 16;
 /** The strategy and the settings in the form, each in a few words. */
 function settings() {
   const strategy = choiceOf("strategy");
-  const title = strategy === null ? [] : [TITLES.strategy?.[strategy] ?? strategy];
+  const title = strategy === null ? [] : [wayTitle(strategy, choiceOf("solver") ?? PAPER)];
   return [...title, ...dialWords(DIAL_NAMES)];
 }
 

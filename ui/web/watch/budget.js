@@ -183,7 +183,7 @@ export class Budget {
     setStyle(node, "width", percent(width));
     setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
     setStyle(node, "--on-ink", inkOn(item.entropy, view.isDark));
-    showToken(node, view.run.tokenText(item.top[0]?.token));
+    showToken(node, view.run.shownText(item.top[0]?.token));
     const { isSum, digits } = this.layout ?? { isSum: true, digits: 2 };
     const why = isSum ? "not counted" : "though not below γ";
     const words = isFree ? `, revealed, ${why}` : isIn ? ", revealed" : "";

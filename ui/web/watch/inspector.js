@@ -41,7 +41,7 @@ function writtenText(run, { position, pass, token }) {
   const instead =
     drafted === undefined || drafted === token
       ? ""
-      : ` for the drafted ${tokenName(run.tokenText(drafted))}`;
+      : ` for the drafted ${tokenName(run.shownText(drafted))}`;
   return `Written in forward pass ${pass + 1}${instead}.`;
 }
 
@@ -142,7 +142,7 @@ export function hindsightText(view, focus) {
   if (item.argmax === run.main.fixed.get(focus)?.token) {
     return [`The causal forward pass gives this token ${share}. It agrees.`, "agrees"];
   }
-  const other = `${tokenName(run.tokenText(item.argmax))} (${formatPercent(item.argmaxProbability)})`;
+  const other = `${tokenName(run.shownText(item.argmax))} (${formatPercent(item.argmaxProbability)})`;
   return [
     `The causal forward pass gives this token ${share}; it would have said ${other}.`,
     "differs",
@@ -371,7 +371,7 @@ class Alternatives {
     });
     for (const { button, label } of [this.pin, this.branch]) {
       button.disabled = this.alternative === null || note !== "";
-      showToken(label, this.alternative ? run.tokenText(this.alternative.token) : "\u200a");
+      showToken(label, this.alternative ? run.shownText(this.alternative.token) : "\u200a");
     }
   }
 
@@ -381,7 +381,7 @@ class Alternatives {
    * @param {Top | null} entry
    */
   showRow({ run }, row, entry) {
-    const name = entry ? tokenName(run.tokenText(entry.token)) : "";
+    const name = entry ? tokenName(run.shownText(entry.token)) : "";
     row.shown.entry = entry;
     row.root.disabled = !entry;
     row.root.hidden = !entry;
@@ -389,7 +389,7 @@ class Alternatives {
     setAttribute(row.root, "title", isChosen ? `${name}: what Pin and Branch put here` : name);
     setAttribute(row.root, "aria-pressed", isChosen);
     row.root.classList.toggle("is-chosen", isChosen);
-    showToken(row.token, entry ? run.tokenText(entry.token) : "\u200a");
+    showToken(row.token, entry ? run.shownText(entry.token) : "\u200a");
     setText(row.value, entry ? formatPercent(entry.probability) : "");
     setStyle(row.bar, "transform", `scaleX(${entry?.probability ?? 0})`);
   }
@@ -460,7 +460,7 @@ export class Inspector {
     this.root.classList.toggle("has-no-pins", run.strategy !== "sbd");
     this.release.hidden = view.held === null;
     setText(this.kicker, inspectorKicker(view));
-    showToken(this.token, chosen === undefined ? "–" : run.tokenText(chosen));
+    showToken(this.token, chosen === undefined ? "–" : run.shownText(chosen));
     const reveal = "Point at a tile, a token or a cell.";
     setText(this.reveal, focus === null ? reveal : revealText(view, focus));
     setText(this.topTitle, guessTitle(run, pass, view.pass));

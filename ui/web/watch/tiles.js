@@ -62,9 +62,7 @@ class Tile {
     setText(this.position, String(position));
     setText(this.pass, pass);
     this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;
-    const isEnd = state.token !== undefined && view.run.main.isEnd(state.token);
-    const text = isEnd ? "end" : view.run.tokenText(state.token ?? 0);
-    const own = state.token === undefined ? "\u200a" : text;
+    const own = state.token === undefined ? "\u200a" : view.run.shownText(state.token);
     if (joined) showToken(this.token, joined.text, `${joined.index + 1}/${joined.count}`);
     else showToken(this.token, own);
     setStyle(this.token, "--letters", String(this.token.textContent?.length || 1));
@@ -74,7 +72,7 @@ class Tile {
     setAttribute(node, "title", title);
     setAttribute(node, "aria-label", title);
     this.struck.hidden = state.struck === undefined;
-    if (state.struck !== undefined) showToken(this.struck, view.run.tokenText(state.struck));
+    if (state.struck !== undefined) showToken(this.struck, view.run.shownText(state.struck));
     this.showState(view, position, state);
   }
 

@@ -73,9 +73,9 @@ export class Verdict {
  */
 export function besidePlain({ count }, exactness) {
   if (!count) return { words: "identical", reason: "Token for token next-token prediction’s." };
-  const words = `${count} ${count === 1 ? "token differs" : "tokens differ"}`;
+  const words = `${count} ${count === 1 ? "differs" : "differ"}`;
   const reason =
-    `${words} from the answer that next-token prediction wrote by itself; a wavy line marks those here. ` +
+    `Tokens: ${words} from the answer that next-token prediction wrote by itself; a wavy line marks those here. ` +
     "Hindsight counts otherwise: it goes on from the words written here.";
   const isRounding = exactness === "equal up to rounding";
   return { words, reason: isRounding ? `${reason} ${ROUNDING}` : reason };

@@ -76,7 +76,7 @@ export function makeVerifyLegend(without) {
  */
 function makeToken(run, token, look = "") {
   const node = make("span", `sbd-branch-token${look}`);
-  showToken(node, run.tokenText(token));
+  showToken(node, run.shownText(token));
   return node;
 }
 
@@ -90,11 +90,11 @@ function makeBranch(run, pass, branch) {
   const thrown = alternative === undefined ? position : position - 1;
   const { drafted } = draftedAt(run.main, pass, thrown);
   const instead = make("s", "sbd-branch-instead", { "aria-hidden": "true" });
-  showToken(instead, drafted === undefined ? "…" : run.tokenText(drafted));
+  showToken(instead, drafted === undefined ? "…" : run.shownText(drafted));
   const exact = alternative === undefined ? [] : exactTokens(run, pass, thrown);
-  const names = tokens.map((token) => tokenName(run.tokenText(token))).join(" ");
+  const names = tokens.map((token) => tokenName(run.shownText(token))).join(" ");
   const hidden = numHidden ? ` and ${numHidden} more` : "";
-  const right = exact.map((token) => tokenName(run.tokenText(token))).join(" ");
+  const right = exact.map((token) => tokenName(run.shownText(token))).join(" ");
   const title =
     alternative === undefined
       ? `Drafted in case position ${position} is thrown away, as it was: ${names}${hidden}`

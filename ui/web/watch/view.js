@@ -195,7 +195,7 @@ export function passMark({ item }) {
  * @param {TileState} [state]
  */
 export function positionTitle(view, position, state = tileState(view, position)) {
-  const text = state.token === undefined ? "" : `, ${tokenName(view.run.tokenText(state.token))}`;
+  const text = state.token === undefined ? "" : `, ${tokenName(view.run.shownText(state.token))}`;
   const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
   const isPlain = view.run.strategy === "ntp";
   const got = isPlain ? "written" : "revealed";
@@ -212,7 +212,7 @@ export function positionTitle(view, position, state = tileState(view, position))
     beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
     empty: isPlain ? "not written yet" : "masked",
   };
-  const name = state.struck === undefined ? "" : tokenName(view.run.tokenText(state.struck));
+  const name = state.struck === undefined ? "" : tokenName(view.run.shownText(state.struck));
   const struck = name && `, in the place of the drafted ${name}`;
   return `Position ${position}: ${kinds[state.kind]}${struck}${entropy}`;
 }

@@ -91,6 +91,14 @@ export class Run {
     );
   }
 
+  /**
+   * A token as the page shows it: what ends the answer is "end", whatever the model calls it.
+   * @param {number | undefined} token
+   */
+  shownText(token = -1) {
+    return this.main.isEnd(token) ? "end" : this.tokenText(token);
+  }
+
   /** @param {number | undefined} token */
   tokenText(token = -1) {
     return this.tokens.get(token) ?? "";

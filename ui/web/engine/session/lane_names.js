@@ -2,13 +2,12 @@
 // counterpart of lane_settings in ui/decode/form.py.
 
 import { GLOSSARY, SOLVER_LINES } from "../../core/glossary.js";
-import { LANE_TITLES, SOLVER_TITLES } from "../../core/names.js";
+import { LANE_TITLES, PAPER, SOLVER_TITLES } from "../../core/names.js";
 import { SOLVERS } from "../decoding/settings.js";
 import { ArgumentError } from "../errors.js";
 
 /** @import { Form } from "./form.js" */
 
-const PAPER = "entropy-bound";
 /** @type {Readonly<Record<string, string>>} */
 const LETTERS = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
 

@@ -12,7 +12,7 @@ import {
   PICTURE,
   PICTURE_MONO,
   pictureView,
-  solverLabel,
+  wayLabel,
   write,
 } from "./picture.js";
 
@@ -185,7 +185,7 @@ function drawFrame(context, run, pass, isDark) {
     colour: inks.text,
     width: 800,
   });
-  write(context, solverLabel(run), width - pad, 50, {
+  write(context, wayLabel(run), width - pad, 50, {
     size: 15,
     colour: inks.muted,
     align: "right",

@@ -1,7 +1,7 @@
 // A run's staircase as a picture for a paper, and what the animation's frames share with it. Draws on a canvas of its own with the staircase's own strokes; knows no page.
 
 import constants from "../../constants.json" with { type: "json" };
-import { LANE_TITLES, solverWords } from "../../core/names.js";
+import { wayWords } from "../../core/names.js";
 import { countOf } from "../../core/numbers.js";
 import { entropyColour, MAX_ENTROPY } from "../../core/scale.js";
 import {
@@ -246,24 +246,19 @@ export function staircasePicture(run, isDark, scale) {
     size: 13,
     colour: inks.muted,
   });
-  write(
-    context,
-    [run.model, solverLabel(run)].filter(Boolean).join(" · "),
-    width - pad,
-    height - 16,
-    { size: 13, colour: inks.muted, align: "right", width: 700 },
-  );
+  write(context, [run.model, wayLabel(run)].filter(Boolean).join(" · "), width - pad, height - 16, {
+    size: 13,
+    colour: inks.muted,
+    align: "right",
+    width: 700,
+  });
   return canvas;
 }
 
 /**
- * The rule and its sizes as the form calls them: "Entropy bound (Eq. 8), γ 0.35, block 16".
+ * The way to decode, with the block that it has: "Set Block Decoding, γ 0.35, block 16".
  * @param {Run} run
  */
-export function solverLabel(run) {
-  const lane = LANE_TITLES[run.strategy] ?? run.strategy;
-  if (run.strategy === "ntp") return lane;
-  const block = `block ${run.blockSize}`;
-  if (run.strategy !== "sbd") return `${lane}, ${block}`;
-  return `${solverWords(run.solver)}, ${block}`;
+export function wayLabel(run) {
+  return run.strategy === "ntp" ? wayWords(run) : `${wayWords(run)}, block ${run.blockSize}`;
 }

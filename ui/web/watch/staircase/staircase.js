@@ -141,7 +141,7 @@ function cellWords(run, pass, position) {
   const came = run.strategy === "ntp" ? "written" : "revealed";
   const state = reveal ? came : "still masked, best guess";
   const share = guess
-    ? ` ${tokenName(run.tokenText(guess.token))} ${formatPercent(guess.probability)}`
+    ? ` ${tokenName(run.shownText(guess.token))} ${formatPercent(guess.probability)}`
     : "";
   const entropy = masked ? `entropy ${formatNats(masked.entropy)} nats` : "";
   return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];

@@ -2,7 +2,7 @@
 // as the model was; masks and drafts as empty places, the current block outlined.
 
 import { MAX_TEXT_TOKENS } from "../../core/limits.js";
-import { LANE_TITLES } from "../../core/names.js";
+import { wayTitle } from "../../core/names.js";
 import { formatPercent } from "../../core/numbers.js";
 import { againstPlain } from "../../core/run/family.js";
 import { entropyColour, unsureness } from "../../core/scale.js";
@@ -150,7 +150,7 @@ class Flow {
 function hindsightTitle(run, lane, position) {
   const item = lane.hindsight.get(position);
   if (!item) return "";
-  const name = tokenName(run.tokenText(item.argmax));
+  const name = tokenName(run.shownText(item.argmax));
   const share = formatPercent(item.argmaxProbability);
   return `Next-token prediction would have said ${name} (${share}) here.`;
 }
@@ -418,7 +418,7 @@ function copyWithoutBreaks(event) {
  * @param {Lane} lane
  */
 function laneTitle(run, lane) {
-  const title = LANE_TITLES[lane.name] ?? lane.name;
+  const title = wayTitle(lane.name, run.solver.name);
   return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
 }
 
