@@ -68,7 +68,8 @@ def test_a_typed_gamma_beyond_the_slider_is_run_as_it_is_and_said(story):
     advanced(story)
     story.get_by_label("γ", exact=True).fill("7")
     expect(story.get_by_text("γ 7 is above the usual 0 to 1")).to_be_visible()
-    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("instead of Exact (verify) and γ 7")
+    stale = story.locator("#sbd-player .sbd-stale")
+    expect(stale).to_contain_text("instead of Exact (verify) and γ 7")
     decode(story)
     assert story.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.solver.gamma") == 7
     expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
