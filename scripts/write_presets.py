@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-from sbd_core.tasks import SUITES, TASKS
+from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from ui.assets import ASSETS
 from ui.examples import PRESETS
@@ -58,7 +58,7 @@ def kind_of(example: Example) -> str:
     return re.sub(r"\d+|\b[A-Z]\w+|\bwhite|yellow\b", "_", example.answer)
 
 
-def held_out(task: str) -> Iterator[Example]:
+def readable_examples(task: str) -> Iterator[Example]:
     """Test examples of a task that read well, without end; no two of a kind among so many in a
     row as a preset has."""
     random = Random(f"{SEED}/{task}")
@@ -71,29 +71,13 @@ def held_out(task: str) -> Iterator[Example]:
             yield example
 
 
-def preset_examples(task: str) -> list[Example]:
-    """The presets of the page."""
-    return list(islice(held_out(task), PROMPTS_PER_PRESET))
-
-
-def tasks() -> list[str]:
-    """Every measured task, those with a label first."""
-    known = [name for name in LABELS if name in SUITES]
-    return known + [name for name in SUITES if name not in LABELS]
-
-
-def label_of(task: str) -> str:
-    """The words on a task's button; a task without any is called by its name."""
-    return LABELS.get(task, task.replace("_", " ").capitalize())
-
-
 def preset_rows() -> list[dict[str, object]]:
     """Content of the file, see ui.examples."""
     rows: list[dict[str, object]] = []
-    for task in tasks():
-        examples = preset_examples(task)
+    for task, label in LABELS.items():
+        examples = list(islice(readable_examples(task), PROMPTS_PER_PRESET))
         prompts, cases = [item.prompt for item in examples], [item.case for item in examples]
-        rows.append({"family": task, "label": label_of(task), "prompts": prompts, "cases": cases})
+        rows.append({"family": task, "label": label, "prompts": prompts, "cases": cases})
     return rows
 
 

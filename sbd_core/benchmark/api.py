@@ -28,7 +28,7 @@ from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.roofline import Device, LayerShape, slowdown
-from sbd_core.tasks import SUITES, Example, held_out, task
+from sbd_core.tasks import TASKS, Example, held_out, task
 
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
 CACHE_LENGTHS = (64, 256, 512, 896)
@@ -208,7 +208,7 @@ def _methods(
     others = []
     if more.gguf is not None:
         others.append(by_llama_cpp(model, more.gguf, most, torch.get_num_threads()))
-    [example] = held_out(next(iter(SUITES)), 1, workload.seed)
+    [example] = held_out(next(iter(TASKS)), 1, workload.seed)
     methods, seconds = _at_best_threads(methods, model.encode(example.prompt, is_raw=False))
     methods += others
     configs = ours(model, most)
@@ -224,7 +224,7 @@ def _rows(
     """One row per method, over all prompts of all tasks."""
     from tqdm import tqdm
 
-    suites = {name: held_out(name, workload.limit, workload.seed) for name in SUITES}
+    suites = {name: held_out(name, workload.limit, workload.seed) for name in TASKS}
     tasks: dict[str, Timings] = {}
     with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
         for name, examples in suites.items():

@@ -186,10 +186,10 @@ def _evaluated(
     from sbd_core.evaluation.runners import ModelSet
     from sbd_core.evaluation.tables import BASELINE, compare, paper_table
     from sbd_core.shared_work import Share
-    from sbd_core.tasks import SUITES
+    from sbd_core.tasks import TASKS
 
     sample = Sample(
-        tasks=SUITES if arguments.suite == "all" else tuple(arguments.suite.split(",")),
+        tasks=tuple(TASKS) if arguments.suite == "all" else tuple(arguments.suite.split(",")),
         limit=arguments.limit,
         data_seed=arguments.data_seed,
         split=arguments.split,

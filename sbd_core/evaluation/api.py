@@ -12,7 +12,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.evaluation.runners import Job, LocalRunner, Runner
 from sbd_core.evaluation.scoring import Sample, Score, Tally, as_text, rows_data, score
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.tasks import SUITES, Example, Split
+from sbd_core.tasks import TASKS, Example, Split
 
 Rows = Mapping[str, tuple[str, DecodeConfig]]
 """Row name -> (model name, how it decodes)."""
@@ -87,7 +87,7 @@ class Evaluation:
 
 def evaluate(
     model: SetBlockModel,
-    tasks: Sequence[str] = SUITES,
+    tasks: Sequence[str] = tuple(TASKS),
     config: DecodeConfig | Mapping[str, DecodeConfig] | None = None,
     *,
     limit: int = 100,

@@ -6,7 +6,7 @@ from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from sbd_core.errors import ArgumentError, require_integer
-from sbd_core.tasks import SPLITS, SUITES, Example, Split, held_out, task
+from sbd_core.tasks import SPLITS, TASKS, Example, Split, held_out, task
 from sbd_core.trace import Trace
 
 MAX_LIMIT = 1_000_000
@@ -23,7 +23,7 @@ class Sample:
     examples. What is drawn while decoding comes from the config's seed and the example.
     """
 
-    tasks: tuple[str, ...] = SUITES
+    tasks: tuple[str, ...] = tuple(TASKS)
     limit: int = 100
     data_seed: int = 0
     split: Split = "test"

@@ -1,9 +1,11 @@
 """Endless seeded streams of generated exercises. Knows neither model nor tokenizer.
 
-To add a task: write a module with a `Task`, and add one line to `TASKS`.
+To add a task: write a module with a `Task`, and add one line to `TASKS`;
+scripts/write_presets.py has the words of its button on the page.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from random import Random
 
 from sbd_core.errors import ArgumentError
@@ -18,7 +20,6 @@ TASKS: dict[str, Task] = {
     "story": story.TASK,
     "infill": infill.TASK,
 }
-SUITES: tuple[str, ...] = tuple(TASKS)
 
 
 def task(name: str) -> Task:
@@ -37,7 +38,8 @@ def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]
         raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", split)
     if isinstance(tasks, str) or not tasks:
         raise ArgumentError("tasks", "must be a list of at least one task name", tasks)
-    return _stream(Random(f"{seed}/{split}"), split, [task(name) for name in tasks])
+    random, chosen = Random(f"{seed}/{split}"), [task(name) for name in tasks]
+    return (random.choice(chosen).generate(random, split) for _ in count())
 
 
 def held_out(name: str, limit: int, seed: int = 0, split: Split = "test") -> list[Example]:
@@ -48,8 +50,3 @@ def held_out(name: str, limit: int, seed: int = 0, split: Split = "test") -> lis
         example = next(stream)
         by_prompt.setdefault(example.prompt, example)
     return list(by_prompt.values())
-
-
-def _stream(random: Random, split: Split, chosen: Sequence[Task]) -> Iterator[Example]:
-    while True:
-        yield random.choice(chosen).generate(random, split)
