@@ -161,7 +161,7 @@ def test_another_model_is_told_apart(exported, folder, tmp_path) -> None:
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["alternatives", "session", "worker"])
+@pytest.mark.parametrize("name", ["alternatives", "session"])
 def test_the_engine_decodes_a_model_under_node(folder, name) -> None:
     words = ["node", "--test", "--disable-warning=ExperimentalWarning", f"{name}.model.js"]
     env = {**os.environ, "SBD_WEB_MODEL": str(folder)}

@@ -72,10 +72,20 @@ def test_a_browser_that_refuses_its_storage_decodes(context, site, tmp_path: Pat
     assert wrongs == []
 
 
-def test_a_page_put_to_sleep_in_mid_run_goes_on_when_it_wakes(context, server) -> None:
-    page = context.new_page()
-    page.goto(on_watch(address(server)))
-    tools = context.new_cdp_session(page)
+def test_a_page_put_to_sleep_in_mid_run_goes_on_when_it_wakes(context, site, tmp_path) -> None:
+    shutil.copytree(site, tmp_path / "site")
+    # A tab in the background has next to no timers.
+    before_engine("globalThis.setTimeout = () => 0;")(tmp_path / "site")
+    with serving(tmp_path / "site") as server:
+        page = context.new_page()
+        page.goto(on_watch(address(server)))
+        sleeps_and_decodes(page)
+        context.close()
+
+
+def sleeps_and_decodes(page) -> None:
+    """Decode, frozen for a second in the middle."""
+    tools = page.context.new_cdp_session(page)
     fill(page, "block-size", 2)
     page.get_by_label("Prompt").fill("Write a story about a fox and a hare.")
     decode_button(page).click()
@@ -85,6 +95,24 @@ def test_a_page_put_to_sleep_in_mid_run_goes_on_when_it_wakes(context, server) -
     tools.send("Page.setWebLifecycleState", {"state": "active"})
     is_complete(page, "opening")
     assert page.evaluate(f"{RUN}.isStopped") is False
+
+
+@pytest.mark.parametrize(
+    ("lack", "words"),
+    [
+        ("WebAssembly.validate = () => false;", "WebAssembly has no 128-bit SIMD"),
+        ("delete globalThis.DecompressionStream;", "This browser has no DecompressionStream"),
+    ],
+    ids=["SIMD", "DecompressionStream"],
+)
+def test_an_old_browser_is_told_what_it_lacks(context, site, tmp_path, lack, words) -> None:
+    shutil.copytree(site, tmp_path / "site")
+    before_engine(lack)(tmp_path / "site")
+    page = context.new_page()
+    with serving(tmp_path / "site") as server:
+        page.goto(on_watch(address(server)))
+        expect(page.locator(STATUS)).to_contain_text(words)
+        context.close()
 
 
 def test_another_model_may_be_chosen_while_one_is_fetched(context, site) -> None:

@@ -1,6 +1,6 @@
 // Next-token prediction: one token a forward pass, with a KV cache; sbd_core/decoding/ntp.py.
 
-import { makeHindsight, maskedPositions } from "./state.js";
+import { makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
 /** @import { DecodingState } from "./state.js" */
@@ -20,21 +20,18 @@ export class NextTokenPrediction {
   /** @param {Logits} logits */
   finish(logits) {
     const { state } = this;
-    const stats = state.nextTokenStats(logits);
+    const stats = state.causalStats(logits, 1, true);
     const position = state.answer.length;
     this.causalIds = stats.bestIds;
     const hindsight = makeHindsight(this.causalIds, stats, position);
-    return state.event({
-      block: { start: position, size: 1 },
-      masked: maskedPositions(stats, [0], position),
-      reveals: hindsight.map(({ tokenId, probability }) => ({
-        position,
-        tokenId,
-        rank: 0,
-        probability,
-      })),
-      committed: this.causalIds,
-      hindsight,
-    });
+    return state.event(
+      { start: position, size: 1 },
+      {
+        masked: maskedPositions(stats, [0], position),
+        reveals: revealsOf(hindsight),
+        committed: this.causalIds,
+        hindsight,
+      },
+    );
   }
 }

@@ -1,41 +1,56 @@
 // What every strategy shares: one model, one cache, one random stream, one answer so far. A port of
-// sbd_core/decoding/state.py; an event is that of sbd_core/events.py.
+// sbd_core/decoding/state.py; an event is one of a trace file.
 
 import { Generator } from "../random.js";
 import { computeLogitStats, LogitStats } from "../stats.js";
-import { SeenTokens } from "./repetition.js";
 
+/** @import { EventData } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Cache, PredraftBlock, ForwardRequest, Logits } from "../model.js" */
 /** @import { StatsSpec } from "../stats.js" */
 /** @import { Settings } from "./settings.js" */
 
 /** @typedef {{ start: number, size: number }} Span positions of the answer */
-/** @typedef {{ position: number, entropy: number, topIds: number[], topProbabilities: number[] }} MaskedPosition */
-/** @typedef {{ position: number, tokenId: number, rank: number, probability: number }} Reveal */
-/** @typedef {{ position: number, tokenId: number, probability: number, argmaxId: number, argmaxProbability: number }} Hindsight */
-/** @typedef {{ block: Span, tokenIds: number[], isUsed: boolean, alternative: number | null }} Predraft alternative: another token than the drafted one for the position before the block */
-
-/**
- * What one forward pass did.
- * @typedef {object} StepEvent
- * @property {"prefill" | "decode"} kind
- * @property {number} numCached
- * @property {number} numCausal
- * @property {Span} block
- * @property {MaskedPosition[]} masked
- * @property {Reveal[]} reveals
- * @property {number[]} committed
- * @property {number[]} draft
- * @property {Hindsight[]} hindsight
- * @property {Predraft[]} predrafts
- * @property {number} seconds of the engine
- */
+/** @typedef {Required<EventData>} StepEvent what one forward pass did */
+/** @typedef {StepEvent["masked"][number]} MaskedPosition */
+/** @typedef {StepEvent["hindsight"][number]} Hindsight */
+/** @typedef {StepEvent["reveals"][number]} Reveal */
 
 /** @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy called in turns */
 
 /** What an event holds unless its strategy says otherwise. */
 const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
+
+/** The repetition penalty: tokens that stand before a row become less likely in it. */
+class SeenTokens {
+  /** @param {number} penalty */
+  constructor(penalty) {
+    this.penalty = Math.fround(penalty);
+    /** @type {Set<number>} */
+    this.ids = new Set();
+  }
+
+  /** Tokens that stand before every row from now on. @param {number[]} tokenIds */
+  add(tokenIds) {
+    for (const id of tokenIds) this.ids.add(id);
+  }
+
+  /**
+   * Change a row of logits in place, once.
+   * @param {Float32Array} row
+   * @param {number[]} later the tokens before it that were not added yet
+   */
+  penalise(row, later) {
+    for (const id of this.ids) this.scale(row, id);
+    for (const id of new Set(later)) if (!this.ids.has(id)) this.scale(row, id);
+  }
+
+  /** @param {Float32Array} row @param {number} id */
+  scale(row, id) {
+    const logit = row[id] ?? 0;
+    row[id] = logit < 0 ? logit * this.penalty : logit / this.penalty;
+  }
+}
 
 export class DecodingState {
   /**
@@ -67,6 +82,7 @@ export class DecodingState {
     this.unsure = [];
     this.numForwards = 0;
     this.began = 0;
+    /** @type {[cached: number, causal: number]} */
     this.context = [0, 0];
   }
 
@@ -111,11 +127,6 @@ export class DecodingState {
     return this.stats(logits, 0, stop, spec, (row) => this.unsure.slice(0, row));
   }
 
-  /** Of the one causal row all that the record of a prediction needs. @param {Logits} logits */
-  nextTokenStats(logits) {
-    return this.causalStats(logits, 1, true);
-  }
-
   /**
    * Of a block's rows, those from `start` on, all that solver and record need.
    * @param {Logits} logits
@@ -154,7 +165,7 @@ export class DecodingState {
   draft(logits, start, stop, exact, isRecorded, numTop = 0) {
     const own = isRecorded ? this.blockSpec : this.causalSpec;
     const spec = { ...own, numTop: Math.max(own.numTop, numTop) };
-    if (this.rowsAreIndependent) {
+    if (!this.seen && !this.samplerHead) {
       const stats = this.stats(logits, start, stop, spec, () => []);
       return [stats, stats.bestIds];
     }
@@ -171,20 +182,6 @@ export class DecodingState {
       if (!isFirst) chosen.push(...one.bestIds);
     }
     return [LogitStats.joined(rows), chosen];
-  }
-
-  /** Whether what a block's row says depends on no token chosen beside it. */
-  get rowsAreIndependent() {
-    return !this.seen && !this.samplerHead;
-  }
-
-  /**
-   * Of the rows from `start` on what a draft needs, where rows do not depend on tokens.
-   * @param {Logits} logits
-   * @param {number} start
-   */
-  draftStats(logits, start) {
-    return this.stats(logits, start, logits.numRows, this.causalSpec, () => []);
   }
 
   /**
@@ -204,16 +201,16 @@ export class DecodingState {
 
   /**
    * The event of the forward pass just made; its committed tokens join the answer.
-   * @param {{ block: Span } & Partial<StepEvent>} fields
+   * @param {Span} block
+   * @param {Partial<StepEvent>} [fields]
    * @returns {StepEvent}
    */
-  event(fields) {
-    const [numCached = 0, numCausal = 0] = this.context;
+  event({ start, size }, fields = {}) {
     const kind = this.numForwards ? "decode" : "prefill";
     this.numForwards += 1;
     this.answer.push(...(fields.committed ?? []));
-    const seconds = (performance.now() - this.began) / 1000;
-    return { ...NOTHING, ...fields, kind, numCached, numCausal, seconds: sixDigits(seconds) };
+    const seconds = sixDigits((performance.now() - this.began) / 1000);
+    return { ...NOTHING, ...fields, kind, context: this.context, block: [start, size], seconds };
   }
 }
 
@@ -226,12 +223,12 @@ export class DecodingState {
  * @returns {MaskedPosition[]}
  */
 export function maskedPositions(stats, offsets, start, numTop) {
-  return offsets.map((offset) => ({
-    position: start + offset,
-    entropy: sixDigits(stats.entropy[offset] ?? 0),
-    topIds: (stats.topIds[offset] ?? []).slice(0, numTop),
-    topProbabilities: (stats.topProbabilities[offset] ?? []).slice(0, numTop).map(sixDigits),
-  }));
+  return offsets.map((offset) => [
+    start + offset,
+    sixDigits(stats.entropy[offset] ?? 0),
+    (stats.topIds[offset] ?? []).slice(0, numTop),
+    (stats.topProbabilities[offset] ?? []).slice(0, numTop).map(sixDigits),
+  ]);
 }
 
 /**
@@ -243,13 +240,27 @@ export function maskedPositions(stats, offsets, start, numTop) {
  */
 export function makeHindsight(tokenIds, stats, start) {
   const probabilities = stats.tokenProbabilities(tokenIds);
-  return tokenIds.map((tokenId, index) => ({
-    position: start + index,
+  return tokenIds.map((tokenId, index) => [
+    start + index,
     tokenId,
-    probability: sixDigits(probabilities[index] ?? 0),
-    argmaxId: stats.bestIds[index] ?? 0,
-    argmaxProbability: sixDigits(stats.probability[index] ?? 0),
-  }));
+    sixDigits(probabilities[index] ?? 0),
+    stats.bestIds[index] ?? 0,
+    sixDigits(stats.probability[index] ?? 0),
+  ]);
+}
+
+/**
+ * Tokens of the causal head, revealed left to right.
+ * @param {Hindsight[]} hindsight
+ * @returns {Reveal[]}
+ */
+export function revealsOf(hindsight) {
+  return hindsight.map(([position, tokenId, probability], rank) => [
+    position,
+    tokenId,
+    rank,
+    probability,
+  ]);
 }
 
 /**

@@ -11,12 +11,12 @@ import {
   secondsOf,
 } from "./draft_tree.js";
 import { behind, draftOf, EMPTY_DRAFT } from "./drafts.js";
-import { cutAfterEnd, makeHindsight, maskedPositions } from "./state.js";
+import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
 /** @import { Logits, PredraftBlock } from "../model.js" */
 /** @import { LogitStats } from "../stats.js" */
 /** @import { RowPlan } from "./draft_tree.js" */
-/** @import { DecodingState, MaskedPosition, Predraft, Span } from "./state.js" */
+/** @import { DecodingState, MaskedPosition, Span, StepEvent } from "./state.js" */
 
 /** @typedef {{ span: Span, alternative: number | null, firstMask: number, stop: number }} Branch a predraft asked for; rows of the logits: its first mask, one past its last row */
 
@@ -143,15 +143,9 @@ export class DraftAndVerify {
     }
     const predrafts = this.predrafts(logits, used, exact);
     const hindsight = makeHindsight(tokens, causal.rows(0, tokens.length), start);
-    return state.event({
-      block,
+    return state.event(block, {
       masked,
-      reveals: hindsight.map(({ position, tokenId, probability }, rank) => ({
-        position,
-        tokenId,
-        rank,
-        probability,
-      })),
+      reveals: revealsOf(hindsight),
       committed: tokens,
       draft: this.draft.tokenIds,
       hindsight,
@@ -213,16 +207,19 @@ export class DraftAndVerify {
    * @param {Logits} logits
    * @param {Branch | undefined} used
    * @param {number[]} exact
-   * @returns {Predraft[]}
+   * @returns {StepEvent["predrafts"]}
    */
   predrafts(logits, used, exact) {
     if (used) this.draft = this.draftOfUsed(used, logits, exact);
-    return this.branches.map((branch) => ({
-      block: branch.span,
-      tokenIds: branch === used ? this.draft.tokenIds : [],
-      isUsed: branch === used,
-      alternative: branch.alternative,
-    }));
+    return this.branches.map((branch) => {
+      const { span, alternative } = branch;
+      const isUsed = branch === used;
+      const tokenIds = isUsed ? this.draft.tokenIds : [];
+      const other = /** @type {[alternative?: number]} */ (
+        alternative === null ? [] : [alternative]
+      );
+      return [span.start, span.size, tokenIds, isUsed, ...other];
+    });
   }
 
   /**

@@ -3,15 +3,15 @@
 
 import { mentionedIds } from "../../core/run/trace.js";
 
-/** @import { EventData, Verdict } from "../../core/run/wire.js" */
+/** @import { Verdict } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Settings } from "../decoding/settings.js" */
-/** @import { Predraft, StepEvent } from "../decoding/state.js" */
+/** @import { StepEvent } from "../decoding/state.js" */
 
 const BYTES_PER_VALUE = 4;
 
 /** @type {Verdict} of every answer: this engine decodes, only the server checks. */
-export const NOT_CHECKED = {
+const NOT_CHECKED = {
   right: null,
   words: "Not checked in the browser.",
 };
@@ -67,8 +67,7 @@ export class RunLines {
    * @param {StepEvent} event
    */
   step(lane, event) {
-    const data = dataOf(event);
-    return this.line("step", { lane, tokens: this.texts(mentionedIds(data)), ...data });
+    return this.line("step", { lane, tokens: this.texts(mentionedIds(event)), ...event });
   }
 
   /**
@@ -116,49 +115,4 @@ function isEmpty(value) {
 /** @param {string} character that markup could mistake for its own */
 function escaped(character) {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-/**
- * @param {Predraft} predraft
- * @returns {NonNullable<EventData["predrafts"]>[number]}
- */
-function predraftOf({ block: { start, size }, tokenIds, isUsed, alternative }) {
-  if (alternative === null) return [start, size, tokenIds, isUsed];
-  return [start, size, tokenIds, isUsed, alternative];
-}
-
-/**
- * An event as a trace file has it.
- * @param {StepEvent} event
- * @returns {Required<EventData>}
- */
-export function dataOf(event) {
-  return {
-    kind: event.kind,
-    context: [event.numCached, event.numCausal],
-    block: [event.block.start, event.block.size],
-    masked: event.masked.map(({ position, entropy, topIds, topProbabilities }) => [
-      position,
-      entropy,
-      topIds,
-      topProbabilities,
-    ]),
-    reveals: event.reveals.map(({ position, tokenId, rank, probability }) => [
-      position,
-      tokenId,
-      rank,
-      probability,
-    ]),
-    committed: event.committed,
-    draft: event.draft,
-    hindsight: event.hindsight.map((item) => [
-      item.position,
-      item.tokenId,
-      item.probability,
-      item.argmaxId,
-      item.argmaxProbability,
-    ]),
-    seconds: event.seconds,
-    predrafts: event.predrafts.map(predraftOf),
-  };
 }

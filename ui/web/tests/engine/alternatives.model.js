@@ -9,12 +9,9 @@ import {
   planRows,
   USUAL_CALIBRATION,
 } from "../../engine/decoding/draft_tree.js";
-import { draftOf } from "../../engine/decoding/drafts.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
 import { Cache } from "../../engine/model.js";
-import { dataOf } from "../../engine/session/wire.js";
-import { LogitStats } from "../../engine/stats.js";
 import { NANO, openFolder } from "./node/exported.js";
 
 /** @import { RowCosts } from "../../engine/decoding/draft_tree.js" */
@@ -143,26 +140,6 @@ test("rows are planned as sbd_core plans them", () => {
   assert.equal(draftLength(learnt().chances([0.9, 0.8, 0.3]), 0.3), 2);
 });
 
-test("a draft lists what else may stand at each of its tokens, but no end", () => {
-  const topIds = [[9], [4, 2, 7], [5, 3, 8], [6, 1, 2]];
-  const topProbabilities = topIds.map(() => [0.5, 0.3, 0.1]);
-  const empty = { margin: [], entropy: [], row: () => new Float32Array() };
-  const bestIds = topIds.map(([id = 0]) => id);
-  const stats = new LogitStats({
-    ...empty,
-    ...{ bestIds, topIds, topProbabilities, probability: bestIds.map(() => 0.5) },
-  });
-  const draft = draftOf(stats, bestIds, 2, new Set([3]));
-  assert.deepEqual(draft.tokenIds, [4, 5]);
-  assert.deepEqual(draft.alternatives, [
-    [
-      [2, 0.3],
-      [7, 0.1],
-    ],
-    [[8, 0.1]],
-  ]);
-});
-
 test("an alternative is read causally, and its masks stand behind it", async () => {
   const { model, maskId } = checkpoint;
   const masks = new Array(3).fill(maskId);
@@ -220,15 +197,12 @@ test("answers stay those of next-token prediction, and what is behind one is che
       plain,
     );
     for (const [index, event] of events.entries()) {
-      const used = event.predrafts.filter(
-        ({ isUsed, alternative }) => isUsed && alternative !== null,
-      );
+      const used = event.predrafts.filter(([, , , isUsed, other]) => isUsed && other !== undefined);
       numRight += used.length;
       const next = events[index + 1];
-      if (next) assert.equal(next.numCausal, 1 + event.draft.length);
-      for (const { tokenIds } of used) assert.deepEqual(tokenIds, event.draft);
-      assert.ok(event.masked.every(({ topIds }) => topIds.length === 2));
-      assert.ok(dataOf(event).predrafts.every((each) => each.length === 4 || each[4] !== null));
+      if (next) assert.equal(next.context[1], 1 + event.draft.length);
+      for (const [, , tokenIds] of used) assert.deepEqual(tokenIds, event.draft);
+      assert.ok(event.masked.every(([, , topIds]) => topIds.length === 2));
     }
   }
   assert.ok(numRight > 0);

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
-import { dataOf, RunLines } from "../../engine/session/wire.js";
+import { RunLines } from "../../engine/session/wire.js";
 import { openFolder } from "./node/exported.js";
 
 /** @import { EventData } from "../../core/run/wire.js" */
@@ -60,12 +60,12 @@ function split({ kind, context, block, committed, draft, predrafts, ...event }) 
  * @param {MaskedPosition | undefined} masked
  */
 function scoreOf(name, by, masked) {
-  const [top = 0, second = 0] = masked?.topProbabilities ?? [];
+  const [, entropy = 0, , [top = 0, second = 0] = []] = masked ?? [];
   if (name.endsWith("by-margin") || (name === "top-k" && by === "margin")) return top - second;
   const isBySureness = ["entropy-bound-by-confidence", "confidence-threshold", "factor"].includes(
     name,
   );
-  return isBySureness || (name === "top-k" && by === "confidence") ? top : (masked?.entropy ?? 0);
+  return isBySureness || (name === "top-k" && by === "confidence") ? top : entropy;
 }
 
 /**
@@ -81,7 +81,7 @@ function isTie(ours, theirs, event, { name, by }) {
     scoreOf(
       name,
       by,
-      event.masked.find((item) => item.position === position),
+      event.masked.find(([own]) => own === position),
     );
   if (ours.length !== theirs.length) return false;
   return ours.every(([position, token], rank) => {
@@ -98,7 +98,7 @@ function isTie(ours, theirs, event, { name, by }) {
  * @param {{ name: string, by: string }} solver
  */
 function eventDifference(event, data, solver) {
-  const [ours, theirs] = [split(dataOf(event)), split(data)];
+  const [ours, theirs] = [split(event), split(data)];
   if (
     !isSame(ours.reveals, theirs.reveals) &&
     !isTie(ours.reveals, theirs.reveals, event, solver)
