@@ -96,9 +96,7 @@ def open_card(page, name: str):
 def test_each_lane_of_a_recorded_run_says_whether_it_is_right(story):
     open_card(story, "gamma-too-high")
     chips = story.locator(".sbd-verdict-chip:visible")
-    expect(chips).to_have_text(
-        [re.compile("^✗ Wrong, [0-9]+ differ$"), "✓ Right at its end"]
-    )
+    expect(chips).to_have_text([re.compile("^✗ Wrong, [0-9]+ differ$"), "✓ Right at its end"])
     story.get_by_role("button", name="First forward pass").click()
     expect(chips).to_have_count(0)
 

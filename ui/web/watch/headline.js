@@ -51,7 +51,7 @@ function timeOf({ run, pass, isOver }, numbers, timing) {
   return { shown: seconds, label: isOver ? "in all" : "so far" };
 }
 
-/** Both numbers, each over a word that explains itself, and why one saves more than the other. */
+/** Both numbers, each over a word that explains itself, and a note: why one saves more than the other. */
 export function makeHeadline() {
   const own = make("b", "sbd-headline-own");
   const instead = make("small", "", {}, "instead of");
@@ -73,7 +73,7 @@ export function makeHeadline() {
     make("div", "sbd-headline-big", {}, time),
     make("div", "sbd-headline-cap", {}, label),
   );
-  const root = make("div", "sbd-headline", {}, passes, clock, note);
+  const root = make("div", "sbd-headline", {}, passes, clock);
 
   /**
    * @param {View} view
@@ -96,5 +96,5 @@ export function makeHeadline() {
     explain(label, said, [slow?.words, TIME].filter(Boolean).join(" "));
   }
 
-  return { root, update };
+  return { root, note, update };
 }

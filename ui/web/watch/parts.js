@@ -76,7 +76,8 @@ export class Parts {
       makeButton("lecture", "Lecture mode (L)", actions.lecture),
       makeButton("help", "Help (?)", actions.help),
     );
-    const notes = make("div", "sbd-notes", {}, stale.root, this.news, this.about);
+    const said = [stale.root, this.news, this.about, this.headline.note];
+    const notes = make("div", "sbd-notes", {}, ...said);
     this.stage = make(
       "div",
       "sbd-stage",
