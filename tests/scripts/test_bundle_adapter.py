@@ -5,9 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 import sbd_core
 from sbd_core.errors import ModelError
+from sbd_core.models.backends.llama.weights import GROUPS
 from sbd_core.models.block_adapter import (
     BlockAdapter,
     read_block_adapter,
@@ -16,7 +18,7 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.checkpoint_info import ADAPTER_INFO
 from scripts import bundle_adapter
-from scripts.bundle_adapter import bundle, page_prompts
+from scripts.bundle_adapter import bundle, narrowed, page_prompts
 
 FACTS = {
     "texts": 2000,
@@ -79,6 +81,21 @@ def test_what_is_too_large_leaves_the_old_folder(
     with pytest.raises(ModelError, match="adapter: 0 MB must be at most 0, and each file 10"):
         bundled(trained, target)
     assert {file.name: file.read_bytes() for file in target.iterdir()} == before
+
+
+def test_a_narrowed_adapter_is_the_nearest_with_one_a_for_all_that_read_the_same(adapter) -> None:
+    rank, layer = adapter.info.rank - 1, adapter.layers[0]
+    smaller = narrowed(adapter, rank)
+    assert smaller.info.rank == rank
+    for names in GROUPS:
+        pairs = [smaller.layers[0][name] for name in names]
+        assert all(torch.equal(a, pairs[0][0]) for a, _ in pairs)
+        whole = torch.cat([(b @ a).float() for a, b in (layer[name] for name in names)])
+        near = torch.cat([b @ a for a, b in pairs])
+        left = float(torch.linalg.svdvals(whole)[rank:].square().sum().sqrt())
+        assert float(torch.linalg.matrix_norm(whole - near)) == pytest.approx(left, abs=1e-4)
+    with pytest.raises(ModelError, match=f"rank: must be from 1 to {rank}, below its own"):
+        narrowed(adapter, adapter.info.rank)
 
 
 def test_an_unknown_dtype_is_refused(trained: Path, tmp_path: Path) -> None:
