@@ -345,9 +345,11 @@ def drafting(kit: Kit) -> None:
         rows = [{"prompt": f"ask {n}", "answer": "and so it goes on " * 6} for n in range(6)]
         data.write_text("\n".join(map(json.dumps, rows)))
     words = ["--base", kit.base, "--data", data, "--out", out, "--device", kit.device]
-    words += ["--minutes", kit.of(kit.seconds_left / 60 - 1, 0.01), "--rank", kit.of(32, 2)]
+    bundled = CHECKPOINTS / REAL_MODEL
+    words += ["--minutes", kit.of(kit.seconds_left / 60 - 1, 0.01)]
+    words += ["--rank", kit.of(read_info(bundled)[0].rank, 2)]
     words += kit.of(
-        ["--init", CHECKPOINTS / REAL_MODEL, "--batch-size", 96],
+        ["--init", bundled, "--batch-size", 96],
         ["--sampler-width", 4, "--batch-size", 2, "--rows", 16, "--max-tokens", 64],
     )
     words += kit.compiling

@@ -228,10 +228,6 @@ def dtypes() -> str:
     )
 
 
-OLD_VERIFY = "verify, fewest passes"
-"""Name, in files older than the rule of rows, of the row nearest to it."""
-
-
 def requests() -> str:
     """Real prompts: what each way to decode takes, and what it does to the answers."""
     data = results("requests")
@@ -241,10 +237,8 @@ def requests() -> str:
         checked = scores[0]["accuracy"] is not None
         head += [f"{name}: follows", "against NTP"] if checked else []
         head += [f"{name}: tokens a pass", "agrees", "loops"]
-    rows, is_old = [], any(score["row"] == OLD_VERIFY for score in next(iter(sets.values())))
+    rows = []
     for scores in zip(*sets.values(), strict=True):
-        if is_old and scores[0]["row"] == "verify":
-            continue  # a plan that is gone
         cells = [f"**{scores[0]['row']}**"]
         for score in scores:
             if score["accuracy"] is not None:
@@ -263,18 +257,12 @@ def requests() -> str:
         f" Each γ was chosen on {data['gammas_on']} before: the one of most tokens a forward pass "
         f"with at least {100 * data['least_agreement']:.0f} % agreement, else the smallest tried."
     )
-    verified = [s for scores in sets.values() for s in scores if s["row"].startswith("verify")]
+    verified = [s for scores in sets.values() for s in scores if s["row"] == "verify"]
     other = sum(round(s["num_answers"] * (1 - s["same_as_ntp"])) for s in verified)
     num_verified = sum(score["num_answers"] for score in verified)
     kept = (
         f"{num_verified - other:,} of {num_verified:,} answers of `verify` are NTP's token for "
         "token. "
-    )
-    # Runs that keep their answers are judged by seeded checks.
-    unseeded = "" if "answers" in data else "IFEval's language checks were unseeded in this run. "
-    before = (
-        "Today's `verify`, 41 rows a forward pass at most, takes other rows than the plan "
-        f"`{OLD_VERIFY}` of this run, 47 at most. "
     )
     return (
         table(head, rows)
@@ -283,7 +271,7 @@ def requests() -> str:
         "Agrees: share of tokens that next-token prediction, reading them afterwards, would have "
         "chosen. Loops, answers that repeat themselves, count in the first two columns alone; "
         "± is half of the 95 % interval of the difference request by request."
-        f"{chosen if data['gammas'] else ''} {kept}{before if is_old else ''}{unseeded}"
+        f"{chosen if data['gammas'] else ''} {kept}"
         f"Weights: {digests}. {where(data)}"
     )
 
