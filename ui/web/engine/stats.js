@@ -15,26 +15,21 @@ const NUM_BEST = 2; // the margin is between two
  */
 
 /**
- * @typedef {object} Stats
- * @property {number[]} probability of the best token, a row each
- * @property {number[]} margin
- * @property {number[]} entropy nats
- * @property {number[]} bestIds
- * @property {number[][]} topIds
- * @property {number[][]} topProbabilities
- * @property {(index: number) => Float32Array} row the logits of one
+ * One row: its likeliest tokens, best first, their probabilities, its entropy in nats; listed: how
+ * many of the tokens are told; logits: of the row, there until the next forward pass.
+ * @typedef {{ ids: number[], chances: number[], entropy: number, listed: number, logits: () => Float32Array }} Row
  */
 
 export class LogitStats {
-  /** @param {Stats} stats */
-  constructor(stats) {
-    this.probability = stats.probability;
-    this.margin = stats.margin;
-    this.entropy = stats.entropy;
-    this.bestIds = stats.bestIds;
-    this.topIds = stats.topIds;
-    this.topProbabilities = stats.topProbabilities;
-    this.row = stats.row;
+  /** @param {Row[]} all */
+  constructor(all) {
+    this.all = all;
+    this.entropy = all.map(({ entropy }) => entropy);
+    this.bestIds = all.map(({ ids }) => ids[0] ?? 0);
+    this.probability = all.map(({ chances }) => chances[0] ?? 0);
+    this.margin = all.map(({ chances: [first = 0, second = 0] }) => first - second);
+    this.topIds = all.map(({ ids, listed }) => ids.slice(0, listed));
+    this.topProbabilities = all.map(({ chances, listed }) => chances.slice(0, listed));
   }
 
   /**
@@ -43,15 +38,7 @@ export class LogitStats {
    * @param {number} stop
    */
   rows(start, stop) {
-    return new LogitStats({
-      probability: this.probability.slice(start, stop),
-      margin: this.margin.slice(start, stop),
-      entropy: this.entropy.slice(start, stop),
-      bestIds: this.bestIds.slice(start, stop),
-      topIds: this.topIds.slice(start, stop),
-      topProbabilities: this.topProbabilities.slice(start, stop),
-      row: (index) => this.row(start + index),
-    });
+    return new LogitStats(this.all.slice(start, stop));
   }
 
   /**
@@ -59,26 +46,17 @@ export class LogitStats {
    * @param {LogitStats[]} parts
    */
   static joined(parts) {
-    /** @template T @param {(stats: LogitStats) => T[]} list */
-    const every = (list) => parts.flatMap(list);
-    const rows = every((one) => one.bestIds.map((_, index) => () => one.row(index)));
-    return new LogitStats({
-      probability: every((one) => one.probability),
-      margin: every((one) => one.margin),
-      entropy: every((one) => one.entropy),
-      bestIds: every((one) => one.bestIds),
-      topIds: every((one) => one.topIds),
-      topProbabilities: every((one) => one.topProbabilities),
-      row: (index) => /** @type {() => Float32Array} */ (rows[index])(),
-    });
+    return new LogitStats(parts.flatMap(({ all }) => all));
   }
 
   /** One row with logits of its own, which outlive the next forward pass. @param {number} index */
   kept(index) {
-    const one = this.rows(index, index + 1);
-    const own = one.row(0).slice();
-    one.row = () => own;
-    return one;
+    return new LogitStats(
+      this.all.slice(index, index + 1).map((one) => {
+        const own = one.logits().slice();
+        return { ...one, logits: () => own };
+      }),
+    );
   }
 
   /**
@@ -88,9 +66,8 @@ export class LogitStats {
   tokenProbabilities(tokenIds) {
     return tokenIds.map((tokenId, index) => {
       const [best = 0, top = 0] = [this.bestIds[index], this.probability[index]];
-      if (tokenId === best) return top;
-      const row = this.row(index);
-      return top * Math.exp((row[tokenId] ?? 0) - (row[best] ?? 0));
+      const row = tokenId === best ? null : this.all[index]?.logits();
+      return row ? top * Math.exp((row[tokenId] ?? 0) - (row[best] ?? 0)) : top;
     });
   }
 }
@@ -104,24 +81,17 @@ export class LogitStats {
  * @param {StatsSpec} spec
  */
 export function computeLogitStats(logits, start, stop, { forbiddenIds, numTop }) {
-  const rows = Array.from({ length: stop - start }, (_, index) => {
-    const row = logits.row(start + index);
-    for (const id of forbiddenIds) {
-      if (!((row[id] ?? 0) < Infinity)) throw notNumbers();
-      row[id] = -Infinity;
-    }
-    return measure(row, Math.max(numTop, NUM_BEST));
-  });
-  const listed = numTop ? rows : [];
-  return new LogitStats({
-    probability: rows.map(({ chances }) => chances[0] ?? 0),
-    margin: rows.map(({ chances: [first = 0, second = 0] }) => first - second),
-    entropy: rows.map(({ entropy }) => entropy),
-    bestIds: rows.map(({ ids }) => ids[0] ?? 0),
-    topIds: listed.map(({ ids }) => ids.slice(0, numTop)),
-    topProbabilities: listed.map(({ chances }) => chances.slice(0, numTop)),
-    row: (index) => logits.row(start + index),
-  });
+  return new LogitStats(
+    Array.from({ length: stop - start }, (_, index) => {
+      const own = () => logits.row(start + index);
+      const row = own();
+      for (const id of forbiddenIds) {
+        if (!((row[id] ?? 0) < Infinity)) throw notNumbers();
+        row[id] = -Infinity;
+      }
+      return { ...measure(row, Math.max(numTop, NUM_BEST)), listed: numTop, logits: own };
+    }),
+  );
 }
 
 function notNumbers() {

@@ -23,38 +23,22 @@ const PRODUCTS = "products.onnx";
 const NUM_PRODUCTS = 576;
 const INEXACT = "This browser’s products of 8-bit integers are not exact, which the model needs.";
 
-/** A model, its tokenizer, and the special tokens that decoding needs. */
-export class Checkpoint {
-  /**
-   * @param {string} name
-   * @param {Model} model
-   * @param {Tokenizer} tokenizer
-   * @param {object} rest
-   * @param {number | null} rest.maskId
-   * @param {Set<number>} rest.endIds
-   * @param {number[]} rest.suppressedIds tokens that no answer may hold
-   * @param {number} rest.repetitionPenalty what a decode takes that names none
-   * @param {Calibration} rest.calibration
-   * @param {SamplerHead | null} rest.samplerHead
-   * @param {number} rest.numParameters
-   */
-  constructor(name, model, tokenizer, rest) {
-    this.name = name;
-    this.model = model;
-    this.tokenizer = tokenizer;
-    this.maskId = rest.maskId;
-    this.endIds = rest.endIds;
-    this.suppressedIds = rest.suppressedIds;
-    this.repetitionPenalty = rest.repetitionPenalty;
-    this.calibration = rest.calibration;
-    this.samplerHead = rest.samplerHead;
-    this.numParameters = rest.numParameters;
-    /** @type {RowCosts | null} on this device, once they were measured */
-    this.rowCosts = null;
-    /** @type {(costs: RowCosts) => void} for a later visit */
-    this.keepCosts = () => {};
-  }
-}
+/**
+ * A model, its tokenizer, and what else decoding needs.
+ * @typedef {object} Checkpoint
+ * @property {string} name
+ * @property {Model} model
+ * @property {Tokenizer} tokenizer
+ * @property {number | null} maskId
+ * @property {Set<number>} endIds
+ * @property {number[]} suppressedIds tokens that no answer may hold
+ * @property {number} repetitionPenalty what a decode takes that names none
+ * @property {Calibration} calibration
+ * @property {SamplerHead | null} samplerHead
+ * @property {number} numParameters
+ * @property {RowCosts | null} rowCosts on this device, once they were measured
+ * @property {(costs: RowCosts) => void} keepCosts for a later visit
+ */
 
 /**
  * Raises ModelError, which says what is wrong with the export.
@@ -62,6 +46,7 @@ export class Checkpoint {
  * @param {Manifest} manifest
  * @param {Files} files
  * @param {string} [engine] whose graph is taken
+ * @returns {Promise<Checkpoint>}
  */
 export async function openExport(runtime, manifest, files, engine = "wasm") {
   const { name, config, tensors, graphs } = manifest;
@@ -84,7 +69,10 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
   const data = { [WEIGHTS_FILE]: weights.fileOf(graph) };
   const session = await runtime.session(code, data);
   const model = new Model(runtime, session, shape, 2 * (config.sampler?.width ?? 0));
-  return new Checkpoint(name, model, tokenizer, {
+  return {
+    name,
+    model,
+    tokenizer,
     maskId: config.mask_token_id ?? null,
     endIds: new Set(config.end_token_ids),
     suppressedIds: config.suppressed_ids ?? [],
@@ -92,7 +80,9 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
     calibration: { ...USUAL_CALIBRATION, ...config.calibration },
     samplerHead: config.sampler ? samplerHead(weights, shape) : null,
     numParameters: numParameters(manifest),
-  });
+    rowCosts: null,
+    keepCosts: () => {},
+  };
 }
 
 /**
