@@ -105,24 +105,28 @@ def digest_of(manifest: Mapping[str, Any]) -> str:
 
 
 def write_parts(folder: Path, tensors: Mapping[str, "Stored"]) -> dict[str, Any]:
-    """Write tensors one behind the other and give their manifest entries. Raises OSError."""
-    entries, offset = {}, 0
+    """Write tensors one behind the other, equal ones once, and give their manifest entries.
+
+    Raises OSError.
+    """
+    entries, kept, end = {}, dict[bytes, int](), 0
     for name, stored in tensors.items():
+        offset = kept.setdefault(stored.data, end)
+        end = max(end, offset + len(stored.data))
         entry = {"kind": stored.kind, "shape": list(stored.shape), "offset": offset}
         entries[name] = {**entry, "bytes": len(stored.data)}
-        offset += len(stored.data)
     parts = []
-    for index, data in enumerate(_pieces(tensors.values())):
+    for index, data in enumerate(_pieces(kept)):
         file = folder / f"weights-{index:02}.bin"
         file.write_bytes(data)
         parts.append({"file": file.name, **entry_of(file)})
     return {"parts": parts, "tensors": entries}
 
 
-def _pieces(tensors: "Iterable[Stored]") -> Iterator[bytes]:
+def _pieces(tensors: Iterable[bytes]) -> Iterator[bytes]:
     held = bytearray()
-    for stored in tensors:
-        held += stored.data
+    for data in tensors:
+        held += data
         while len(held) >= PART_BYTES:
             yield bytes(held[:PART_BYTES])
             del held[:PART_BYTES]

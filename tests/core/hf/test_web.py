@@ -22,6 +22,7 @@ from sbd_core.hf import web
 from sbd_core.hf.web import export_web
 from sbd_core.hf.web_cache import exports_folder, find_export, keep_export
 from sbd_core.models.backends.onnx.forward import own_bias
+from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.models.stored_tensors import Stored
@@ -125,6 +126,25 @@ def test_the_rules_make_the_weights_of_the_graph(nano_folder: Path, adapted_fold
     for folder in (nano_folder, adapted_folder):
         for engine, graph in open_web(folder).manifest["graphs"].items():
             assert hashlib.sha256(weights_by_rules(folder, engine)).hexdigest() == graph["sha256"]
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_one_a_of_several_linear_layers_is_multiplied_once(
+    adapter_folder: Path, tmp_path: Path, is_shared: bool
+) -> None:
+    adapter = read_block_adapter(adapter_folder)
+    for layer in adapter.layers:
+        for name in ("k", "v"):
+            layer[name][0].copy_(layer["q"][0] * (1 if is_shared else 2))
+    shutil.copytree(adapter_folder, tmp_path / "adapter")
+    write_block_adapter(adapter, tmp_path / "adapter")
+    export_web(tmp_path / "adapter", tmp_path / "web", dtype="int8")
+    test_the_rules_make_the_weights_of_the_graph(tmp_path / "web", tmp_path / "web")
+    weights = open_web(tmp_path / "web").manifest["graphs"]["wasm"]["weights"]
+    [read] = [
+        each["from"] for each in weights if each["name"] == "layer.0.query_key_value.A.weight"
+    ]
+    assert len(read) == (1 if is_shared else 3)
 
 
 class InBrowser:

@@ -21,7 +21,7 @@ do it: see Weight.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -191,13 +191,19 @@ class WebExporter(Exporter):
             head = "q" if rest[0] == "0" else "k"
             return "values", [f"{layer}.self_attn.{head}_norm.weight"], False, False
         if rest[0] == "A":
-            names = [f"layers.{index}.{each}.A" for each in linears]
-            return kind, names, False, not is_plain
+            read = list(linears)[:1] if self._shares_down(int(index), linears) else linears
+            return kind, [f"layers.{index}.{each}.A" for each in read], False, not is_plain
         if rest[0] == "B":
-            return "diagonal", [f"layers.{index}.{each}.B" for each in linears], turns, False
+            rule = "values" if self._shares_down(int(index), linears) else "diagonal"
+            return rule, [f"layers.{index}.{each}.B" for each in linears], turns, False
         leaf = "bias" if rest[0] == "bias" else "weight"
         names = [f"{layer}.{linear}.{leaf}" for linear in linears.values()]
         return kind, names, turns, not is_plain and leaf == "weight"
+
+    def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
+        """Whether the adapter has one A for linear layers that read the same; side_by_side()."""
+        first, *others = [down for down, _ in self._pairs(index, *linears)]
+        return all(torch.equal(down, first) for down in others)
 
     def _nodes(self) -> None:
         super()._nodes()
