@@ -153,7 +153,7 @@ def speeds() -> str:
     """SmolLM2 one prompt at a time, by others and in each dtype by us; in parentheses over ntp."""
     data = results("dtypes")
     rates = {name: row["tokens_per_second"] for name, row in data["rows"].items()}
-    dtypes = list(data["forwards_by_dtype"])
+    dtypes = list(data["parts_by_dtype"])
     ours = [name.partition(" ")[2] for name in rates if name.startswith(f"{dtypes[0]} ")]
     rows = [
         [
@@ -203,28 +203,19 @@ def solvers() -> str:
 
 
 def dtypes() -> str:
-    """Milliseconds of a forward pass by rows, and tokens a second, in each dtype."""
+    """Milliseconds of a forward pass by rows and of its parts, in each dtype."""
     data = results("dtypes")
-    costs = {dtype: next(iter(each.items())) for dtype, each in data["forwards_by_dtype"].items()}
-    rates = {name: f"{row['tokens_per_second']:.1f}" for name, row in data["rows"].items()}
-    first, (cached, by_rows) = next(iter(costs.items()))
-    names = [name.removeprefix(f"{first} ") for name in rates if name.startswith(f"{first} ")]
+    parts = data["parts_by_dtype"]
     rows = [
-        [
-            dtype,
-            *(f"{c['milliseconds']:.2f} ({c['slowdown']:.2f})" for c in cells.values()),
-            *(rates.pop(f"{dtype} {name}") for name in names),
-        ]
-        for dtype, (_, cells) in costs.items()
+        [f"{dtype}, {name}", *(f"{ms:.2f} ({ms / costs['1']:.2f})" for ms in costs.values())]
+        for dtype, own in parts.items()
+        for name, costs in own.items()
     ]
-    head = ["", *(f"{n} row{'s' * (n != '1')}" for n in by_rows), *(f"`{name}`" for name in names)]
-    others = ", ".join(f"`{name}` {rate}" for name, rate in rates.items())
-    num_prompts = next(iter(data["rows"].values()))["num_prompts"]
+    counts = next(iter(next(iter(parts.values())).values()))
     return (
-        table(head, rows)
-        + f"\n{data['model']}: milliseconds of a forward pass over {cached} cached tokens, in "
-        f"parentheses over one row's; tokens per second, medians over {num_prompts} prompts. "
-        f"Others: {others}. {load_of(data)} {where(data, 'each dtype')}"
+        table(["", *(f"{n} row{'s' * (n != '1')}" for n in counts)], rows)
+        + f"\n{data['model']}: milliseconds, in parentheses over one row's. {load_of(data)} "
+        f"{where(data, 'each dtype')}"
     )
 
 

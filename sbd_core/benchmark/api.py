@@ -32,6 +32,7 @@ from sbd_core.tasks import TASKS, Example, held_out, task
 
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
 CACHE_LENGTHS = (64, 256, 512, 896)
+ROWS_OF_PARTS = (1, 2, 3, 5, 9, 17, 41)
 NUM_RUNS = 15
 NUM_WARM_UPS = 3
 
@@ -88,6 +89,36 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
             for queries, seconds in times.items()
         }
     return by_batch
+
+
+def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
+    """{part: {rows: milliseconds}} of a forward pass in ONNX Runtime behind 64 cached tokens.
+
+    Its matrix products alone; all of it with causal rows; with one causal row and masks behind it.
+    """
+    from sbd_core.benchmark.products import products_of
+
+    multiply, cache = products_of(model.model, model.dtype), model.new_cache()
+    model.forward(cache, [0] * CACHE_LENGTHS[0], (), 1)
+
+    def read(num_causal: int, num_masks: int) -> None:
+        masks = [model.mask_token_id or 0] * num_masks
+        model.forward(cache, [0] * num_causal, masks, num_causal)
+        cache.truncate(CACHE_LENGTHS[0])
+
+    calls: dict[str, Callable[[int], None]] = {
+        "products alone": multiply,
+        "causal rows": lambda count: read(count, 0),
+    }
+    if model.mask_token_id is not None:
+        calls["masks"] = lambda count: read(1, count - 1)
+    return {
+        name: {
+            str(count): round(1000 * median_seconds(lambda: call(count), model.device), 4)  # noqa: B023
+            for count in ROWS_OF_PARTS
+        }
+        for name, call in calls.items()
+    }
 
 
 def machine(weight: Tensor) -> Device:
@@ -162,8 +193,8 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
     """Measure, and return plain JSON data; report.text() makes tables of it. Raises ArgumentError.
 
     rows: {method: see row()}, transformers generate(), the baseline, first. forwards: see
-    forwards(); forwards_by_dtype: the same by dtype, if asked for. left_out: why
-    methods are missing. other_load: cores that other processes kept busy meanwhile.
+    forwards(); parts_by_dtype: parts() by dtype, if asked for. left_out: why methods are missing.
+    other_load: cores that other processes kept busy meanwhile.
     """
     more = more or More()
     result: dict[str, Any] = {"model": model.name, "device": model.device}
@@ -180,7 +211,7 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
         result["baseline_seconds_by_threads"] = seconds
         result["forwards"] = forwards(model)
         if more.with_dtypes:
-            result["forwards_by_dtype"] = {name: forwards(twin) for name, twin in twins.items()}
+            result["parts_by_dtype"] = {name: parts(twin) for name, twin in twins.items()}
     return {**result, "other_load": load_of_others, "circumstances": environment(model.folder)}
 
 

@@ -37,9 +37,13 @@ def text(result: Mapping[str, Any]) -> str:
     ]
     named = ["", "tokens/s", "tokens/forward", "rows/forward", "assistant's forwards"]
     lines = [*_table([head, *times]), "", *_table([[*named, "right", "as generate()"], *counts])]
-    own = {"milliseconds (slowdown)": result["forwards"]}
-    for name, forwards in {**own, **result.get("forwards_by_dtype", {})}.items():
-        lines += ["", *_table(_forwards(name, forwards))] if forwards else []
+    if forwards := result["forwards"]:
+        lines += ["", *_table(_forwards("milliseconds (slowdown)", forwards))]
+    for dtype, parts in result.get("parts_by_dtype", {}).items():
+        lengths = [f"{count} rows" for count in parts["causal rows"]]
+        table = [[f"milliseconds, {dtype}", *lengths]]
+        table += [[name, *(f"{ms:.2f}" for ms in each.values())] for name, each in parts.items()]
+        lines += ["", *_table(table)]
     lines += ["", *result["left_out"], threads_line(result["baseline_seconds_by_threads"])]
     return "\n".join([*lines, load_line(result["other_load"])])
 

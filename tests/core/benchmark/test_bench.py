@@ -147,11 +147,11 @@ def test_verify_is_measured_with_many_rows_and_by_cost(adapted, tmp_path, monkey
 
 def test_each_dtype_has_its_rows_and_its_forward_passes(trained, capsys) -> None:
     found = bench(trained, capsys, "--dtypes")
-    assert list(found["forwards_by_dtype"]) == ["float32", "int8"]
-    for dtype in found["forwards_by_dtype"]:
+    assert list(found["parts_by_dtype"]) == ["float32", "int8"]
+    for dtype, parts in found["parts_by_dtype"].items():
         assert found["rows"][f"{dtype} verify, k=8, 41 rows"]["tokens_per_second"] > 0
-        cell = found["forwards_by_dtype"][dtype]["64"]["16"]
-        assert (cell["roofline"] is None) == (dtype != "float32")
+        assert list(parts) == ["products alone", "causal rows", "masks"]
+        assert parts["products alone"]["1"] < parts["causal rows"]["1"]
     assert "ntp" not in found["rows"]
 
 

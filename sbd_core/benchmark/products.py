@@ -1,0 +1,79 @@
+"""The matrix products of a forward pass alone, in ONNX Runtime."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+from onnx import TensorProto, helper
+from torch import Tensor
+
+from sbd_core.models.backends.onnx.build import products_are_exact, threads_of
+from sbd_core.models.backends.onnx.export import GRAPH_FILE, MIDDLE, Exporter, Operand
+from sbd_core.models.backends.onnx.forward import session_of
+
+
+class Products(Exporter):
+    """The graph of x (rows, in) by every linear layer's weight, without an adapter.
+
+    In int8, x comes as integers.
+    """
+
+    def groups(self) -> list[tuple[str, Sequence[Any]]]:
+        """Linear layers that read the same, by the name of their product."""
+        groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
+        for index, layer in enumerate(self.model.model.layers):
+            attention, mlp = layer.self_attn, layer.mlp
+            joined = {
+                "query_key_value": [attention.q_proj, attention.k_proj, attention.v_proj],
+                "out": [attention.o_proj],
+                "gate_up": [mlp.gate_proj, mlp.up_proj],
+                "down": [mlp.down_proj],
+            }
+            groups += [(f"layer.{index}.{name}", linears) for name, linears in joined.items()]
+        return groups
+
+    def _nodes(self) -> None:
+        for name, linears in self.groups():
+            x = f"x.{linears[0].in_features}"
+            scale = None if self.dtype == "float32" else "scaled later"
+            self._multiplied(name, Operand(x, scale), partial(_weight, linears))
+
+    def _inputs(self) -> list[Any]:
+        kind = TensorProto.FLOAT if self.dtype == "float32" else TensorProto.UINT8
+        sizes = sorted({linears[0].in_features for _, linears in self.groups()})
+        make = helper.make_tensor_value_info
+        return [make(f"x.{size}", kind, ["rows", size]) for size in sizes]
+
+    def _outputs(self) -> list[Any]:
+        make = helper.make_tensor_value_info
+        return [
+            make(name, TensorProto.FLOAT, ["rows", sum(each.out_features for each in linears)])
+            for name, linears in self.groups()
+        ]
+
+
+def _weight(linears: Sequence[Any]) -> Tensor:
+    """The weights of linear layers, one below the other."""
+    return torch.cat([linear.weight.detach().float() for linear in linears])
+
+
+def products_of(model: Any, dtype: Any) -> Callable[[int], None]:
+    """A function that multiplies a number of rows by all weights of a transformers model."""
+    exporter = Products(model, dtype)
+    saturates = dtype == "int8" and not products_are_exact()
+    with TemporaryDirectory() as folder:
+        exporter.write(Path(folder))
+        session = session_of(f"{folder}/{GRAPH_FILE}", threads_of(model), saturates=saturates)
+    sizes = {each.name: each.shape[1] for each in session.get_inputs()}
+    kind = np.float32 if dtype == "float32" else np.uint8
+
+    def multiply(num_rows: int) -> None:
+        session.run(
+            None, {name: np.full((num_rows, size), MIDDLE, kind) for name, size in sizes.items()}
+        )
+
+    return multiply
