@@ -16,7 +16,7 @@ from sbd_core.models.bases import GGUF_FILE, require_base
 from sbd_core.models.checkpoint_info import object_in
 
 BLOCK = 32
-"""Values of a row that share a scale."""
+"""Successive values that share a scale."""
 Q8_0 = np.dtype([("scale", "<f2"), ("values", "i1", BLOCK)])
 Q4_1 = np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", BLOCK // 2)])
 """The first half of a block's values are the low halves of its bytes."""
@@ -69,8 +69,8 @@ def in_4_bits(tensor: Tensor) -> Stored:
 
 
 def fits_blocks(tensor: Tensor) -> bool:
-    """Whether its rows are whole blocks."""
-    return tensor.shape[-1] % BLOCK == 0
+    """Whether its values, row after row, are whole blocks."""
+    return tensor.numel() % BLOCK == 0
 
 
 def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
