@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sbd_core import sampling
+from sbd_core.sampling import is_on_cpu
 
 
 class SeenTokens:
@@ -76,7 +76,7 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
     seen may have fewer entries than there are rows.
     """
     pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
-    if pairs and penalty != 1 and sampling.is_on_cpu(rows):
+    if pairs and penalty != 1 and is_on_cpu(rows):
         values, factor = rows.numpy(), np.float32(penalty)
         for place in pairs:  # a few, by which torch would take several times as long
             value = values[place]

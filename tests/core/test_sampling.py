@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from sbd_core import sampling
 from sbd_core.config import DecodeConfig, StrategyName
+from sbd_core.decoding import repetition
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.block_adapter import NUM_CANDIDATES, SamplerHead, sampler_change
@@ -350,7 +351,8 @@ class Fetched(TorchFunctionMode):
 
 @pytest.mark.parametrize("strategy", get_args(StrategyName))
 def test_no_row_of_logits_leaves_the_device(nano, strategy, monkeypatch) -> None:
-    monkeypatch.setattr(sampling, "is_on_cpu", lambda _: False)
+    for module in (sampling, repetition):
+        monkeypatch.setattr(module, "is_on_cpu", lambda _: False)
     with Fetched() as fetched:
         trace = generate(nano, "2 + 2", DecodeConfig(strategy=strategy, max_new_tokens=24))
     assert len(fetched.shapes) >= trace.num_forwards

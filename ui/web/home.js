@@ -182,9 +182,11 @@ function makeSentence(run) {
  * @param {Shown} shown
  * @param {string} processor of the recordings, "" if unknown
  */
-function makeWhy({ model, run: { strategy, main, ntp } }, processor) {
+function makeWhy({ model, run }, processor) {
+  const { strategy, main, ntp } = run;
   const [own, plain] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
-  const checked = strategy === "verify" ? "every token is checked" : "no token is checked";
+  const unchecked = `no token is checked${areSame(run) ? ": other prompts may get other words" : ""}`;
+  const checked = strategy === "verify" ? "every token is checked" : unchecked;
   const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
   const why = make("p", "sbd-home-why", {}, pass);
   if (!own || !plain) return why;
@@ -196,7 +198,7 @@ function makeWhy({ model, run: { strategy, main, ntp } }, processor) {
     return why;
   }
   const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
-  const words = `${clock}: no faster there. It can be where a pass over several tokens costs less: `;
+  const words = `${clock}: no faster there. Where wide passes cost less it can be: `;
   why.append(words, yours, ".");
   return why;
 }

@@ -16,6 +16,7 @@ from tests.browser.site.conftest import (
     decode_here,
     fill,
     is_complete,
+    kept_here,
     serving,
     until,
 )
@@ -41,6 +42,8 @@ def test_two_tabs_fetch_each_file_once_and_both_decode(context, site) -> None:
         pages = [context.new_page() for _ in range(2)]
         for page in pages:
             page.goto(on_watch(address(server)), wait_until="commit")
+        for page in pages:
+            kept_here(page)  # until when the service worker may load it anew
         answers = [decode_here(page, PROMPT)["main"]["text"] for page in pages]
         context.close()
     assert answers[0] == answers[1] != ""

@@ -154,6 +154,7 @@ def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled
     page = contexts(False).new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
+    Stalling.goes_on.clear()
     with serving(tmp_path / "site", Stalling) as server:
         page.goto(on_watch(address(server)))
         words = page.locator(".sbd-engine-choice-words")

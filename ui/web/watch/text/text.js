@@ -459,7 +459,8 @@ export class LaneView {
     setAttribute(this.root, "data-lane", lane.name);
     // Until its end is seen a lane may hold more tokens than its answer will have.
     const whole = isWhole && tokens <= lane.numCommitted ? ` of ${lane.numCommitted}` : "";
-    setText(this.place, `${tokens}${whole} tokens`);
+    const isEmpty = isWhole && !lane.numCommitted;
+    setText(this.place, isEmpty ? "stopped before its first token" : `${tokens}${whole} tokens`);
     const isColoured = isMain && view.run.strategy !== "ntp";
     this.ramp.hidden = !isColoured;
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
