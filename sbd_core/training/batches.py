@@ -316,8 +316,6 @@ def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Bat
         num_workers=num_workers,
         prefetch_factor=AHEAD,
         worker_init_fn=_prepare_worker,
-        # A fork of a process with threads may wait for one that it does not have.
-        multiprocessing_context="spawn",
     )
     return _checked(loader)
 
