@@ -84,11 +84,9 @@ def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
         raise ModelError(f"rank: must be from 1 to {adapter.info.rank - 1}, below its own: {rank}")
     layers = []
     for layer in adapter.layers:
-        new = dict(layer)
+        new: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
         for names in GROUPS:
-            pairs = [layer[name] for name in names if name in layer]
-            if not pairs:
-                continue
+            pairs = [layer[name] for name in names]
             down, up = (part.float() for part in side_by_side(pairs))
             (left, of_up), (right, of_down) = torch.linalg.qr(up), torch.linalg.qr(down.t())
             first, values, last = torch.linalg.svd(of_up @ of_down.t())

@@ -14,6 +14,7 @@ from torch import Tensor
 from sbd_core.models.backends.onnx.build import products_are_exact, threads_of
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, MIDDLE, Exporter, Operand
 from sbd_core.models.backends.onnx.forward import session_of
+from sbd_core.models.backends.onnx.web import LINEARS
 
 
 class Products(Exporter):
@@ -26,14 +27,9 @@ class Products(Exporter):
         """Linear layers that read the same, by the name of their product."""
         groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
         for index, layer in enumerate(self.model.model.layers):
-            attention, mlp = layer.self_attn, layer.mlp
-            joined = {
-                "query_key_value": [attention.q_proj, attention.k_proj, attention.v_proj],
-                "out": [attention.o_proj],
-                "gate_up": [mlp.gate_proj, mlp.up_proj],
-                "down": [mlp.down_proj],
-            }
-            groups += [(f"layer.{index}.{name}", linears) for name, linears in joined.items()]
+            for name, places in LINEARS.items():
+                linears = [layer.get_submodule(place) for place in places.values()]
+                groups.append((f"layer.{index}.{name}", linears))
         return groups
 
     def _nodes(self) -> None:
