@@ -70,9 +70,9 @@ def value_by_rule(weight: dict[str, Any], parts: list[Stored]) -> np.ndarray:
         return value.reshape(weight["shape"])
     values = [part.tensor().numpy() for part in parts]
     if "swaps" in weight:
-        axis, *heads = weight["swaps"]
+        axis, *heads, place = weight["swaps"]
         if axis == "rows":
-            values[0] = with_heads_swapped(values[0], *heads)
+            values[place] = with_heads_swapped(values[place], *heads)
         else:
             values = [with_heads_swapped(value.T, *heads).T for value in values]
     if "columns" in weight:
@@ -142,9 +142,9 @@ def test_one_a_of_several_linear_layers_is_multiplied_once(
     test_the_rules_make_the_weights_of_the_graph(tmp_path / "web", tmp_path / "web")
     weights = open_web(tmp_path / "web").manifest["graphs"]["wasm"]["weights"]
     [read] = [
-        each["from"] for each in weights if each["name"] == "layer.0.query_key_value.A.weight"
+        each["from"] for each in weights if each["name"] == "layer.0.query_key_value.both.weight"
     ]
-    assert len(read) == (1 if is_shared else 3)
+    assert len(read) == (4 if is_shared else 6)
 
 
 class InBrowser:

@@ -17,9 +17,10 @@ inputs (R rows, S slots of texts, W rows of the longest of them, C positions of 
 outputs: logits (L, vocabulary), and keys.N.new, values.N.new. Bound to the memory of keys.N and
 values.N, these are written in place: no forward pass copies the cache.
 
-An adapter that the rows of blocks alone read (sbd_core.models.block_adapter) is in a second graph
-of the same weights: forward passes without such rows run none of its nodes. What its A gives is
-made 0 in causal rows, to which B then adds nothing.
+An adapter that the rows of blocks alone read (sbd_core.models.block_adapter) is in a second graph:
+forward passes without such rows run none of its nodes. Its A stands above the base's weight, as one
+product of both costs little more than one; what A gives is made 0 in causal rows, to which B then
+adds nothing.
 
 In int8, products are of integers, in the basis of basis.py: each row of x becomes uint8 around 128
 by its own largest value, a weight int8 by a scale for each of its columns. Integer sums are exact,
@@ -153,22 +154,31 @@ class Exporter:
         """Write the graph's files into an existing folder. Raises OSError."""
         kept: dict[str, Any] = {}
         with (folder / WEIGHTS_FILE).open("wb") as weights:
-            self._write_graph(folder / GRAPH_FILE, weights, kept)
             if self.adapter is not None:
                 self._write_graph(folder / BLOCKS_GRAPH_FILE, weights, kept, reads_blocks=True)
+            self._write_graph(folder / GRAPH_FILE, weights, kept)
 
     def _write_graph(
         self, file: Path, weights: BinaryIO, kept: dict[str, Any], *, reads_blocks: bool = False
     ) -> None:
-        """A graph; its weights go behind those in the file of weights, but for those `kept`."""
+        """A graph; its weights go behind those in the file of weights, but for those `kept`.
+
+        In fp32 a weight below an adapter's A is kept with it.
+        """
         self.writer = Writer(reads_blocks=reads_blocks)
         self._nodes()
         for name, make in self.writer.weights.items():
-            if name not in kept:
+            if name in kept:
+                continue
+            value = np.ascontiguousarray(make())
+            both = kept.get(name.replace(".weight", ".both.weight"))
+            if both is not None and self.dtype == "float32":
+                place = both[2] + math.prod(both[1]) * value.itemsize - value.nbytes
+            else:
                 weights.write(b"\0" * (-weights.tell() % ALIGNED))
-                value = np.ascontiguousarray(make())
-                kept[name] = value.dtype, value.shape, weights.tell()
+                place = weights.tell()
                 weights.write(value.data)
+            kept[name] = value.dtype, value.shape, place
         tensors = list(self.writer.initializers)
         tensors += [_external(name, *kept[name]) for name in self.writer.weights]
         graph = helper.make_graph(
@@ -301,22 +311,28 @@ class Exporter:
         if not is_plain and turned is None:
             x = self._turned_in_groups(name, x, linears[0].in_features)
         operand = Operand(x, None) if is_plain else self._rounded(name, x)
-        product = self._multiplied(
-            name, operand, lambda: joined(written([y.weight for y in linears])), shared=shared
-        )
+        weights = [y.weight for y in linears]
+        sizes = [y.out_features for y in linears]
         if pairs and w.reads_blocks:
             ups = written([b for _, b in pairs])
             down, up = side_by_side([(a, b) for (a, _), b in zip(pairs, ups, strict=True)])
-            low = self._multiplied(f"{name}.A", operand, lambda: joined([down]))
+            both = self._multiplied(
+                f"{name}.both", operand, lambda: joined([down, *written(weights)])
+            )
+            parts = [f"{name}.low", f"{name}.base"]
+            low, base = self._split(both, parts, [len(down), sum(sizes)])
             low = w.node("Mul", [low, "is_of_block"], f"{low}.of_blocks")
-            inputs = [low, w.weight(f"{name}.B", lambda: up), product]
-            product = w.node("Gemm", inputs, f"{product}.adapted", transB=1)
+            inputs = [low, w.weight(f"{name}.B", lambda: up), base]
+            product = w.node("Gemm", inputs, name, transB=1)
+        else:
+            product = self._multiplied(
+                name, operand, lambda: joined(written(weights)), shared=shared
+            )
         if operand.scale is not None:
             product = w.node("Mul", [product, operand.scale], f"{name}.scaled")
         if linears[0].bias is not None:
             bias = w.weight(f"{name}.bias", lambda: torch.cat(written([y.bias for y in linears])))
             product = w.node("Add", [product, bias], f"{name}.biased")
-        sizes = [y.out_features for y in linears]
         return self._split(product, [f"{name}.{i}" for i in range(len(sizes))], sizes)
 
     def _multiplied(

@@ -72,7 +72,7 @@ class Weight:
     "rounded.integers" and "rounded.scales": those in which a tensor is stored.
     turns_last: groups of rows in which the last of them is turned first; see basis.py. columns: the
     first that is taken of each, and the one to stop before. swaps: swapped() with these numbers of
-    heads, "rows" of the first of them or "columns" of all.
+    heads, "rows" of the one at this place or "columns" of all.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Weight:
     group: int | None = None
     turns_last: int | None = None
     columns: tuple[int, int] | None = None
-    swaps: tuple[str, int, int] | None = None
+    swaps: tuple[str, int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +148,10 @@ class WebExporter(Exporter):
             group=group,
             turns_last=turns_last,
             columns=(0, self.shape.hidden) if name == OF_HIDDEN else None,
-            swaps=self._swaps(name),
+            swaps=self._swaps(name, tensors),
         )
 
-    def _swaps(self, name: str) -> tuple[str, int, int] | None:
+    def _swaps(self, name: str, tensors: list[str]) -> tuple[str, int, int, int] | None:
         """Of the initializer's rule; see Weight."""
         return None
 
@@ -190,14 +190,14 @@ class WebExporter(Exporter):
         if rest[-1] == "norm" or "norm" in rest:
             head = "q" if rest[0] == "0" else "k"
             return "values", [f"{layer}.self_attn.{head}_norm.weight"], False, False
-        if rest[0] == "A":
-            read = list(linears)[:1] if self._shares_down(int(index), linears) else linears
-            return kind, [f"layers.{index}.{each}.A" for each in read], False, not is_plain
         if rest[0] == "B":
             rule = "values" if self._shares_down(int(index), linears) else "diagonal"
             return rule, [f"layers.{index}.{each}.B" for each in linears], turns, False
         leaf = "bias" if rest[0] == "bias" else "weight"
         names = [f"{layer}.{linear}.{leaf}" for linear in linears.values()]
+        if rest[0] == "both":
+            read = list(linears)[:1] if self._shares_down(int(index), linears) else linears
+            names = [*(f"layers.{index}.{each}.A" for each in read), *names]
         return kind, names, turns, not is_plain and leaf == "weight"
 
     def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
@@ -334,15 +334,15 @@ class WebGpuExporter(WebExporter):
         query, out = (a, swapped(b, *self._heads)), (swapped(out_a.T, *self._heads).T, out_b)
         return {**pairs, "q": query, "o": out}
 
-    def _swaps(self, name: str) -> tuple[str, int, int] | None:
-        parts = name.split(".")
-        product, part = parts[2:4] if parts[0] == "layer" else ("", "")
+    def _swaps(self, name: str, tensors: list[str]) -> tuple[str, int, int, int] | None:
+        product, part = name.split(".")[2:4] if name.startswith("layer.") else ("", "")
         if self._heads[1] == 1 or (product, part) == ("out", "bias"):
             return None
-        if product == "query_key_value" and part in ("weight", "scales", "bias", "B"):
-            return "rows", *self._heads
-        is_of_out = product == "out" and part in ("weight", "scales", "A")
-        return ("columns", *self._heads) if is_of_out else None
+        if product == "query_key_value" and part in ("weight", "scales", "both", "bias", "B"):
+            place = next(i for i, each in enumerate(tensors) if not each.endswith(".A"))
+            return "rows", *self._heads, place
+        is_of_out = product == "out" and part in ("weight", "scales", "both")
+        return ("columns", *self._heads, 0) if is_of_out else None
 
     def _multiplied(
         self, name: str, x: Operand, weight: Callable[[], Tensor], shared: str | None = None

@@ -40,7 +40,7 @@ const OTHER_TAB_MS = 60_000;
  * @property {number} [group]
  * @property {number} [turns_last]
  * @property {[number, number]} [columns]
- * @property {[axis: "rows" | "columns", kvHeads: number, group: number]} [swaps]
+ * @property {[axis: "rows" | "columns", kvHeads: number, group: number, place: number]} [swaps]
  */
 
 export class Files {

@@ -121,8 +121,10 @@ export class Weights {
     const found = columns ? whole.map((matrix) => between(matrix, columns)) : whole;
     const last = found.at(-1);
     if (turnsLast && last) turnRows(last, turnsLast);
-    for (const matrix of swaps?.[0] === "rows" ? found.slice(0, 1) : swaps ? found : []) {
-      swapHeads(matrix, .../** @type {NonNullable<typeof swaps>} */ (swaps));
+    if (swaps) {
+      const [axis, kvHeads, group, place] = swaps;
+      const swapped = axis === "rows" ? found.slice(place, place + 1) : found;
+      for (const matrix of swapped) swapHeads(matrix, axis, kvHeads, group);
     }
     return found;
   }

@@ -100,14 +100,14 @@ test("the first heads of every group come before the second ones", () => {
     Float32Array.from({ length: 16 }, (_, index) => index),
   );
   const rows = [0, 2, 1, 3].flatMap((row) => [0, 1, 2, 3].map((column) => 4 * row + column));
-  assert.deepEqual(made({ rule: "values", from: ["heads"], swaps: ["rows", 2, 2] }), rows);
+  assert.deepEqual(made({ rule: "values", from: ["heads"], swaps: ["rows", 2, 2, 0] }), rows);
   const columns = [0, 1, 2, 3].flatMap((row) => [0, 2, 1, 3].map((column) => 4 * row + column));
-  assert.deepEqual(made({ rule: "values", from: ["heads"], swaps: ["columns", 2, 2] }), columns);
+  assert.deepEqual(made({ rule: "values", from: ["heads"], swaps: ["columns", 2, 2, 0] }), columns);
   const [first, second] = [made({ rule: "values", from: ["heads"] }), rows];
   assert.deepEqual(
-    made({ rule: "values", from: ["heads", "heads"], swaps: ["rows", 2, 2] }),
-    [...second, ...first],
-    "rows of the first alone",
+    made({ rule: "values", from: ["heads", "heads"], swaps: ["rows", 2, 2, 1] }),
+    [...first, ...second],
+    "rows of one alone",
   );
 });
 
