@@ -19,7 +19,7 @@ from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
 IN_LINE = {"text": "", "num_tokens": 0, "num_forwards": 0, "is_done": False, "trace": ""}
-"""What `decode` yields while others are before it, with their number."""
+"""Value that `decode` yields while others are before it, with their number."""
 RACE_IN_LINE = {
     "lane": "",
     "text": "",

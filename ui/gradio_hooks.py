@@ -57,7 +57,7 @@ def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
 
 
 def let_uvicorn_trust_no_proxy() -> None:
-    """Whose word for a visitor's address counts, `ui.hosting.middleware` says.
+    """Leave it to `ui.hosting.middleware` whose word for a visitor's address counts.
 
     Uvicorn, which Gradio starts, would believe whoever connects from 127.0.0.1.
     """

@@ -46,7 +46,7 @@ def _plus(sums: Sums, true: float, expected: float) -> Sums:
 
 
 def _ratio(sums: Sums, usual: float) -> float:
-    """What came true of what was expected, drawn to what is usual."""
+    """The share of the expected that came true, drawn to the usual one."""
     return (sums[0] + PRIOR_WEIGHT * usual) / (sums[1] + PRIOR_WEIGHT)
 
 

@@ -58,7 +58,7 @@ def row_costs_of(model: SetBlockModel) -> RowCosts:
 
 
 def known_row_costs() -> dict[str, RowCosts]:
-    """Those that this process has asked for, by model and dtype."""
+    """The costs that this process has asked for, by model and dtype."""
     return dict(_known.values())
 
 

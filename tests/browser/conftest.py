@@ -88,7 +88,7 @@ def turn_to(page, view: str):
 
 
 def state(page):
-    """What the player holds, once it is also what the screen shows."""
+    """The player's state, once the screen shows it too."""
     painted(page)
     return page.evaluate(STATE)
 
@@ -173,7 +173,7 @@ SHIFTS = """() => {
   }).observe({ type: "layout-shift" });
 }"""
 MOST_SHIFT = 0.01
-"""Of the page, by the browser's own measure, while a run comes in."""
+"""Layout shift of the page, by the browser's own measure, while a run comes in."""
 
 
 def decode(page):

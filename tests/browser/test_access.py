@@ -25,7 +25,7 @@ FOCUS = """() => {
 
 
 def serious(page, part: str | None = None) -> list[str]:
-    """What axe-core finds wrong that is serious or critical, on the page or in a part of it."""
+    """Serious or critical faults that axe-core finds, on the page or in a part of it."""
     painted(page)
     found = axe.Axe().run(page, part).response["violations"]
     return [

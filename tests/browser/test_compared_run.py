@@ -1,4 +1,4 @@
-"""What a run is compared with, and what is said of it: passes, tokens, times."""
+"""A run compared with next-token prediction: passes, tokens, times."""
 
 import re
 from dataclasses import replace

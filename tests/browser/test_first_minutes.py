@@ -1,4 +1,4 @@
-"""What a visitor meets in the first minutes: the opening, the form, recorded runs, the phone."""
+"""A visitor's first minutes: the opening, the form, recorded runs, the phone."""
 
 import re
 

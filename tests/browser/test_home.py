@@ -37,7 +37,7 @@ def short_url(serve):
 
 
 def told(seconds: float) -> str:
-    """As the page writes it."""
+    """Format a number as the page does."""
     return f"{seconds * 1000:.0f} ms" if seconds < 0.0995 else f"{seconds:.2f} s"
 
 

@@ -17,7 +17,7 @@ PER_TASK = 2
 
 
 def reveals(trace: Trace) -> list[list[tuple[int, int]]]:
-    """Of each forward pass."""
+    """Positions and tokens that each forward pass revealed."""
     return [[(item.position, item.token_id) for item in each.reveals] for each in trace.events]
 
 

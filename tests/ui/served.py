@@ -49,7 +49,7 @@ def served(
 
 
 def described(demo: Any, url: str) -> Served:
-    """Where the runs of a page are."""
+    """Places of a page's runs."""
     named = {(fn.name, len(fn.outputs)): fn for fn in demo.fns.values()}
     page = named["decode", 4]
     decode = next(fn for fn in demo.fns.values() if fn.api_name == "decode")
@@ -107,7 +107,7 @@ class Visitor:
         return self.ask("api", list({**self.page.api_values, **given}.values()))
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """What Gradio sends, until it closes the stream."""
+        """Read all that Gradio sends, until it closes the stream."""
         url = f"{self.page.url}/gradio_api/queue/data?session_hash={self.session}"
         with self._client.stream("GET", url) as stream:
             for line in stream.iter_lines():

@@ -88,7 +88,7 @@ def traces(model: HuggingFaceModel, count: int, num_ways: int) -> Iterator[str]:
 
 
 def first_line(model: HuggingFaceModel, trace: Trace) -> str:
-    """What the page is sent before the first forward pass."""
+    """The values that the page is sent before the first forward pass."""
     return RunLines("golden", model.token_text).start(
         trace.prompt,
         [trace.config],
@@ -100,7 +100,7 @@ def first_line(model: HuggingFaceModel, trace: Trace) -> str:
 
 
 def compare(lines: Iterable[str], folder: Path, num_threads: int = 1) -> dict[str, Any]:
-    """What Node says: {"cases", "tokens", "ties", "differences": [sentence], "largest"}."""
+    """The verdict of Node: {"cases", "tokens", "ties", "differences": [sentence], "largest"}."""
     words = ["node", str(ENGINE_TESTS / "compare.js"), str(folder), str(num_threads)]
     said = subprocess.run(words, input="".join(f"{line}\n" for line in lines), text=True,
                           stdout=subprocess.PIPE, encoding="utf-8", check=False)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What gradio_client can ask of a running page, and what it cannot."""
+"""Requests that gradio_client can make of a running page, and those it cannot."""
 
 import gc
 from itertools import pairwise

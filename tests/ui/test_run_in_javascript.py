@@ -84,7 +84,7 @@ console.log(JSON.stringify(found));
 
 
 def said_by_node(script: str, lines: str) -> Any:
-    """What a script over the `run` of these lines prints."""
+    """Run a script over the `run` of these lines; returns what it prints."""
     assert NODE is not None
     words = [NODE, "--no-warnings", "--input-type=module", "--eval", RUN + script]
     done = subprocess.run(words, cwd=WEB, input=lines, capture_output=True, text=True, timeout=60)

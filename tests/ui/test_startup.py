@@ -1,4 +1,4 @@
-"""What makes the page open quickly: no torch before it, bad flags told at once."""
+"""The page opens quickly: no torch before it, bad flags told at once."""
 
 import os
 import shutil
@@ -187,7 +187,7 @@ def opened(url: str, link: str, program: "subprocess.Popen[str]", words: list[st
 
 
 def page_config(url: str) -> dict | None:
-    """What the page is made of, as soon as there is a page."""
+    """The page's parts, as soon as there is a page."""
     try:
         return httpx.get(f"{url}/config", timeout=120).json()
     except httpx.TransportError:

@@ -1,4 +1,4 @@
-"""What the page sends Gradio during a decode, and how often it makes Gradio work."""
+"""Values that the page sends Gradio during a decode, and how often it makes Gradio work."""
 
 import gradio as gr
 

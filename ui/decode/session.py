@@ -386,7 +386,7 @@ class UpdateThrottle:
 
 
 NUM_TIMINGS = 5
-"""As ui/web/watch/numbers.js."""
+"""Number of timings sent, as ui/web/watch/numbers.js has it."""
 
 
 def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:

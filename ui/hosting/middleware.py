@@ -34,7 +34,7 @@ MAX_DISCARDED = 200_000_000
 """Bytes of a body too large that are read and dropped, so that its sender reads the answer."""
 SECONDS_FOR_BODY = 120.0
 SPACE_PROXIES = "10.0.0.0/8"
-"""Where the proxies of a Hugging Face Space are."""
+"""Network of the proxies of a Hugging Face Space."""
 IPV6_PREFIX = 64
 """One visitor has all IPv6 addresses of a network of this prefix length."""
 FILES = "/gradio_api/file=assets/"
@@ -48,14 +48,14 @@ UPLOADS = "/gradio_api/upload"
 NO_UPLOADS = "This page takes no uploads."
 NO_FILE = "There is no such file."
 DIRECT = ("/gradio_api/run/", "/gradio_api/api/")
-"""Where events are posted that do not wait in the page's queue."""
+"""Addresses of events that do not wait in the page's queue."""
 MAX_WAITING = 20
 """Such events of one address at a time."""
 TOO_MANY = "Too many requests of your network at once; try again in a moment."
 MAX_PAUSE = 1.0
 """Seconds between two such events of one address, at most."""
 JOIN = "/gradio_api/queue/join"
-"""Where events are posted that do wait there; one costs 10 ms of CPU, though it be refused."""
+"""Address of events that do wait there; one costs 10 ms of CPU, though it be refused."""
 JOINS_AT_ONCE, JOINS_A_SECOND = 64, 10
 """Such events of one address: as many as a class has, then so many a second."""
 MAX_JOIN_SECONDS = 2.0

@@ -19,7 +19,7 @@ from ui.messages import Speaker
 from ui.views import gallery
 
 COMPARED_MODELS = (BUNDLED_MODEL, REAL_MODEL)
-"""Whose first preset is that of their recorded run."""
+"""Models whose first preset is that of their recorded run."""
 SOLVERS = (
     "sbd:0.1",
     "entropy-bound-from-left:0.35",

@@ -34,9 +34,9 @@ logger = logging.getLogger(__name__)
 
 BIG_CHIP = "h100-bf16"
 CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
-"""All of 2 bytes a weight, so that a name says enough."""
+"""Chips with 2 bytes a weight, so that a name says enough."""
 NUM_LAYERS = 32
-"""Of Llama-3.1-8B, whose layer is roofline.LLAMA_8B."""
+"""Layers of Llama-3.1-8B, each of which is roofline.LLAMA_8B."""
 BATCHES = (1, 8, 32, 128)
 """Texts decoded at the same time."""
 

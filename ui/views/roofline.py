@@ -227,7 +227,7 @@ DEFAULTS: dict[str, Any] = {
     "speed": 3.4,
 }
 OF_THE_PAPER = " (the paper’s mean for this model with its higher γ, Table 1)"
-"""Where the default of `speed` comes from."""
+"""Source of the default of `speed`."""
 NAMES = {
     "block": "block size",
     "cache": "tokens in the KV cache",

@@ -80,7 +80,7 @@ function isRecord(record) {
 }
 
 const TAB = "sbd-tab";
-// What the page's load looks for, see flag.js: the address whose runs are kept here.
+// The page's load looks for this, see flag.js: the address whose runs are kept here.
 const ADDRESS = "sbd-kept";
 const SAVE_MS = 400;
 const DAY_MS = 86_400_000;

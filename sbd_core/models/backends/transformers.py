@@ -29,7 +29,7 @@ MODULES = {
     "up": "mlp.up_proj",
     "down": "mlp.down_proj",
 }
-"""Where a layer of a Llama-shaped model has the adapter's linear layers."""
+"""Names of the adapter's linear layers within a layer of a Llama-shaped model."""
 
 
 class GatedLinears:

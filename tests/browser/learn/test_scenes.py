@@ -1,4 +1,4 @@
-"""What a scene of the lesson asks for can be done, by pointer and by key, and is answered."""
+"""Each scene's task can be done, by pointer and by key, and is answered."""
 
 import re
 

@@ -58,7 +58,7 @@ def test_transport_and_keys_move_the_playhead(replay):
 
 
 def middle_of_cell(page, position: int, pass_index: int) -> tuple[float, float]:
-    """Where on the screen the staircase draws a cell."""
+    """Place on the screen at which the staircase draws a cell."""
     return page.evaluate(
         """([position, pass]) => {
       const { staircase } = document.querySelector('.sbd-host').sbdPlayer.parts;

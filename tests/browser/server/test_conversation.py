@@ -1,4 +1,4 @@
-"""What people expect of a chat model: a system message, follow-up questions, a new start."""
+"""A chat model does what people expect: a system message, follow-up questions, a new start."""
 
 import re
 

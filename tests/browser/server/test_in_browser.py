@@ -44,7 +44,7 @@ def two_models_url(serve):
 
 
 def complete(page) -> dict:
-    """What the run holds once both its lanes are complete."""
+    """The run's content once both its lanes are complete."""
     has_begun(page)
     page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
     return state(page)

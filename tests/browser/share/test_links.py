@@ -76,7 +76,7 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
 
 
 def result_of(page) -> list[list[str]]:
-    """Of every lane: title, text, passes, tokens and what differs."""
+    """Title, text, passes, tokens and differences of every lane."""
     button(page, "Finish (End)").click()
     expect(page.locator(".sbd-compare-table tr.is-open")).to_have_count(0)
     painted(page)

@@ -75,7 +75,7 @@ def loaded(page, name: str, engine: str = "webgpu") -> None:
 
 
 def decoded(page, config, prompt: str):
-    """What a lane of the page's own engine gives."""
+    """The result of a lane of the page's own engine."""
     kind = config.solver.name if config.strategy == "sbd" else config.strategy
     dials = {name: getattr(config.solver, name) for name in ("gamma", "k")
              if hasattr(config.solver, name)}  # fmt: skip

@@ -57,7 +57,7 @@ REFUSED = """{
   navigator.storage.persist = () => Promise.reject(error());
   navigator.locks.request = () => Promise.reject(error());
 }"""
-"""As some browsers do in private windows, and in frames of other sites."""
+"""Refuse storage, as some browsers do in private windows and in frames of other sites."""
 
 
 def test_a_browser_that_refuses_its_storage_decodes(context, site, tmp_path: Path) -> None:

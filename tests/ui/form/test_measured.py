@@ -1,4 +1,4 @@
-"""What the form says of the committed evaluation, and of what each solver's gamma bounds."""
+"""The form's words on the committed evaluation, and on the meaning of each solver's gamma."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a request passes before Gradio: whose it is, how large it may be, which file it names."""
+"""Checks of a request before Gradio: whose it is, how large it may be, which file it names."""
 
 import asyncio
 import gc

@@ -21,7 +21,7 @@ def strategy_field(model):
 
 
 def strip_of(model, *, may_name_folder=True) -> str:
-    """What the strip of the page says; "" where there is none."""
+    """Text of the page's strip; "" where there is none."""
     with gr.Blocks() as blocks:
         untrained(Models.of(model), may_name_folder=may_name_folder)
     return "".join(str(block.value) for block in blocks.blocks.values())

@@ -16,7 +16,7 @@ const UNSEEN = -1e30;
 export const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
 
 /**
- * What forward passes need to know of a model.
+ * Sizes of a model, as its forward passes need them.
  * @typedef {object} Shape
  * @property {number} numLayers
  * @property {number} hidden
@@ -190,7 +190,7 @@ export class Model {
    */
   async forward({ cache, causalIds, blockIds, numCausalLogits, predraftBlocks }) {
     const numQuiet = causalIds.length - numCausalLogits;
-    // Of a long prompt nobody asks for logits but the last token's: it is read piece by piece.
+    // A long prompt is read piece by piece: nobody asks for logits but the last token's.
     let start = 0;
     for (; numQuiet - start > LONGEST_PASS; start += LONGEST_PASS) {
       await this.pass(cache, causalIds.slice(start, start + LONGEST_PASS), [], [], 1);
@@ -296,7 +296,7 @@ export class Model {
 }
 
 /**
- * Of every row of a forward pass: it sees what is cached, the rows before `seen`, and those from
+ * Each row of a forward pass: it sees what is cached, the rows before `seen`, and those from
  * `first` to before `stop`; visible_rows() of sbd_core/masks.py. position: behind what is cached.
  * @param {number} numCausal
  * @param {SeenBlock[]} blocks

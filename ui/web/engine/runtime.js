@@ -20,7 +20,7 @@ const ERRORS_ONLY = 3;
 const ALL_OPTIMIZATIONS = 99;
 
 /** @typedef {keyof typeof TYPES} Type */
-/** What stays where sessions compute. @typedef {{ tensor: number, release: () => void }} Resident */
+/** A tensor that stays where sessions compute. @typedef {{ tensor: number, release: () => void }} Resident */
 /** @typedef {Record<string, number>} Tensors handles by the names of a graph's inputs or outputs */
 
 /**
@@ -124,7 +124,7 @@ export class Runtime {
     this.module._free(place);
   }
 
-  /** What lies at a place. @param {number} place @param {number} count */
+  /** Bytes at a place. @param {number} place @param {number} count */
   floats(place, count) {
     return new Float32Array(this.module.HEAPU8.buffer, place, count);
   }

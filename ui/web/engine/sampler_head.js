@@ -1,4 +1,4 @@
-// What a block's row says once the token before it is known: SamplerHead of sbd_core/sampling.py, over
+// Reweighs a block's row once the token before it is known: SamplerHead of sbd_core/sampling.py, over
 // each row's likeliest tokens. What depends on hidden states alone comes from the graph.
 
 import { topOf } from "./stats.js";
@@ -71,7 +71,7 @@ export class SamplerHead {
   }
 
   /**
-   * What a hidden state changes by behind a token.
+   * The change of a hidden state behind a token.
    * @param {Float32Array} ofHidden
    * @param {number} tokenId
    */

@@ -1,4 +1,4 @@
-// What rows of logits say, in plain numbers: LogitStats and compute_logit_stats() of
+// Rows of logits measured, in plain numbers: LogitStats and compute_logit_stats() of
 // sbd_core/sampling.py.
 
 import { ModelError } from "./errors.js";
@@ -8,7 +8,7 @@ import { ModelError } from "./errors.js";
 const NUM_BEST = 2; // the margin is between two
 
 /**
- * What is to be measured, besides each row's best token and its probability.
+ * Measures asked for, besides each row's best token and its probability.
  * @typedef {object} StatsSpec
  * @property {number[]} forbiddenIds tokens made impossible first
  * @property {number} numTop tokens listed a row
@@ -33,7 +33,7 @@ export class LogitStats {
   }
 
   /**
-   * Those of some of the rows.
+   * The measures of some of the rows.
    * @param {number} start
    * @param {number} stop
    */
@@ -42,7 +42,7 @@ export class LogitStats {
   }
 
   /**
-   * Those of rows that stand one after the other, measured in parts.
+   * The measures of rows that stand one after the other, made in parts.
    * @param {LogitStats[]} parts
    */
   static joined(parts) {
@@ -73,7 +73,7 @@ export class LogitStats {
 }
 
 /**
- * What rows of logits say. Logits of forbidden tokens are -infinity in them afterwards. Raises
+ * Measure rows of logits. Logits of forbidden tokens are -infinity in them afterwards. Raises
  * ModelError for logits that are no numbers.
  * @param {Logits} logits
  * @param {number} start

@@ -98,7 +98,7 @@ export class Tokenizer {
     });
   }
 
-  /** What the tokenizer begins a text by; the end token is not for a beginning. */
+  /** The tokens that begin a text; an end token among them is left out. */
   beginning() {
     const { ids } = this.encoder.encode("", { add_special_tokens: true });
     const end = this.encoder.token_to_id(this.tokens.eos_token ?? "");

@@ -38,10 +38,10 @@ import { Session } from "./session/session.js";
  */
 
 const MOST_THREADS = 4;
-/** Of weights: passes over less are over on a processor before a GPU has begun. */
+/** Bytes of weights below which a processor ends a pass before a GPU has begun it. */
 const LEAST_GPU_BYTES = 50_000_000;
 const STOPPED = "Your GPU stopped, perhaps for want of memory.";
-/** Of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
+/** Build of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
 /** @type {Record<Engine, string>} */
 const RUNTIMES = { wasm: "onnxruntime", webgpu: "onnxruntime-webgpu" };
 

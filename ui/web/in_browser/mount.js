@@ -155,7 +155,7 @@ class HereView {
     this.isWarming = false;
     /** Whether this browser can decode on a GPU. */
     this.hasGpu = false;
-    /** What it keeps of the model. @type {{ stores: string[], isWhole: boolean }} */
+    /** The files it keeps of the model. @type {{ stores: string[], isWhole: boolean }} */
     this.kept = { stores: [], isWhole: false };
     /** Who decodes, and how fast the last run was that they made. */
     this.speed = { who: "", words: "" };

@@ -56,9 +56,9 @@ BLOCKS_GRAPH_FILE = "model-blocks.onnx"
 IR_VERSION, OPSET = 10, 21
 OWN = "com.microsoft"
 LARGEST, MIDDLE = 127, 128
-"""Of the integers in int8, and the uint8 that stands for 0."""
+"""The largest integer in int8, and the uint8 that stands for 0."""
 TINY = 1e-30
-"""The least scale of a weight's column, as a column of zeros has one too."""
+"""Smallest scale of a weight's column; a column of zeros needs one too."""
 ALIGNED = 4096
 """Bytes: where a tensor begins in the weights file, so that it can be mapped."""
 

@@ -152,7 +152,7 @@ class WebExporter(Exporter):
         )
 
     def _swaps(self, name: str, tensors: list[str]) -> tuple[str, int, int, int] | None:
-        """Of the initializer's rule; see Weight."""
+        """The `swaps` of an initializer's rule; see Weight."""
         return None
 
     def _width_of(self, name: str) -> int:
@@ -267,7 +267,7 @@ class WebExporter(Exporter):
         return w.reshape(values, "hidden", -1, self.shape.hidden)
 
     def _turned_in_groups(self, name: str, x: str, size: int) -> str:
-        """As there, but for the matrix: small, and part of the graph."""
+        """Turn x; the matrix is small, and part of the graph."""
         w, group = self.writer, group_of(size)
         constant = f"hadamard.{group}"
         if constant not in w.constants:

@@ -1,4 +1,4 @@
-"""What rows cost here: measured once, kept whole in the cache folder, recorded in the trace."""
+"""The cost of rows here: measured once, kept whole in the cache folder, recorded in the trace."""
 
 import json
 import math

@@ -53,7 +53,7 @@ export function costOf(shape, step, strategy, numPrompt) {
   let pairs = causal * cached + (causal * (causal + 1)) / 2;
   for (const { seen, size, numCausal } of blocks) {
     pairs += size * (cached + seen + size);
-    // Of its causal rows the first sees itself alone, the next one more.
+    // The first of its causal rows sees itself alone, the next one more.
     for (let index = 0; index < numCausal; index += 1) pairs -= size - 1 - index;
   }
   const { hidden_size: hidden, num_layers: numLayers, bytes_per_value: valueBytes } = shape;

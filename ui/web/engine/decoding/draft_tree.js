@@ -285,7 +285,7 @@ function plus(sums, sum, expected) {
   return [sums[0] * MEMORY + sum, sums[1] * MEMORY + expected];
 }
 
-/** What came true of what was expected, drawn to what is usual. @param {Sums} sums @param {number} usual */
+/** The share of the expected that came true, drawn to the usual one. @param {Sums} sums @param {number} usual */
 function ratioOf([sum, expected], usual) {
   return (sum + PRIOR_WEIGHT * usual) / (expected + PRIOR_WEIGHT);
 }
@@ -303,7 +303,7 @@ function survivalTo({ survival }, depth) {
   return last * (before ? last / before : 0) ** (depth - survival.length + 1);
 }
 
-/** Of the first, the first two, ... of them. @param {number[]} values */
+/** Products of the first, the first two, ... of them. @param {number[]} values */
 function products(values) {
   let product = 1;
   return values.map((value) => {

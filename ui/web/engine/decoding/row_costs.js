@@ -1,4 +1,4 @@
-// What a forward pass of so many rows costs on this device, measured once;
+// Seconds of forward passes by rows on this device, measured once;
 // sbd_core/decoding/row_costs.py.
 
 import { Cache } from "../model.js";

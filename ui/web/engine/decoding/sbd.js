@@ -21,7 +21,7 @@ class PendingTokens {
   }
 
   /**
-   * What the causal rows say of the tokens, a row for each, which are then in the cache. A token is
+   * Rescore the tokens by the causal rows, a row for each; they are then in the cache. A token is
    * scored by the row of the token before it.
    * @param {LogitStats} stats
    * @returns {Hindsight[]}
@@ -73,7 +73,7 @@ class Block {
     }
   }
 
-  /** What the block adds to the answer, null while a mask stands before its end. */
+  /** Tokens that the block adds to the answer, null while a mask stands before its end. */
   get finalTokenIds() {
     const known = cutAfterEnd(this.tokenIds, this.endIds);
     return known.includes(this.maskId) ? null : known;

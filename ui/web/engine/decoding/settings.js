@@ -1,4 +1,4 @@
-// What a decode is asked to do, checked: DecodeConfig of sbd_core/config.py, in the names of a trace.
+// The checked settings of a decode: DecodeConfig of sbd_core/config.py, in the names of a trace.
 
 import { ArgumentError } from "../errors.js";
 

@@ -1,4 +1,4 @@
-// What every strategy shares: one model, one cache, one random stream, one answer so far. A port of
+// The state that all strategies share: one model, one cache, one random stream, one answer so far. A port of
 // sbd_core/decoding/state.py; an event is one of a trace file.
 
 import { Generator } from "../random.js";
@@ -18,7 +18,7 @@ import { computeLogitStats, LogitStats } from "../stats.js";
 
 /** @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy called in turns */
 
-/** What an event holds unless its strategy says otherwise. */
+/** An event's fields unless its strategy says otherwise. */
 const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
 
 /** The repetition penalty: tokens that stand before a row become less likely in it. */
@@ -117,7 +117,7 @@ export class DecodingState {
   }
 
   /**
-   * Of the causal rows before `stop` what a check of tokens needs.
+   * Measure the causal rows before `stop`, as a check of tokens needs them.
    * @param {Logits} logits
    * @param {number} stop
    * @param {boolean} isRecorded all that solver and record need, too
@@ -128,7 +128,7 @@ export class DecodingState {
   }
 
   /**
-   * Of a block's rows, those from `start` on, all that solver and record need.
+   * Measure a block's rows, those from `start` on, for solver and record.
    * @param {Logits} logits
    * @param {number} start
    * @param {number[]} blockIds as the model read them; a row counts the tokens known at its left
@@ -141,7 +141,7 @@ export class DecodingState {
   }
 
   /**
-   * Of the causal row of an alternative what a check needs.
+   * Measure the causal row of an alternative, as a check needs it.
    * @param {Logits} logits
    * @param {number} row
    * @param {number[]} before the tokens of this forward pass that stand before the one it predicts
@@ -151,7 +151,7 @@ export class DecodingState {
   }
 
   /**
-   * What a block's rows say, and a token for each. With a penalty or a sampler head the tokens
+   * Measure a block's rows and choose a token for each. With a penalty or a sampler head the tokens
    * are chosen left to right, each by the row that counts those before it.
    * @param {Logits} logits
    * @param {number} start
@@ -215,7 +215,7 @@ export class DecodingState {
 }
 
 /**
- * What the head said at block offsets `offsets` of the block at position `start`.
+ * The head's guesses at block offsets `offsets` of the block at position `start`.
  * @param {LogitStats} stats
  * @param {number[]} offsets
  * @param {number} start
@@ -232,7 +232,7 @@ export function maskedPositions(stats, offsets, start, numTop) {
 }
 
 /**
- * What the causal head gives the answer's tokens from `start`, a row of stats each.
+ * The causal head's probabilities of the answer's tokens from `start`, a row of stats each.
  * @param {number[]} tokenIds
  * @param {LogitStats} stats
  * @param {number} start

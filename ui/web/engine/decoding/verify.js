@@ -89,7 +89,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * What the next forward pass feeds besides the draft.
+   * Plan the rows of the next forward pass besides the draft.
    * @returns {RowPlan}
    */
   nextPlan() {
@@ -154,7 +154,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * What became of the draft. Tokens behind an alternative were as good as right.
+   * Record how the draft fared. Tokens behind an alternative counted as right beforehand.
    * @param {number} numAccepted
    * @param {boolean} hasAlternative whether one was right where the draft was not
    */

@@ -16,7 +16,7 @@ const OTHER_TAB_MS = 60_000;
 /** @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored of a tensor, in the parts put together */
 
 /**
- * What sbd_core/hf/web.py writes.
+ * The manifest that sbd_core/hf/web.py writes.
  * @typedef {object} Manifest
  * @property {number} format
  * @property {string} name
@@ -151,7 +151,7 @@ export class Files {
     await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
   }
 
-  /** What was kept under that name; null without. @param {string} name */
+  /** The note kept under that name; null without. @param {string} name */
   async noted(name) {
     const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
     return found ? found.json() : null;
@@ -204,7 +204,7 @@ export class Files {
 }
 
 /**
- * What this browser keeps of a model: the names of its stores, and whether one has every file.
+ * Find what this browser keeps of a model: the names of its stores, and whether one has every file.
  * @param {string} name
  */
 export async function keptOf(name) {
@@ -251,7 +251,7 @@ async function whyNot(data, { size, sha256 }) {
 }
 
 /**
- * What a file compressed by gzip holds; hosts may have unpacked it on the way. Raises EngineError.
+ * Unpack a file compressed by gzip; hosts may have unpacked it on the way. Raises EngineError.
  * @param {Uint8Array<ArrayBuffer>} data
  */
 export async function unpacked(data) {

@@ -176,7 +176,7 @@ function shapeOf(config, own) {
   };
 }
 
-/** Of the model itself, without adapter and sampler head. @param {Manifest} manifest */
+/** Facts of the model itself, without adapter and sampler head. @param {Manifest} manifest */
 function numParameters({ tensors }) {
   const own = Object.entries(tensors).filter(([name]) => /^(model|lm_head)\./.test(name));
   const sizes = own.map(([, { shape }]) => shape.reduce((product, size) => product * size, 1));

@@ -1,4 +1,4 @@
-// What a visitor asks for, and the rules it must keep: ui/decode/form.py and ui/decode/form.py.
+// A visitor's request, and the rules it must keep: ui/decode/form.py.
 
 import constants from "../../constants.json" with { type: "json" };
 import { FIELD_LABELS } from "../../core/names.js";
@@ -29,7 +29,7 @@ const DEFAULTS = {
 };
 
 /**
- * What is to be decoded. Raises ArgumentError naming field, rule and value.
+ * The prompt and settings to decode. Raises ArgumentError naming field, rule and value.
  * @param {Checkpoint} checkpoint
  * @param {Form} form
  * @returns {Promise<{ prompt: string, promptIds: number[], settings: Settings }>}

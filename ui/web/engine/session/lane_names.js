@@ -11,7 +11,7 @@ import { ArgumentError } from "../errors.js";
 /** @type {Readonly<Record<string, string>>} */
 const LETTERS = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
 
-/** What a lane can be: the strategies, and every other solver of Set Block Decoding. */
+/** The names of lanes: the strategies, and every other solver of Set Block Decoding. */
 export const KINDS = ["ntp", "verify", "sbd", ...Object.keys(SOLVERS).filter((k) => k !== PAPER)];
 
 /** @param {string} kind */

@@ -196,7 +196,7 @@ export class Session {
   }
 
   /**
-   * What decoding costs here, as one line of JSON: milliseconds by rows, and tokens a second.
+   * Measure decoding here, as one line of JSON: milliseconds by rows, and tokens a second.
    * @param {string} engine what decodes
    */
   async bench(engine) {

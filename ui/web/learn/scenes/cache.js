@@ -57,7 +57,7 @@ function doubtWords(run, pass) {
 }
 
 /**
- * What a forward pass computes, what becomes of it, and what the cache then holds; what the rereading
+ * Tells what a forward pass computes, what becomes of it, what the cache then holds, and what the rereading
  * would have written.
  * @param {Run} run
  * @param {number} pass

@@ -23,7 +23,7 @@ export function makeYoursScene({ lesson, did, host, say }) {
 }
 
 /**
- * What the player tells of a doubted word: its guesses, what the rereading would have written, and two
+ * The player's facts on a doubted word: its guesses, what the rereading would have written, and two
  * ways to decode again.
  * @param {Run} run
  * @param {number} position

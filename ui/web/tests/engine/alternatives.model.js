@@ -84,7 +84,7 @@ const SURE = {
 };
 const SURVIVAL = [0.6949170092888686, 0.3892400179655547, 0.1939752859313464, 0.07904176580896097];
 
-/** What a forward pass and two blocks taught, as in the plans that sbd_core/decoding/draft_tree.py gave. */
+/** A record after one forward pass and two blocks, as in the plans that sbd_core/decoding/draft_tree.py gave. */
 function learnt() {
   const record = new DraftRecord({
     survival: [0.6, 0.3],

@@ -23,7 +23,7 @@ const found = {
   differences: [],
   /** Decodes that parted where two positions were equally good. */
   ties: 0,
-  /** Those of them that ended in another answer. */
+  /** Tied decodes that ended in another answer. */
   otherAnswers: 0,
   /** The largest difference between two floats. */
   largest: 0,
@@ -54,7 +54,7 @@ function split({ kind, context, block, committed, draft, predrafts, ...event }) 
 }
 
 /**
- * What a solver orders positions by.
+ * The score by which a solver orders positions.
  * @param {string} name of the solver
  * @param {string} by
  * @param {MaskedPosition | undefined} masked

@@ -149,7 +149,7 @@ test("the terms of the sum add up as they are printed", () => {
   );
 });
 
-/** What the bound says of a forward pass with masks of these entropies. */
+/** The bound's verdict on a forward pass with masks of these entropies. */
 const boundWords = (/** @type {number[]} */ entropies, /** @type {number} */ gamma) => {
   const masked = masks(...entropies.map((nats, at) => [at, nats, 0, 0.9]));
   const opened = start({ solver: { name: "entropy-bound", gamma: 1 } });

@@ -1,4 +1,4 @@
-// What a forward pass costs, and what a device makes of it.
+// The cost of a forward pass, in operations and as a device's time.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
