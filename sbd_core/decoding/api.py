@@ -318,7 +318,7 @@ def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[F
     seconds = time.perf_counter() - began
     if len(logits) == 1:
         return [ForwardResult(logits[0], seconds)]
-    sizes = [len(request.causal_ids) + len(request.block_ids) for request in requests]
+    sizes = [request.num_rows for request in requests]
     return [
         ForwardResult(rows, seconds * size / sum(sizes))
         for rows, size in zip(logits, sizes, strict=True)
