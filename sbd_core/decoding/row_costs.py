@@ -36,7 +36,7 @@ NUM_DRAFTED = 4
 """Rows of the block that is drafted from."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
-FORMAT = 8
+FORMAT = 9
 
 logger = logging.getLogger(__name__)
 _known: dict[str, tuple[str, RowCosts]] = {}
