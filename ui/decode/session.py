@@ -86,6 +86,12 @@ class Session:
         """The limits of this page."""
         return PUBLIC if self._is_public else USUAL
 
+    @property
+    def busy_text(self) -> str:
+        """The message while a run comes in."""
+        most = f", {self.limits.max_run_seconds:.0f} seconds at most" if self._is_public else ""
+        return f"Decoding{most} …"
+
     def model(self, name: object = "") -> SetBlockModel:
         """A model of the page, once it is loaded; `while_loading` tells visitors meanwhile.
 
@@ -283,7 +289,7 @@ class Session:
             is_there = is_awaited and main.has_revealed
             is_awaited = is_awaited and not is_there
             if throttle.is_due(is_awaited=is_there):
-                yield Update(wire="\n".join(lines), message="Decoding …", lane=main)
+                yield Update(wire="\n".join(lines), message=self.busy_text, lane=main)
                 lines.clear()
         text = late_text(self.limits) if time.monotonic() > deadline else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False, lane=main)

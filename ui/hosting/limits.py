@@ -23,7 +23,7 @@ class Limits:
     max_prompt_characters: int = MAX_PROMPT_CHARACTERS
     max_prompt_tokens: int = 1_000
     max_new_tokens: int = MAX_NEW_TOKENS
-    max_run_seconds: float = 60.0
+    max_run_seconds: float = 300.0
     max_places: int = MAX_PLACES
     max_places_of_session: int = MAX_PLACES
     may_fetch_model: bool = True

@@ -40,6 +40,7 @@ class LaneChoice {
     const dial = dialOf(this.select.value);
     const letter = dial ? dialLetter(dial[0]) : "";
     setText(this.letter, letter);
+    this.field.placeholder = dial?.[0] === "max_rows" ? "auto" : "";
     setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
     const label = find(this.root, "label");
     label.title = GLOSSARY[dial?.[0] === "max_rows" ? "row" : (dial?.[0] ?? "")]?.words ?? "";

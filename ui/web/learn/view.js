@@ -31,7 +31,7 @@ import { SCENES } from "./scenes/index.js";
  * @property {LearnHost | null} host
  */
 
-/** @typedef {{ root: HTMLElement, answer: () => void, isQuiz?: boolean, prompt?: () => string }} Scene answer: show it in the picture; isQuiz: what it asks for can be done once; prompt: that the last scene decodes */
+/** @typedef {{ root: HTMLElement, answer: () => void, prompt?: () => string }} Scene answer: show it in the picture; prompt: that the last scene decodes */
 /** @typedef {(place: ScenePlace) => Scene} MakeScene */
 
 export class LearnView {
@@ -292,7 +292,6 @@ export class LearnView {
       else dot.removeAttribute("aria-current");
     });
     this.root.classList.toggle("is-answered", isAnswered);
-    this.root.classList.toggle("is-over", isAnswered && Boolean(this.scene?.isQuiz));
     parts.back.disabled = index === 0;
     const isLast = index + 1 === scenes.length;
     const over = isLast ? "Decode it" : "Next";

@@ -136,7 +136,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     makeRoom(news, [NOT_DRAFTED, ...replies]),
   ];
   const root = make("div", "sbd-learn-check", {}, ...nodes);
-  return { root, answer: () => answer(), isQuiz: true };
+  return { root, answer: () => answer() };
 }
 
 /**

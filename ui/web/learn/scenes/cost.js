@@ -164,8 +164,8 @@ export function makeCostScene({ lesson, signal, did, say }) {
   }
   mark();
   const source = make("p", "sbd-learn-source", {}, sourceOf(lesson));
-  const knobs = [sizes.root, counts.root, chips.root];
-  const nodes = [...passes.nodes, source, ...knobs, ...times.nodes];
+  const knobs = make("div", "sbd-learn-knobs", {}, sizes.root, counts.root);
+  const nodes = [...passes.nodes, source, knobs, chips.root, ...times.nodes];
   return { root: make("div", "sbd-learn-cost", {}, ...nodes), answer: () => choose({}) };
 }
 

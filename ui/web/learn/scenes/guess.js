@@ -111,6 +111,5 @@ export function makeGuessScene({ lesson, did }) {
     answer: () => {
       for (const gap of gaps) gap.open();
     },
-    isQuiz: true,
   };
 }

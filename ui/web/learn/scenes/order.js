@@ -155,7 +155,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     passes.root,
     makeRoom(news, empty.map(wordsFor)),
   );
-  return { root: make("div", "sbd-learn-order", {}, view.root, side), answer, isQuiz: true };
+  return { root: make("div", "sbd-learn-order", {}, view.root, side), answer };
 }
 
 /** @param {number} cell */

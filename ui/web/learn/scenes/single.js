@@ -108,5 +108,5 @@ export function makeSingleScene({ lesson, signal, did }) {
     sweep(FILL_MS, strip.show, signal);
     did();
   }
-  return { root, answer, isQuiz: true };
+  return { root, answer };
 }
