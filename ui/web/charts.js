@@ -93,8 +93,8 @@ class Card {
     this.stage = make("div", "sbd-chart-stage");
     this.title = make("h3");
     this.words = make("p");
-    const head = make("div", "sbd-chart-head", {}, this.title, unfold("this chart", this.words));
-    this.root = make("section", `sbd-chart is-${id}`, {}, head, this.words, this.stage);
+    const head = make("div", "sbd-chart-head", this.title, unfold("this chart", this.words));
+    this.root = make("section", `sbd-chart is-${id}`, head, this.words, this.stage);
     this.say({ title, words });
     /** @type {Figure | null} */
     this.figure = null;
@@ -118,16 +118,13 @@ class Card {
 
 /** All cards in a row. */
 export class ChartCards {
-  /**
-   * @param {CardWords[]} rows
-   * @param {() => Promise<Plotly>} library
-   */
+  /** @param {CardWords[]} rows @param {() => Promise<Plotly>} library */
   constructor(rows, library) {
     this.library = library;
     this.name = "";
     this.isDark = false;
     this.cards = rows.map((row) => new Card(row));
-    this.root = make("div", "sbd-charts-cards", {}, ...this.cards.map(({ root }) => root));
+    this.root = make("div", "sbd-charts-cards", ...this.cards.map(({ root }) => root));
     this.sight = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "300px" });
     for (const { root } of this.cards) this.sight.observe(root);
   }
@@ -153,10 +150,7 @@ export class ChartCards {
     await this.drawAll();
   }
 
-  /**
-   * Say other words above some of the charts.
-   * @param {CardWords[]} rows
-   */
+  /** Say other words above some of the charts. @param {CardWords[]} rows */
   say(rows) {
     for (const row of rows) this.cards.find(({ id }) => id === row.id)?.say(row);
   }
@@ -180,10 +174,7 @@ export class ChartCards {
     }
   }
 
-  /**
-   * @param {Card} card
-   * @param {boolean} isWanted though it may be out of sight
-   */
+  /** @param {Card} card @param {boolean} isWanted though it may be out of sight */
   async draw(card, isWanted = card.isInSight) {
     if (!isWanted || !card.figure || card.isDrawn) return;
     const plotly = await this.library();
@@ -210,11 +201,7 @@ const OPEN_WORDS = "Drag to zoom, point to read, and press the camera to save.";
 
 /** The section under the player. */
 class ChartSection {
-  /**
-   * @param {HTMLElement} root
-   * @param {Setting} setting
-   * @param {Trigger} trigger
-   */
+  /** @param {HTMLElement} root @param {Setting} setting @param {Trigger} trigger */
   constructor(root, setting, trigger) {
     this.root = root;
     this.setting = setting;
@@ -239,10 +226,7 @@ class ChartSection {
     if (!this.isOpen) this.say(withTerms(this.closedWords));
   }
 
-  /**
-   * @param {string | (Node | string)[]} words
-   * @param {boolean} [isError]
-   */
+  /** @param {string | (Node | string)[]} words @param {boolean} [isError] */
   say(words, isError = false) {
     this.status.classList.toggle("is-error", isError);
     this.status.replaceChildren(...(typeof words === "string" ? [words] : words));

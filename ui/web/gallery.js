@@ -39,13 +39,10 @@ function makeThumbnail({ passes }) {
   return picture;
 }
 
-/**
- * @param {Recorded} run
- * @param {Trigger} trigger
- */
+/** @param {Recorded} run @param {Trigger} trigger */
 function makeCard(run, trigger) {
   const { name, title, sentence } = run;
-  const words = [make("strong", "", {}, title), make("span", "", {}, sentence)];
+  const words = [make("strong", "", title), make("span", "", sentence)];
   const card = make("button", "sbd-gallery-card", { type: "button" }, makeThumbnail(run), ...words);
   card.addEventListener("click", () => {
     trigger("choose_run", { name });
@@ -61,17 +58,11 @@ export function mountGallery({ element, value, trigger }) {
   const groups = [...new Set(runs.map(({ group }) => group))];
   const sections = groups.map((group) => {
     const cards = runs.filter((run) => run.group === group).map((run) => makeCard(run, trigger));
-    const heading = make("h3", "", {}, group);
-    return make(
-      "div",
-      "sbd-gallery-group",
-      {},
-      heading,
-      make("div", "sbd-gallery-cards", {}, ...cards),
-    );
+    const heading = make("h3", "", group);
+    return make("div", "sbd-gallery-group", heading, make("div", "sbd-gallery-cards", ...cards));
   });
   const title = runs.length
-    ? [make("h2", "", {}, "Recorded runs"), make("p", "sbd-gallery-how", {}, how)]
+    ? [make("h2", "", "Recorded runs"), make("p", "sbd-gallery-how", how)]
     : [];
   find(element, ".sbd-gallery").replaceChildren(...title, ...sections);
   return () => {};

@@ -27,10 +27,7 @@ const [SURE, UNSURE] = [0.02, 3]; // nats, of the key's samples
 
 /** One lane: its name, its forward passes so far, its text. */
 class HomeLane {
-  /**
-   * @param {Lane} lane
-   * @param {boolean} isMain
-   */
+  /** @param {Lane} lane @param {boolean} isMain */
   constructor(lane, isMain) {
     const title = LANE_TITLES[lane.name] ?? lane.name;
     this.lane = lane;
@@ -47,16 +44,14 @@ class HomeLane {
     this.root = make(
       "section",
       `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`,
-      {},
       make("span", "sbd-home-meter", { "aria-hidden": "true" }, this.fill),
       make(
         "div",
         "sbd-home-lane-head",
-        {},
-        make("h2", "", {}, title),
-        make("span", "sbd-home-count", {}, this.count, " ", this.unit),
+        make("h2", "", title),
+        make("span", "sbd-home-count", this.count, " ", this.unit),
       ),
-      make("div", "sbd-home-answer", {}, room, this.text.root),
+      make("div", "sbd-home-answer", room, this.text.root),
     );
   }
 
@@ -78,10 +73,7 @@ class HomeLane {
 }
 
 class HomeRace {
-  /**
-   * @param {Run} run of two lanes, complete
-   * @param {AbortSignal} signal ends it
-   */
+  /** @param {Run} run of two lanes, complete @param {AbortSignal} signal ends it */
   constructor(run, signal) {
     this.run = run;
     this.state = { ...initialState(), isPlaying: false };
@@ -89,7 +81,7 @@ class HomeRace {
     this.lanes = [new HomeLane(run.main, true)];
     if (run.ntp) this.lanes.push(new HomeLane(run.ntp, false));
     this.finish = Math.max(...this.lanes.map(({ lane }) => lane.lastPass));
-    const lanes = make("div", "sbd-home-lanes", {}, ...this.lanes.map(({ root }) => root));
+    const lanes = make("div", "sbd-home-lanes", ...this.lanes.map(({ root }) => root));
     const same = areSame(run)
       ? "Both answers are identical, token for token."
       : "The answers differ.";
@@ -98,9 +90,9 @@ class HomeRace {
       "div",
       "sbd-home-race",
       { "data-strategy": run.strategy },
-      make("p", "sbd-home-prompt", {}, make("span", "", {}, "Prompt"), ` ${run.prompt}`),
+      make("p", "sbd-home-prompt", make("span", "", "Prompt"), ` ${run.prompt}`),
       lanes,
-      make("div", "sbd-home-under", {}, makeKey(run), this.outcome),
+      make("div", "sbd-home-under", makeKey(run), this.outcome),
     );
     this.play = makeButton("play", "Play (space)", () => this.toggle());
     const pause = clamp((RACE_SECONDS * 1000) / (this.finish + 1), LEAST_MS, MOST_MS);
@@ -167,11 +159,10 @@ function makeSentence(run) {
   return make(
     "h2",
     "sbd-home-sentence",
-    {},
     `The same model writes ${words} in `,
-    make("b", "sbd-home-own", {}, String(run.main.steps.length)),
+    make("b", "sbd-home-own", String(run.main.steps.length)),
     " forward passes instead of ",
-    make("b", "sbd-home-plain", {}, String(run.ntp?.steps.length ?? 0)),
+    make("b", "sbd-home-plain", String(run.ntp?.steps.length ?? 0)),
     ".",
   );
 }
@@ -188,7 +179,7 @@ function makeWhy({ model, run }, processor) {
   const unchecked = `no token is checked${areSame(run) ? ": other prompts may get other words" : ""}`;
   const checked = strategy === "verify" ? "every token is checked" : unchecked;
   const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
-  const why = make("p", "sbd-home-why", {}, pass);
+  const why = make("p", "sbd-home-why", pass);
   if (!own || !plain) return why;
   const where = processor && ` on an ${processor} processor`;
   const clock = `As recorded${where}: ${formatSeconds(own)} instead of ${formatSeconds(plain)}`;
@@ -203,10 +194,7 @@ function makeWhy({ model, run }, processor) {
   return why;
 }
 
-/**
- * Three words on the looks of the main lane.
- * @param {Run} run
- */
+/** Three words on the looks of the main lane. @param {Run} run */
 function makeKey({ strategy }) {
   /** @param {string} kind @param {string} word @param {number | null} entropy */
   const item = (kind, word, entropy) => {
@@ -216,7 +204,7 @@ function makeKey({ strategy }) {
       setStyle(sample, "--ink-dark", entropyColour(entropy, true));
       setStyle(sample, "--unsure", unsureness(entropy).toFixed(2));
     }
-    return make("li", "", {}, sample, word);
+    return make("li", "", sample, word);
   };
   const empty = strategy === "verify" ? item("draft", "draft", null) : item("mask", "mask", null);
   return make(
@@ -229,19 +217,12 @@ function makeKey({ strategy }) {
   );
 }
 
-/**
- * @param {string} view
- * @param {string} name
- * @param {string} kind
- */
+/** @param {string} view @param {string} name @param {string} kind */
 function makeWay(view, name, kind) {
   return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, name);
 }
 
-/**
- * @param {string} lines
- * @returns {Run | null} with both lanes
- */
+/** @param {string} lines @returns {Run | null} with both lanes */
 function runOf(lines) {
   const history = new History();
   history.accept(lines);
@@ -264,13 +245,10 @@ export function mountHome({ element, value, signal }) {
       askForChat();
       setTimeout(() => promptBox(promptId)?.select(), TURN_MS);
     });
-    return make("div", "sbd-home-ways", {}, makeWay("learn", "How it works", ""), own);
+    return make("div", "sbd-home-ways", makeWay("learn", "How it works", ""), own);
   }
 
-  /**
-   * @param {Shown[]} all
-   * @param {number} index
-   */
+  /** @param {Shown[]} all @param {number} index */
   function show(all, index) {
     const shown = all[index];
     const ways = makeWays();

@@ -58,13 +58,10 @@ const NUMBERS = [
 ];
 const OWN = "own";
 
-/**
- * @param {string} label
- * @param {HTMLElement} box
- */
+/** @param {string} label @param {HTMLElement} box */
 function field(label, box) {
   box.setAttribute("aria-label", label); // else a list would be called by all of its choices
-  return make("label", "sbd-roofline-field", {}, make("span", "", {}, label), box);
+  return make("label", "sbd-roofline-field", make("span", "", label), box);
 }
 
 /** @param {Choice[]} choices */
@@ -82,11 +79,7 @@ class RooflineForm {
   constructor({ devices, models, ownHint }, changed) {
     this.device = select(devices);
     this.model = select(models);
-    this.config = make("textarea", "", {
-      rows: "5",
-      spellcheck: "false",
-      placeholder: ownHint,
-    });
+    this.config = make("textarea", "", { rows: "5", spellcheck: "false", placeholder: ownHint });
     this.own = field("Config", this.config);
     /** @type {Map<string, HTMLInputElement>} */
     this.numbers = new Map(
@@ -117,10 +110,7 @@ class RooflineForm {
     this.own.hidden = this.model.value !== OWN;
   }
 
-  /**
-   * Mark the fields that hold what is not calculated.
-   * @param {string[]} wrong their names
-   */
+  /** Mark the fields that hold what is not calculated. @param {string[]} wrong their names */
   mark(wrong) {
     for (const [name, box] of this.numbers)
       box.setAttribute("aria-invalid", String(wrong.includes(name)));
@@ -139,10 +129,7 @@ class RooflineForm {
     };
   }
 
-  /**
-   * Choose what a wish says; a box stays empty where it makes no sense.
-   * @param {Wish} wish
-   */
+  /** Choose what a wish says; a box stays empty where it makes no sense. @param {Wish} wish */
   choose(wish) {
     this.device.value = String(wish.device);
     this.model.value = String(wish.model);
@@ -162,11 +149,7 @@ const ABOUT =
   "By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
 
 class RooflineView {
-  /**
-   * @param {HTMLElement} host
-   * @param {Setting} setting
-   * @param {Trigger} trigger
-   */
+  /** @param {HTMLElement} host @param {Setting} setting @param {Trigger} trigger */
   constructor(host, setting, trigger) {
     this.host = host;
     this.setting = setting;
@@ -187,15 +170,14 @@ class RooflineView {
   }
 
   build() {
-    const about = make("p", "sbd-roofline-about", {}, ...withTerms(ABOUT));
-    const title = make("h2", "", {}, "How fast could it be?");
+    const about = make("p", "sbd-roofline-about", ...withTerms(ABOUT));
+    const title = make("h2", "", "How fast could it be?");
     this.host.replaceChildren(
-      make("div", "sbd-roofline-head", {}, title, unfold("the calculation", about)),
+      make("div", "sbd-roofline-head", title, unfold("the calculation", about)),
       about,
       make(
         "div",
         "sbd-roofline-top",
-        {},
         this.form.root,
         make("section", "sbd-card sbd-roofline-answer", { "aria-label": "Answer" }, this.facts),
       ),
@@ -246,16 +228,15 @@ class RooflineView {
   async take({ wish, problems, wrong, facts, cards, figures }) {
     if (wish !== this.number) return;
     delete this.host.dataset.isOld;
-    this.problems.replaceChildren(...problems.map((words) => make("p", "", {}, words)));
+    this.problems.replaceChildren(...problems.map((words) => make("p", "", words)));
     this.form.mark(wrong);
     this.facts.replaceChildren(
       ...facts.map(({ name, value, note }) =>
         make(
           "div",
           "",
-          {},
-          make("dt", "", {}, ...withTerms(name)),
-          make("dd", "", {}, make("strong", "", {}, value), question(plainWords(name), note)),
+          make("dt", "", ...withTerms(name)),
+          make("dd", "", make("strong", "", value), question(plainWords(name), note)),
         ),
       ),
     );
@@ -271,7 +252,7 @@ class RooflineView {
       await this.cards.drawRest();
     } catch (failure) {
       const words = failure instanceof Error ? failure.message : String(failure);
-      this.problems.append(make("p", "", {}, `The figures cannot be drawn: ${words}.`));
+      this.problems.append(make("p", "", `The figures cannot be drawn: ${words}.`));
     }
   }
 

@@ -64,10 +64,7 @@ export function treeOf(record) {
   return shown ? { nodes, shown, pass: record.pass } : null;
 }
 
-/**
- * @param {unknown} record
- * @returns {record is SavedTab}
- */
+/** @param {unknown} record @returns {record is SavedTab} */
 function isRecord(record) {
   return (
     typeof record === "object" &&
@@ -103,10 +100,7 @@ async function tidy() {
   }
 }
 
-/**
- * Text for a visitor whose runs are there again.
- * @param {Node[]} nodes
- */
+/** Text for a visitor whose runs are there again. @param {Node[]} nodes */
 function restoredWords(nodes) {
   const isOne = nodes.length === 1;
   const runs = isOne ? "The run of this tab was" : `The ${nodes.length} runs of this tab were`;
@@ -117,10 +111,7 @@ function restoredWords(nodes) {
 
 /** Keeps the runs of a player. */
 export class TabKeeper {
-  /**
-   * @param {Player} player
-   * @param {AbortSignal} signal ends the keeping
-   */
+  /** @param {Player} player @param {AbortSignal} signal ends the keeping */
   constructor(player, signal) {
     this.player = player;
     this.key = tabKey();

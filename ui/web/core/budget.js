@@ -62,10 +62,7 @@ export function axisPlace(nats) {
   return Math.cbrt(clamp(nats, 0, AXIS_END) / AXIS_END);
 }
 
-/**
- * The sum of entropies at a place of the axis.
- * @param {number} place
- */
+/** The sum of entropies at a place of the axis. @param {number} place */
 export function axisNats(place) {
   return AXIS_END * clamp(place, 0, 1) ** 3;
 }

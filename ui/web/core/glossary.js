@@ -145,10 +145,7 @@ export const SOLVER_LINES = constants.solverLines;
 
 const WORD = /([(“]*)\[([^\]|]+)(?:\|([a-z]+))?\]([)”.,;:!?’]*)/g;
 
-/**
- * The glossary's key of a word as it stands in a text, "" if it has none.
- * @param {string} word
- */
+/** The glossary's key of a word as it stands in a text, "" if it has none. @param {string} word */
 export function glossaryKey(word) {
   const small = word.toLowerCase();
   if (GLOSSARY[small]) return small;
@@ -184,10 +181,7 @@ export function wordPieces(text) {
   return pieces;
 }
 
-/**
- * A text without the marks of its glossary words.
- * @param {string} text
- */
+/** A text without the marks of its glossary words. @param {string} text */
 export function plainWords(text) {
   return wordPieces(text)
     .map(({ before, text: word, after }) => before + word + after)

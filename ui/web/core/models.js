@@ -24,20 +24,14 @@
 const offered = new Map();
 let chosen = "";
 
-/**
- * @param {Model[]} models
- * @param {string} name of the one that decodes
- */
+/** @param {Model[]} models @param {string} name of the one that decodes */
 export function setModels(models, name) {
   offered.clear();
   for (const model of models) offered.set(model.name, model);
   chosen = name;
 }
 
-/**
- * Whether a model can be asked on after its answer.
- * @param {string} name
- */
+/** Whether a model can be asked on after its answer. @param {string} name */
 export function mayAskOn(name) {
   return offered.get(name)?.isChat ?? false;
 }

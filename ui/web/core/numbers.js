@@ -55,10 +55,7 @@ export function draggedGamma(nats) {
   return Number(nats < 0.1 ? Number(nats.toPrecision(2)).toFixed(GAMMA_DIGITS) : nats.toFixed(2));
 }
 
-/**
- * Digits after the point that a gamma needs.
- * @param {number} gamma nats
- */
+/** Digits after the point that a gamma needs. @param {number} gamma nats */
 export function gammaDigits(gamma) {
   const [, digits = ""] = gamma.toFixed(GAMMA_DIGITS).split(".");
   return digits.replace(/0+$/, "").length;
@@ -69,10 +66,7 @@ export function formatPercent(probability) {
   return `${(probability * 100).toFixed(1)}%`;
 }
 
-/**
- * Engine time of a whole run: 84 ms, 1.25 s.
- * @param {number} seconds
- */
+/** Engine time of a whole run: 84 ms, 1.25 s. @param {number} seconds */
 export function formatSeconds(seconds) {
   if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
   return `${seconds.toFixed(seconds < 9.95 ? 2 : 1)} s`;
@@ -107,21 +101,14 @@ export function asShownInRace(seconds) {
   return Number.parseFloat(shown) / (shown.endsWith("ms") ? 1000 : 1);
 }
 
-/**
- * "1 token", "3 tokens", "2 passes".
- * @param {number} count
- * @param {string} word
- */
+/** "1 token", "3 tokens", "2 passes". @param {number} count @param {string} word */
 export function countOf(count, word) {
   return `${count} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
 }
 
 const LISTED = new Intl.ListFormat("en");
 
-/**
- * "a", "a and b", "a, b, and c".
- * @param {string[]} words
- */
+/** "a", "a and b", "a, b, and c". @param {string[]} words */
 export function listInWords(words) {
   return LISTED.format(words);
 }

@@ -59,28 +59,17 @@ const LIGHT = paletteOf(constants.entropyScale.ramps.light);
 const DARK = paletteOf(constants.entropyScale.ramps.dark);
 const UNKNOWN = { colour: "transparent", ink: "#000000" };
 
-/**
- * @param {number} entropy
- * @param {boolean} isDark
- */
+/** @param {number} entropy @param {boolean} isDark */
 function shade(entropy, isDark) {
   return (isDark ? DARK : LIGHT)[Math.round(unsureness(entropy) * SHADES)] ?? UNKNOWN;
 }
 
-/**
- * The colour of an entropy.
- * @param {number} entropy
- * @param {boolean} isDark
- */
+/** The colour of an entropy. @param {number} entropy @param {boolean} isDark */
 export function entropyColour(entropy, isDark) {
   return shade(entropy, isDark).colour;
 }
 
-/**
- * Reading of this entropy on the colour scale.
- * @param {number} entropy
- * @param {boolean} isDark
- */
+/** Reading of this entropy on the colour scale. @param {number} entropy @param {boolean} isDark */
 export function inkOn(entropy, isDark) {
   return shade(entropy, isDark).ink;
 }

@@ -42,10 +42,7 @@ export function brokenCells(puzzle, digits) {
   return broken;
 }
 
-/**
- * How many cells hold a digit.
- * @param {(string | null)[]} digits
- */
+/** How many cells hold a digit. @param {(string | null)[]} digits */
 export function numWritten(digits) {
   return digits.filter((digit) => digit !== null && /^\d$/.test(digit)).length;
 }
@@ -66,10 +63,7 @@ export function sudokuVerdict(numFilled, numBroken, isOver) {
   return isOver ? `Not solved: ${words}` : words;
 }
 
-/**
- * Whether tokens are a grid: a digit each, for every cell.
- * @param {string[]} texts
- */
+/** Whether tokens are a grid: a digit each, for every cell. @param {string[]} texts */
 export function answersInCells(texts) {
   const cells = texts.slice(0, SUDOKU_CELLS);
   return cells.length === SUDOKU_CELLS && cells.every((text) => /^\s?\d$/.test(text));

@@ -23,10 +23,7 @@ const ICONS = {
 /** @type {ReadonlySet<IconName>} */
 const FILLED_ICONS = new Set(["play", "pause"]);
 
-/**
- * An inline icon of 24 units, drawn in the colour of the text around it.
- * @param {IconName} name
- */
+/** An inline icon of 24 units, drawn in the colour of the text around it. @param {IconName} name */
 export function icon(name) {
   const path = makeSvg("path", { d: ICONS[name] });
   const kind = FILLED_ICONS.has(name) ? "sbd-icon sbd-icon-filled" : "sbd-icon";
@@ -63,7 +60,7 @@ export function makeToggle(words, onClick) {
     "sbd-charts-toggle",
     { type: "button", "aria-expanded": "false" },
     make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
-    make("span", "", {}, words),
+    make("span", "", words),
   );
   button.addEventListener("click", onClick);
   return button;

@@ -3,52 +3,44 @@
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
 /** @typedef {Record<string, string | number | boolean>} Attributes */
+/** @typedef {Attributes | Node | string} Part */
 
 /**
- * @param {Element} node
- * @param {Attributes} attributes
- * @param {(Node | string)[]} children
+ * @template {Element} Filled
+ * @param {Filled} node
+ * @param {Part[]} parts
  */
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  node.append(...children);
+function fill(node, parts) {
+  for (const part of parts) {
+    if (typeof part === "string" || part instanceof Node) node.append(part);
+    else for (const [name, value] of Object.entries(part)) node.setAttribute(name, `${value}`);
+  }
+  return node;
 }
 
 /**
- * An element with a class, attributes and children (nodes or strings).
+ * An element with a class; what follows are attributes and children (nodes or strings).
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {string} [className]
- * @param {Attributes} [attributes]
- * @param {(Node | string)[]} children
- * @returns {HTMLElementTagNameMap[Tag]}
+ * @param {Part[]} parts
  */
-export function make(tag, className = "", attributes = {}, ...children) {
+export function make(tag, className = "", ...parts) {
   const node = document.createElement(tag);
   if (className) node.className = className;
-  fill(node, attributes, children);
-  return node;
+  return fill(node, parts);
 }
 
 /**
- * An element of a drawing.
+ * An element of a drawing, with its attributes and children.
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Attributes} [attributes]
- * @param {(Node | string)[]} children
- * @returns {SVGElementTagNameMap[Tag]}
+ * @param {Part[]} parts
  */
-export function makeSvg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG_SPACE, tag);
-  fill(node, attributes, children);
-  return node;
+export function makeSvg(tag, ...parts) {
+  return fill(document.createElementNS(SVG_SPACE, tag), parts);
 }
 
-/**
- * Set the text, if it is another one.
- * @param {Element} node
- * @param {string} text
- */
+/** Set the text, if it is another one. @param {Element} node @param {string} text */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -72,7 +72,6 @@ export function makeKeyList(words, canRedo) {
   return make(
     "div",
     "sbd-keys",
-    {},
     ...rows.flatMap(([key, meaning]) => {
       const kind = [PINNING.test(key) && "sbd-key-pins", BESIDE.test(key) && "sbd-key-beside"]
         .filter(Boolean)
@@ -167,5 +166,5 @@ export function makeLetterSwitch() {
       box.checked = true; // refused: they stay on
     }
   });
-  return make("label", "sbd-letter-switch", {}, box, "Letter and sign keys work");
+  return make("label", "sbd-letter-switch", box, "Letter and sign keys work");
 }

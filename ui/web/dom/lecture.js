@@ -1,10 +1,7 @@
 // Lecture mode: the stage and the transport alone, large, on the whole screen. Where the browser
 // refuses full screen (a page inside a frame), it still fills the window.
 
-/**
- * Whether `root` is in lecture mode.
- * @param {HTMLElement} root
- */
+/** Whether `root` is in lecture mode. @param {HTMLElement} root */
 export function isLecturing(root) {
   return root.classList.contains("is-lecture");
 }

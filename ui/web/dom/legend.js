@@ -24,33 +24,24 @@ function makeBar() {
 
 /** "sure", the ramp, "unsure", and what a text's looks mean. */
 export function makeRamp() {
-  const [sure, unsure] = ["sure", "unsure"].map((word) => make("span", "sbd-ramp-word", {}, word));
-  return make(
-    "span",
-    "sbd-ramp",
-    {},
-    sure ?? "",
-    makeBar(),
-    unsure ?? "",
-    question("colour", RAMP),
-  );
+  const [sure, unsure] = ["sure", "unsure"].map((word) => make("span", "sbd-ramp-word", word));
+  return make("span", "sbd-ramp", sure ?? "", makeBar(), unsure ?? "", question("colour", RAMP));
 }
 
 /** The legend: the ramp with its ticks in nats. */
 export function makeLegend() {
   const ticks = make("div", "sbd-legend-ticks", { "aria-hidden": "true" });
   for (const entropy of SCALE_TICKS) {
-    const tick = make("span", "", {}, String(entropy));
+    const tick = make("span", "", String(entropy));
     tick.style.left = `${unsureness(entropy) * 100}%`;
     ticks.append(tick);
   }
   const ends = make(
     "div",
     "sbd-legend-ends",
-    {},
-    make("span", "", {}, "sure"),
-    make("span", "", {}, term("entropy"), ", ", term("nats")),
-    make("span", "", {}, "unsure"),
+    make("span", "", "sure"),
+    make("span", "", term("entropy"), ", ", term("nats")),
+    make("span", "", "unsure"),
   );
-  return make("div", "sbd-legend", {}, makeBar(), ticks, ends);
+  return make("div", "sbd-legend", makeBar(), ticks, ends);
 }

@@ -8,10 +8,7 @@ import constants from "../constants.json" with { type: "json" };
 
 /** @typedef {{ root?: string, api_prefix?: string }} GradioConfig */
 
-/**
- * The address of a file below Gradio's routes.
- * @param {string} path
- */
+/** The address of a file below Gradio's routes. @param {string} path */
 export function fileAddress(path) {
   /** @type {GradioConfig} */
   const config = Reflect.get(window, "gradio_config") ?? {};
@@ -87,10 +84,7 @@ export function currentView() {
   return shownView;
 }
 
-/**
- * Turn to a view of the page; the browser's Back leads to the one before.
- * @param {string} name
- */
+/** Turn to a view of the page; the browser's Back leads to the one before. @param {string} name */
 export function turnTo(name) {
   if (name === currentView()) return;
   left.set(shownView, location.hash);
@@ -203,10 +197,7 @@ export function goButtons() {
 
 /** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
 
-/**
- * The player on the page, once it is there.
- * @param {ParentNode} root
- */
+/** The player on the page, once it is there. @param {ParentNode} root */
 export function playerOf(root) {
   /** @type {PlayerElement | null} */
   const host = root.querySelector(".sbd-host");
@@ -235,11 +226,7 @@ export function keptInTab(key) {
   }
 }
 
-/**
- * Act when the page turns light or dark.
- * @param {() => void} act
- * @param {AbortSignal} signal
- */
+/** Act when the page turns light or dark. @param {() => void} act @param {AbortSignal} signal */
 export function onScheme(act, signal) {
   const seen = new MutationObserver(act);
   seen.observe(document.body, { attributes: true, attributeFilter: ["class"] });

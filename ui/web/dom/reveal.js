@@ -91,19 +91,12 @@ export class Reveals {
     );
   }
 
-  /**
-   * A new run takes the place of another one in `node`.
-   * @param {HTMLElement} node
-   */
+  /** A new run takes the place of another one in `node`. @param {HTMLElement} node */
   takeOver(node) {
     if (!isStill()) node.animate(SETTLE.fade, { duration: 280, easing: "ease-out" });
   }
 
-  /**
-   * How far the reveal of this rank is, 0 to 1.
-   * @param {number} rank
-   * @param {number} count
-   */
+  /** How far the reveal of this rank is, 0 to 1. @param {number} rank @param {number} count */
   progress(rank, count) {
     if (!this.pace) return 1;
     const age = performance.now() - this.began - this.delay(rank, count);

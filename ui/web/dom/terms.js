@@ -17,10 +17,7 @@ export function term(key, text = GLOSSARY[key]?.name ?? key) {
   return makeTerm(text, GLOSSARY[key]?.words ?? "");
 }
 
-/**
- * @param {string} text
- * @param {string} words that explain it
- */
+/** @param {string} text @param {string} words that explain it */
 export function makeTerm(text, words) {
   return explain(make("button", "sbd-term", { type: "button" }), text, words);
 }
@@ -74,7 +71,7 @@ export function withTerms(words) {
   return wordPieces(words).map(({ text, key, before, after }) => {
     if (!key) return text;
     const word = term(key, text);
-    return before || after ? make("span", "sbd-term-joined", {}, before, word, after) : word;
+    return before || after ? make("span", "sbd-term-joined", before, word, after) : word;
   });
 }
 

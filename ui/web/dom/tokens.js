@@ -20,11 +20,7 @@ export function pieceNodes(pieces) {
   });
 }
 
-/**
- * Show pieces in `node`.
- * @param {HTMLElement} node
- * @param {Piece[]} pieces
- */
+/** Show pieces in `node`. @param {HTMLElement} node @param {Piece[]} pieces */
 export function showPieces(node, pieces) {
   node.replaceChildren(...pieceNodes(pieces));
 }
@@ -40,5 +36,5 @@ export function showToken(node, text, note = "") {
   if (shown.get(node) === key) return;
   shown.set(node, key);
   showPieces(node, tokenPieces(text));
-  if (note) node.append(make("span", "sbd-part", {}, note));
+  if (note) node.append(make("span", "sbd-part", note));
 }

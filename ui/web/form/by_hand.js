@@ -12,10 +12,7 @@ import { choiceOf, numberOf } from "./fields.js";
 
 const CHOSEN = ["strategy", "solver", "gamma"];
 
-/**
- * Values of the form; null while it is not on the page.
- * @returns {Held | null}
- */
+/** Values of the form; null while it is not on the page. @returns {Held | null} */
 export function heldByForm() {
   const strategy = choiceOf("strategy");
   if (strategy === null) return null;
@@ -77,20 +74,14 @@ export class ByHand {
   }
 }
 
-/**
- * The setting that an event is about.
- * @param {Event} event
- */
+/** The setting that an event is about. @param {Event} event */
 function fieldOf(event) {
   const element = elementOf(event);
   const names = /** @type {FieldName[]} */ (Object.keys(constants.formIds));
   return names.find((name) => element?.closest(`#${constants.formIds[name]}`)) ?? null;
 }
 
-/**
- * Whether an event in a field sets it, and does not only open a list.
- * @param {Event} event
- */
+/** Whether an event in a field sets it, and does not only open a list. @param {Event} event */
 function isSetting(event) {
   if (event instanceof KeyboardEvent) return event.key === "Enter";
   return event.type === "input" || elementOf(event)?.closest("[role=option]") != null;

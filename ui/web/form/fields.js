@@ -13,10 +13,7 @@ import { sayStatus } from "../in_browser/bridge.js";
 /** @typedef {keyof typeof constants.formIds} FieldName */
 
 /** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} what the choices are called */
-export const TITLES = {
-  strategy: LANE_TITLES,
-  solver: constants.solverNames,
-};
+export const TITLES = { strategy: LANE_TITLES, solver: constants.solverNames };
 /** Fields of which one of a few names is chosen. */
 export const CHOICES = ["strategy", "solver", "by"];
 
@@ -44,10 +41,7 @@ const OF_MODEL = ["block_size"];
 /** @param {Element | null} node */
 const isThere = (node) => node !== null && node.closest(".hidden, .hide") === null;
 
-/**
- * The number of a field; null while it is hidden, empty or not mounted.
- * @param {FieldName} name
- */
+/** The number of a field; null while it is hidden, empty or not mounted. @param {FieldName} name */
 export function numberOf(name) {
   const box = numberBox(constants.formIds[name]);
   return box && isThere(box) && box.value !== "" ? Number(box.value) : null;

@@ -80,10 +80,7 @@ const REACHED =
   "lower γ they lose at most 3.3 points on any benchmark of Table 1, at 3.0 and 3.2 tokens per " +
   "forward pass on average.";
 
-/**
- * @param {string} href
- * @param {string} text
- */
+/** @param {string} href @param {string} text */
 function link(href, text) {
   return make("a", "", { href, target: "_blank", rel: "noopener noreferrer" }, text);
 }
@@ -100,7 +97,6 @@ export function mountFooter({ element, value, signal }) {
     make(
       "span",
       "",
-      {},
       "The paper and this page",
       question("what is added and reached", `${REACHED} ${ADDED}`),
     ),
@@ -123,7 +119,7 @@ export function mountUntrained({ element, value }) {
     find(element, ".sbd-untrained-words").textContent = words;
     // A click takes the whole line, to be copied.
     find(element, ".sbd-untrained-lines").replaceChildren(
-      ...lines.map((line) => make("code", "", {}, line)),
+      ...lines.map((line) => make("code", "", line)),
     );
   }
   show(value);

@@ -14,10 +14,7 @@ import { tellChanges } from "./fields.js";
 const KEPT = "sbd-model";
 
 class Switch {
-  /**
-   * @param {Value} value
-   * @param {Trigger} trigger
-   */
+  /** @param {Value} value @param {Trigger} trigger */
   constructor(value, trigger) {
     this.value = value;
     this.trigger = trigger;
@@ -48,7 +45,7 @@ class Switch {
       this.asked = "";
       this.draw();
     });
-    this.root = make("div", "sbd-models-root", {}, group, this.button, this.about, this.line);
+    this.root = make("div", "sbd-models-root", group, this.button, this.about, this.line);
     this.draw();
   }
 
@@ -110,7 +107,7 @@ class Switch {
 
   drawAbout() {
     const rows = this.value.models.map((model) => {
-      const row = make("p", "", {}, make("strong", "", {}, model.title), ` ${model.about}.`);
+      const row = make("p", "", make("strong", "", model.title), ` ${model.about}.`);
       if (model.base) {
         const address = `https://huggingface.co/${model.base}`;
         const link = make("a", "", { href: address, rel: "noreferrer", target: "_blank" });

@@ -21,11 +21,7 @@ import { tellChanges } from "./fields.js";
 const KEPT = "sbd-prompt";
 const ANSWER_MS = 1200; // how long a recorded run may take to come
 
-/**
- * @param {Preset} preset
- * @param {string} promptId
- * @param {(recording: string) => void} choose
- */
+/** @param {Preset} preset @param {string} promptId @param {(recording: string) => void} choose */
 function makeChip({ label, prompts: pairs }, promptId, choose) {
   const prompts = pairs.map(([prompt]) => prompt);
   const count = make("span", "sbd-chip-count");

@@ -7,10 +7,7 @@ import { promptBox, typeInto, watchForm } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 
-/**
- * Text for a puzzle that was accepted.
- * @param {string} prompt that asks for it
- */
+/** Text for a puzzle that was accepted. @param {string} prompt that asks for it */
 export function acceptedWords(prompt) {
   const isFull = !puzzleIn(prompt)?.includes("0");
   const what = isFull

@@ -16,11 +16,7 @@ import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 /** @import { Mount } from "../stub.js" */
 /** @import { Held } from "./by_hand.js" */
 
-/**
- * The step nearest to a gamma.
- * @param {number[]} gammas rising
- * @param {number} gamma nats
- */
+/** The step nearest to a gamma. @param {number[]} gammas rising @param {number} gamma nats */
 export function nearestStep(gammas, gamma) {
   /** @param {number} index */
   const distance = (index) => Math.abs((gammas[index] ?? 0) - gamma);
@@ -98,10 +94,7 @@ function wordsOf({ strategy, gamma }) {
 
 /** The choices and the slider; its steps are the gammas. */
 class RiskSlider {
-  /**
-   * @param {Setting} setting
-   * @param {(choice: Held) => void} put it into the form
-   */
+  /** @param {Setting} setting @param {(choice: Held) => void} put it into the form */
   constructor(setting, put) {
     this.setting = setting;
     this.put = put;
@@ -121,16 +114,16 @@ class RiskSlider {
     this.best = make("button", "sbd-risk-best", { type: "button" });
     this.own = make("span", "", { role: "status" });
     this.advice = make("span");
-    this.why = make("p", "sbd-risk-why", {}, this.advice, " ", this.own, this.best);
+    this.why = make("p", "sbd-risk-why", this.advice, " ", this.own, this.best);
     this.why.hidden = true;
     this.ask = make("button", "sbd-term sbd-question", WHY);
     this.ask.addEventListener("click", () => {
       this.why.hidden = !this.why.hidden;
       this.ask.setAttribute("aria-expanded", String(!this.why.hidden));
     });
-    const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
-    this.ends = make("div", "sbd-risk-ends", {}, ...ends);
-    this.bold = make("div", "sbd-risk-bold", {}, this.range, this.ends);
+    const ends = [make("span", "", "safer"), this.now, make("span", "", "bolder")];
+    this.ends = make("div", "sbd-risk-ends", ...ends);
+    this.bold = make("div", "sbd-risk-bold", this.range, this.ends);
     this.ways = WAYS.map((way) => this.makeWay(way));
     const ways = this.ways.map(({ root }) => root);
     this.other = make("button", "sbd-risk-other", { type: "button" }, "Use nano, which does");
@@ -165,15 +158,12 @@ class RiskSlider {
   makeWay(way) {
     const box = make("input", "", { type: "radio", name: "sbd-way", value: way });
     box.addEventListener("change", () => this.chooseByHand(this.choiceOfWay(way)));
-    const label = make("label", "", {}, box, kindTitle(way));
+    const label = make("label", "", box, kindTitle(way));
     const help = question(kindTitle(way), laneWords(way));
-    return { box, help, root: make("div", "sbd-way", {}, label, help) };
+    return { box, help, root: make("div", "sbd-way", label, help) };
   }
 
-  /**
-   * @param {string} way
-   * @returns {Held}
-   */
+  /** @param {string} way @returns {Held} */
   choiceOfWay(way) {
     const { best, causal_first: first } = this.setting;
     if (way === FIRST) return { strategy: "sbd", solver: FIRST, gamma: first?.[0] ?? best.gamma };
@@ -195,10 +185,7 @@ class RiskSlider {
     return { strategy, gamma, solver: "entropy-bound" };
   }
 
-  /**
-   * @param {number} step
-   * @returns {Choice}
-   */
+  /** @param {number} step @returns {Choice} */
   choiceAt(step) {
     return { strategy: "sbd", gamma: this.setting.gammas[step - 1] ?? 0 };
   }
@@ -318,10 +305,7 @@ const templateBox = () => document.querySelector("#sbd-template-box :is(textarea
 
 const templateText = () => templateBox()?.value.trim() ?? "";
 
-/**
- * @param {Held} choice
- * @param {Held} other
- */
+/** @param {Held} choice @param {Held} other */
 function isAlike(choice, other) {
   if (choice.strategy !== other.strategy || choice.strategy === "verify")
     return choice.strategy === other.strategy;
@@ -337,7 +321,7 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
     trigger("choose", choice);
   });
   const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
-  const foot = make("div", "sbd-risk-foot", {}, advanced, slider.ask);
+  const foot = make("div", "sbd-risk-foot", advanced, slider.ask);
   const note = makeTermNote(root, signal);
   root.replaceChildren(
     slider.choices,

@@ -56,11 +56,7 @@ export function mountStatusLine({ element, value, signal }) {
 
 /** @typedef {[turn: number, count: number]} Order of a thing said among all others */
 
-/**
- * Whether a thing was said after another.
- * @param {Order} order
- * @param {Order} last
- */
+/** Whether a thing was said after another. @param {Order} order @param {Order} last */
 export function isLater([turn, count], [lastTurn, lastCount]) {
   return turn > lastTurn || (turn === lastTurn && count > lastCount);
 }

@@ -47,11 +47,11 @@ export class CostTable {
     this.cells = ROWS.map(() => ({ value: make("td"), note: make("td", "sbd-hood-note") }));
     const body = ROWS.map((name, index) => {
       const { value, note } = this.cells[index] ?? { value: "", note: "" };
-      return make("tr", "", {}, make("th", "", { scope: "row" }, name), value, note);
+      return make("tr", "", make("th", "", { scope: "row" }, name), value, note);
     });
-    this.missing = make("p", "sbd-hood-words", {}, UNKNOWN);
+    this.missing = make("p", "sbd-hood-words", UNKNOWN);
     this.words = make("p", "sbd-hood-words");
-    const about = make("div", "", {}, this.words);
+    const about = make("div", "", this.words);
     this.root = make(
       "section",
       "sbd-hood-cost",
@@ -59,12 +59,11 @@ export class CostTable {
       make(
         "div",
         "sbd-hood-head",
-        {},
-        make("h3", "", {}, ...withTerms("Cost of this [forward pass]")),
+        make("h3", "", ...withTerms("Cost of this [forward pass]")),
         unfold("what bounds it", about),
         this.choice,
       ),
-      make("table", "sbd-hood-table", {}, make("tbody", "", {}, ...body)),
+      make("table", "sbd-hood-table", make("tbody", "", ...body)),
       about,
       this.missing,
     );
@@ -125,10 +124,7 @@ export class CostTable {
     setText(this.words, `${words} ${leftOutWords(cost)}`);
   }
 
-  /**
-   * @param {number} seconds
-   * @returns {[string, string]}
-   */
+  /** @param {number} seconds @returns {[string, string]} */
   measured(seconds) {
     return [formatShort(seconds), "on the machine that decoded this run, without drawing"];
   }

@@ -29,22 +29,14 @@ export function contextOf(canvas, width, height) {
 /** @type {Map<boolean, Inks>} by whether the page is dark: to ask for a style costs a layout */
 const known = new Map();
 
-/**
- * The page's colours.
- * @param {HTMLElement} node
- * @param {boolean} isDark
- * @returns {Inks}
- */
+/** The page's colours. @param {HTMLElement} node @param {boolean} isDark @returns {Inks} */
 export function inksOf(node, isDark) {
   const inks = known.get(isDark) ?? readInks(node);
   known.set(isDark, inks);
   return inks;
 }
 
-/**
- * @param {HTMLElement} node
- * @returns {Inks}
- */
+/** @param {HTMLElement} node @returns {Inks} */
 function readInks(node) {
   const style = getComputedStyle(node);
   /** @param {string} name */
@@ -87,11 +79,7 @@ const LARGEST_HEIGHT = 372;
 
 /** @typedef {{ cached: string[], own: string[] }} AxisNames tokens in the cache, and those read now */
 
-/**
- * @param {number} width
- * @param {AxisNames} names
- * @returns {GridPlan}
- */
+/** @param {number} width @param {AxisNames} names @returns {GridPlan} */
 export function planGrid(width, { cached, own }) {
   const left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12;
   const room = Math.max(width - left - 4, 60);
@@ -232,10 +220,7 @@ function drawAcross(context, names, left, width, bottom) {
   });
 }
 
-/**
- * @param {string} text
- * @param {number} most
- */
+/** @param {string} text @param {number} most */
 function shorten(text, most) {
   const letters = [...text];
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;

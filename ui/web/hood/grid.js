@@ -40,15 +40,12 @@ function plain(text) {
   return marked;
 }
 
-/**
- * A legend: what the colours mean.
- * @param {[name: string, words: string][]} rows
- */
+/** A legend: what the colours mean. @param {[name: string, words: string][]} rows */
 export function makeKey(...rows) {
   const items = rows.map(([name, words]) =>
-    make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words),
+    make("span", "sbd-hood-key-item", make("i", `sbd-hood-swatch is-${name}`), words),
   );
-  return make("p", "sbd-hood-key", {}, ...items);
+  return make("p", "sbd-hood-key", ...items);
 }
 
 export class MaskGrid {
@@ -75,23 +72,17 @@ export class MaskGrid {
     });
     this.readout = make("p", "sbd-hood-readout");
     this.words = make("div", "sbd-hood-words");
-    const head = make("div", "sbd-hood-title", {}, this.title, unfold("the mask", this.words));
-    const own = make("div", "sbd-hood-own", {}, head, this.canvas);
-    const label = make("label", "sbd-hood-slider", {}, "Row", this.range);
-    this.ntpTitle = make("h3", "", {}, ...withTerms("[Next-token prediction]"));
-    const ntpHead = make(
-      "div",
-      "sbd-hood-title",
-      {},
-      this.ntpTitle,
-      unfold("its mask", this.ntpWords),
-    );
-    this.beside = make("div", "sbd-hood-beside", {}, ntpHead, this.ntp, this.ntpWords);
+    const head = make("div", "sbd-hood-title", this.title, unfold("the mask", this.words));
+    const own = make("div", "sbd-hood-own", head, this.canvas);
+    const label = make("label", "sbd-hood-slider", "Row", this.range);
+    this.ntpTitle = make("h3", "", ...withTerms("[Next-token prediction]"));
+    const ntpHead = make("div", "sbd-hood-title", this.ntpTitle, unfold("its mask", this.ntpWords));
+    this.beside = make("div", "sbd-hood-beside", ntpHead, this.ntp, this.ntpWords);
     this.root = make(
       "section",
       "sbd-hood-mask",
       { "aria-label": "Attention mask" },
-      make("div", "sbd-hood-grids", {}, own, this.beside),
+      make("div", "sbd-hood-grids", own, this.beside),
       makeKey(
         ["cached", "in the KV cache"],
         ["causal", "read causally"],
@@ -172,11 +163,7 @@ export class MaskGrid {
     setText(this.ntpWords, besideWords(run, mask, beside, numPrompt));
   }
 
-  /**
-   * @param {number} width
-   * @param {number | null} row
-   * @param {boolean} isDark
-   */
+  /** @param {number} width @param {number | null} row @param {boolean} isDark */
   draw(width, row, isDark) {
     if (!this.shown) return;
     const { run, mask, rows } = this.shown;

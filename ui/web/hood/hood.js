@@ -15,16 +15,14 @@ import { MaskGrid, makeKey } from "./grid.js";
 /** @import { Line } from "../core/forward/program.js" */
 /** @import { View } from "../watch/view.js" */
 
-/**
- * @param {Line} line
- */
+/** @param {Line} line */
 function makeLine({ depth, words }) {
   const values = make("span", "sbd-hood-values");
   const root = make(
     "li",
     "sbd-hood-line",
     { "data-depth": depth },
-    make("span", "", {}, words),
+    make("span", "", words),
     values,
   );
   return { root, values };
@@ -36,8 +34,8 @@ class Programs {
     /** @type {{ root: HTMLElement, values: HTMLElement }[]} */
     this.lines = [];
     this.body = make("div", "sbd-hood-program");
-    const summary = make("summary", "", {}, "Lines of the algorithm");
-    this.root = make("details", "sbd-hood-programs", {}, summary, this.body);
+    const summary = make("summary", "", "Lines of the algorithm");
+    this.root = make("details", "sbd-hood-programs", summary, this.body);
   }
 
   /** @param {View} view */
@@ -52,13 +50,7 @@ class Programs {
       const parts = programs.map(({ title, lines: own }) => {
         const nodes = this.lines.slice(next, next + own.length).map(({ root }) => root);
         next += own.length;
-        return make(
-          "div",
-          "",
-          {},
-          make("h3", "", {}, title),
-          make("ol", "sbd-hood-code", {}, ...nodes),
-        );
+        return make("div", "", make("h3", "", title), make("ol", "sbd-hood-code", ...nodes));
       });
       this.body.replaceChildren(...parts);
     }
@@ -90,7 +82,7 @@ class CacheStrip {
       "section",
       "sbd-hood-cache",
       { "aria-label": "KV cache" },
-      make("div", "sbd-hood-title", {}, this.title, unfold("the KV cache", this.words)),
+      make("div", "sbd-hood-title", this.title, unfold("the KV cache", this.words)),
       this.canvas,
       key,
       this.words,
@@ -147,13 +139,13 @@ export class Hood {
       { hidden: "" },
       this.grid.root,
       this.strip.root,
-      make("div", "sbd-hood-pair", {}, this.programs.root, this.cost.root),
+      make("div", "sbd-hood-pair", this.programs.root, this.cost.root),
     );
     this.root = make(
       "section",
       "sbd-card sbd-hood",
       { "aria-label": "Under the hood" },
-      make("div", "sbd-hood-bar", {}, this.button),
+      make("div", "sbd-hood-bar", this.button),
       this.body,
     );
   }

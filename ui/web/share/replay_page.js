@@ -9,11 +9,7 @@ import constants from "../constants.json" with { type: "json" };
 
 /** @typedef {Pick<Timing, "seconds" | "ntpSeconds"> | null} Again engine times of the run made again */
 
-/**
- * Rejects where a part cannot be reached.
- * @param {Run} run
- * @param {Again} timing
- */
+/** Rejects where a part cannot be reached. @param {Run} run @param {Again} timing */
 export async function replayPage(run, timing) {
   const styles = constants.replayStyles.map((name) => `../css/${name}.css`);
   const parts = ["../html/replay.html", "replay.js", ...styles];
@@ -32,11 +28,7 @@ async function read(path) {
   return response.text();
 }
 
-/**
- * The run's lines, which say that it is a recording.
- * @param {Run} run
- * @param {Again} timing
- */
+/** The run's lines, which say that it is a recording. @param {Run} run @param {Again} timing */
 export function recordedLines({ id, lines }, timing) {
   const rows = lines.map((line) => line.replace('"is_recorded":false', '"is_recorded":true'));
   if (!timing?.seconds.length) return rows;

@@ -12,21 +12,14 @@ import { staircasePicture } from "./pictures/picture.js";
 
 /** @import { Run } from "../core/run/run.js" */
 
-/**
- * Hand a file to the browser to save.
- * @param {string} name
- * @param {Blob} blob
- */
+/** Hand a file to the browser to save. @param {string} name @param {Blob} blob */
 function saveFile(name, blob) {
   const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/**
- * A size for a reader: 84 kB, 1.2 MB.
- * @param {number} bytes
- */
+/** A size for a reader: 84 kB, 1.2 MB. @param {number} bytes */
 function fileSize(bytes) {
   return bytes < 1e6
     ? `${Math.max(Math.round(bytes / 1000), 1)} kB`
@@ -64,9 +57,9 @@ export class Share {
       "dialog",
       "sbd-help sbd-share",
       { "aria-labelledby": "sbd-share-title", "data-key": "s" },
-      make("div", "sbd-help-head", {}, heading, close),
-      make("div", "sbd-share-rows", {}, ...rows),
-      make("div", "sbd-share-foot", {}, this.bar, this.status),
+      make("div", "sbd-help-head", heading, close),
+      make("div", "sbd-share-rows", ...rows),
+      make("div", "sbd-share-foot", this.bar, this.status),
     );
     this.root.addEventListener("click", (event) => {
       if (event.target === this.root) this.root.close();
@@ -99,10 +92,7 @@ export class Share {
     ];
   }
 
-  /**
-   * @param {ShareHost} host
-   * @param {Run} run
-   */
+  /** @param {ShareHost} host @param {Run} run */
   async saveReplay(host, run) {
     this.say("Preparing the file …");
     try {
@@ -141,10 +131,7 @@ export class Share {
     }
   }
 
-  /**
-   * @param {string} name
-   * @param {Blob} blob
-   */
+  /** @param {string} name @param {Blob} blob */
   save(name, blob) {
     saveFile(name, blob);
     this.say(`Saved ${name}, ${fileSize(blob.size)}.`);
@@ -160,8 +147,8 @@ export class Share {
   row(title, words, label, act) {
     const button = make("button", "sbd-action sbd-share-do", { type: "button" }, label);
     button.addEventListener("click", () => this.player.run && act(this.player.run));
-    const text = make("div", "", {}, make("h3", "", {}, title), make("p", "", {}, words));
-    return make("div", "sbd-share-row", {}, text, button);
+    const text = make("div", "", make("h3", "", title), make("p", "", words));
+    return make("div", "sbd-share-row", text, button);
   }
 
   /** The link that decodes this run again; also what the address bar holds after a decode. */
@@ -182,10 +169,7 @@ export class Share {
     });
   }
 
-  /**
-   * A file button; the whole page takes dropped files too.
-   * @param {ShareHost} host
-   */
+  /** A file button; the whole page takes dropped files too. @param {ShareHost} host */
   openRow(host) {
     const input = make("input", "", {
       type: "file",
@@ -204,10 +188,7 @@ export class Share {
     return row;
   }
 
-  /**
-   * @param {ShareHost} host
-   * @param {AbortSignal} signal
-   */
+  /** @param {ShareHost} host @param {AbortSignal} signal */
   listenToDrops(host, signal) {
     /** @param {DragEvent} event */
     const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -251,10 +232,7 @@ export class Share {
     this.say(error, !isShown);
   }
 
-  /**
-   * @param {string} text
-   * @param {boolean} [isError]
-   */
+  /** @param {string} text @param {boolean} [isError] */
   say(text, isError = false) {
     this.status.classList.toggle("is-error", isError);
     setText(this.status, text);
@@ -271,9 +249,5 @@ export class Share {
   }
 }
 
-/**
- * File name of a run: sbd-tara-has-49-pencils.json
- * @param {Run} run
- * @param {string} kind
- */
+/** File name of a run: sbd-tara-has-49-pencils.json @param {Run} run @param {string} kind */
 const fileName = (run, kind) => `${run.fileStem}.${kind}`;

@@ -21,12 +21,7 @@ import { blocksOf, numPromptOf } from "./mask.js";
  * @property {number} alternatives
  */
 
-/**
- * @param {Run} run
- * @param {Lane} lane
- * @param {number} pass
- * @returns {CacheStep | null}
- */
+/** @param {Run} run @param {Lane} lane @param {number} pass @returns {CacheStep | null} */
 export function cacheAt(run, lane, pass) {
   const step = lane.steps[pass];
   if (!step) return null;

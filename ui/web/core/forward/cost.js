@@ -105,19 +105,13 @@ export function leftOutWords({ output, outputBytes, ownKeys }) {
   return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: the Roofline view leaves both out, as the paper does.`;
 }
 
-/**
- * Says that a device's attention has a rate of its own.
- * @param {Device} device
- */
+/** Says that a device's attention has a rate of its own. @param {Device} device */
 export function rateWords({ flops, attentionFlops }) {
   const share = +(attentionFlops / flops).toPrecision(2);
   return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
 }
 
-/**
- * Parts of a forward pass's operations.
- * @param {Pick<Cost, "rows" | "numPredicted">} cost
- */
+/** Parts of a forward pass's operations. @param {Pick<Cost, "rows" | "numPredicted">} cost */
 export function operationWords({ rows, numPredicted }) {
   const fewer = numPredicted < rows ? `, the output layer’s for ${numPredicted} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
@@ -125,11 +119,7 @@ export function operationWords({ rows, numPredicted }) {
 
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
-/**
- * A count with three digits and a prefix: 1.27 G.
- * @param {number} count
- * @param {string} unit
- */
+/** A count with three digits and a prefix: 1.27 G. @param {number} count @param {string} unit */
 export function formatLarge(count, unit) {
   let power = 0;
   let value = count;
@@ -141,10 +131,7 @@ export function formatLarge(count, unit) {
   return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`;
 }
 
-/**
- * A short time: 12.3 ms, 4.1 µs.
- * @param {number} seconds
- */
+/** A short time: 12.3 ms, 4.1 µs. @param {number} seconds */
 export function formatShort(seconds) {
   const [value, unit] =
     seconds >= 1 ? [seconds, "s"] : seconds >= 1e-3 ? [seconds * 1e3, "ms"] : [seconds * 1e6, "µs"];

@@ -43,11 +43,7 @@ export function blocksOf(step, strategy, numPrompt) {
   return own.size ? [own, ...predrafts] : predrafts;
 }
 
-/**
- * @param {number} numCausal
- * @param {SeenBlock[]} blocks
- * @returns {VisibleRow[]}
- */
+/** @param {number} numCausal @param {SeenBlock[]} blocks @returns {VisibleRow[]} */
 function visibleRows(numCausal, blocks) {
   const rows = Array.from({ length: numCausal }, (_, i) => {
     return { seen: i + 1, first: 0, stop: 0, isCausal: true };
@@ -62,11 +58,7 @@ function visibleRows(numCausal, blocks) {
   return rows;
 }
 
-/**
- * How many tokens the prompt has, as the model read it.
- * @param {Run} run
- * @param {Lane} [lane]
- */
+/** How many tokens the prompt has, as the model read it. @param {Run} run @param {Lane} [lane] */
 export function numPromptOf(run, lane = run.main) {
   const [first] = lane.steps;
   return first?.kind === "prefill" ? first.causal : run.read.length;
@@ -144,10 +136,7 @@ export function rowsOf(run, lane, pass) {
   return [...causal, ...block, ...step.predrafts.flatMap(predraftRows)];
 }
 
-/**
- * @param {Predraft} predraft
- * @returns {Row[]}
- */
+/** @param {Predraft} predraft @returns {Row[]} */
 function predraftRows({ position, size, alternative: token }) {
   /** @type {Row[]} */
   const masks = Array.from({ length: size }, (_, i) => {
@@ -169,12 +158,7 @@ function causalKind(strategy, position, committed) {
   return position < committed ? "exact" : "draft";
 }
 
-/**
- * @param {Lane} lane
- * @param {number} pass
- * @param {number} position
- * @returns {Row}
- */
+/** @param {Lane} lane @param {number} pass @param {number} position @returns {Row} */
 function blockRow(lane, pass, position) {
   const pin = lane.pins.get(position);
   const known = lane.name === "sbd" ? (pin ?? lane.fixedAt(position, pass - 1)?.token) : undefined;
@@ -182,11 +166,7 @@ function blockRow(lane, pass, position) {
   return { kind, position, token: known, isMask: known === undefined };
 }
 
-/**
- * The text of a key or row: what it reads, or <m>.
- * @param {Run} run
- * @param {Row} row
- */
+/** The text of a key or row: what it reads, or <m>. @param {Run} run @param {Row} row */
 export function rowText(run, row) {
   return row.isMask ? "<m>" : row.token === undefined ? "?" : run.tokenText(row.token);
 }

@@ -43,11 +43,7 @@ export function programsAt(run, pass) {
   ];
 }
 
-/**
- * @param {string} title
- * @param {LineParts[]} parts
- * @returns {Program}
- */
+/** @param {string} title @param {LineParts[]} parts @returns {Program} */
 function program(title, parts) {
   const lines = parts.map(([depth, words, isLit, values = ""]) => ({
     depth,
@@ -58,10 +54,7 @@ function program(title, parts) {
   return { title, lines };
 }
 
-/**
- * Number of this forward pass within its block, from 1.
- * @param {Moment} moment
- */
+/** Number of this forward pass within its block, from 1. @param {Moment} moment */
 function passOfBlock({ run, pass, step }) {
   let first = pass;
   while (first > 0) {
@@ -73,10 +66,7 @@ function passOfBlock({ run, pass, step }) {
   return pass - first + 1;
 }
 
-/**
- * @param {Moment} moment
- * @returns {LineParts[]}
- */
+/** @param {Moment} moment @returns {LineParts[]} */
 function answerLines(moment) {
   const { run, step, cache, isPrefill } = moment;
   const { start, size } = step.block;
@@ -117,10 +107,7 @@ function answerLines(moment) {
   ];
 }
 
-/**
- * @param {Moment} moment
- * @returns {LineParts[]}
- */
+/** @param {Moment} moment @returns {LineParts[]} */
 function blockLines(moment) {
   const { run, step, pass, isPrefill } = moment;
   const { size } = step.block;
@@ -184,10 +171,7 @@ function ruleWords(run) {
   return `Choose: ${SOLVER_LINES[/** @type {keyof typeof SOLVER_LINES} */ (run.solver.name)] ?? run.solver.name}`;
 }
 
-/**
- * @param {Run} run
- * @param {number} pass
- */
+/** @param {Run} run @param {number} pass */
 function choiceWords(run, pass) {
   const positions = new Set((run.main.steps[pass]?.reveals ?? []).map(({ position }) => position));
   const { spent, next, digits, count, hasGamma, isSum } = layOut(run, pass, positions);
@@ -207,10 +191,7 @@ function entropyWords(entropies) {
   return `H = ${shown.join(", ")}${rest}`;
 }
 
-/**
- * @param {Run} run
- * @param {number[]} tokens
- */
+/** @param {Run} run @param {number[]} tokens */
 function namesOf(run, tokens) {
   const shown = tokens.slice(0, MAX_LISTED).map((token) => tokenName(run.tokenText(token)));
   return (
@@ -218,10 +199,7 @@ function namesOf(run, tokens) {
   );
 }
 
-/**
- * @param {Moment} moment
- * @returns {LineParts[]}
- */
+/** @param {Moment} moment @returns {LineParts[]} */
 function verifyLines({ run, pass, step, cache, isPrefill }) {
   const { tokens: drafted, numAccepted } = checkedDraft(run.main, pass);
   const numDrafted = drafted.length;
@@ -283,10 +261,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   ];
 }
 
-/**
- * @param {Moment} moment
- * @returns {LineParts[]}
- */
+/** @param {Moment} moment @returns {LineParts[]} */
 function ntpLines({ run, step, cache, isPrefill }) {
   return [
     [0, "Read the prompt causally; keep its keys and values.", isPrefill, `t = ${cache.after}`],

@@ -5,10 +5,7 @@
 /** @import { Lane } from "./lane.js" */
 /** @import { Block, Predraft } from "./wire.js" */
 
-/**
- * The alternative that was right where the draft was not.
- * @param {Predraft[]} predrafts
- */
+/** The alternative that was right where the draft was not. @param {Predraft[]} predrafts */
 export function rightAlternative(predrafts) {
   return predrafts.find(({ isUsed, alternative }) => isUsed && alternative !== undefined);
 }
@@ -43,10 +40,7 @@ export function draftedAt(lane, pass, position) {
   return { drafted: tokens[position - start], isAccepted: position - start < numAccepted };
 }
 
-/**
- * numHidden: tokens behind the last tile.
- * @typedef {Predraft & { numHidden: number }} Branch
- */
+/** numHidden: tokens behind the last tile. @typedef {Predraft & { numHidden: number }} Branch */
 
 /**
  * The predraft that was used, if one was.

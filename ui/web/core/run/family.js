@@ -31,11 +31,7 @@ export function answerTokens(run, lane) {
   });
 }
 
-/**
- * How a run came out of the one before it, in words.
- * @param {Run} run
- * @param {Origin} origin
- */
+/** How a run came out of the one before it, in words. @param {Run} run @param {Origin} origin */
 function originWords(run, { kind, position = -1, pass = 0 }) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));

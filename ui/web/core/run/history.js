@@ -42,10 +42,7 @@ export class History {
   }
 }
 
-/**
- * @param {Run} run
- * @param {WireLine} line
- */
+/** @param {Run} run @param {WireLine} line */
 function applyLine(run, line) {
   run.addTokens(line.tokens ?? {});
   if (line.type === "timing") run.timing = line;

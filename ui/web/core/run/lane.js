@@ -69,10 +69,7 @@ export class Lane {
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
   }
 
-  /**
-   * The lane is complete.
-   * @param {Pick<EndLine, "finish" | "text" | "verdict">} line
-   */
+  /** The lane is complete. @param {Pick<EndLine, "finish" | "text" | "verdict">} line */
   complete({ finish, text, verdict }) {
     this.finish = finish;
     this.text = text ?? "";
@@ -160,10 +157,7 @@ export class Lane {
     return known.filter((item) => item.pass <= pass && item.position < end).length;
   }
 
-  /**
-   * @param {number} position
-   * @param {number} pass
-   */
+  /** @param {number} position @param {number} pass */
   disagrees(position, pass) {
     const item = this.hindsight.get(position);
     if (!item || item.pass > pass || position >= this.endAt(pass)) return false;
@@ -188,18 +182,12 @@ export class Lane {
     return counts;
   }
 
-  /**
-   * Tokens fixed by the end of `pass` that belong to the answer.
-   * @param {number} pass
-   */
+  /** Tokens fixed by the end of `pass` that belong to the answer. @param {number} pass */
   numTokensAt(pass) {
     return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
   }
 
-  /**
-   * How many of those the model did not decode: they were pinned.
-   * @param {number} pass
-   */
+  /** How many of those the model did not decode: they were pinned. @param {number} pass */
   numGivenAt(pass) {
     if (!this.pins.size) return 0;
     return this.knownAt(pass).filter((item) => item.isPinned).length;
@@ -216,10 +204,7 @@ export class Lane {
       .sort((a, b) => a.position - b.position);
   }
 
-  /**
-   * Engine seconds up to and including `pass`.
-   * @param {number} pass
-   */
+  /** Engine seconds up to and including `pass`. @param {number} pass */
   secondsAt(pass) {
     return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
   }
@@ -234,10 +219,7 @@ export class Lane {
     return item && item.pass <= pass ? item : null;
   }
 
-  /**
-   * Entropy of `position` at every pass that saw it masked.
-   * @param {number} position
-   */
+  /** Entropy of `position` at every pass that saw it masked. @param {number} position */
   entropyHistory(position) {
     return this.steps.flatMap((step, pass) => {
       const masked = step.masked.get(position);

@@ -142,10 +142,7 @@ export class Run {
     return this.turns.length > (this.system ? 1 : 0);
   }
 
-  /**
-   * Changes that a follow-up makes to its settings.
-   * @param {string} prompt
-   */
+  /** Changes that a follow-up makes to its settings. @param {string} prompt */
   followUp(prompt) {
     const said = [
       ["user", this.prompt],

@@ -16,10 +16,7 @@ export function timesLess(own, numTokens, plain, numPlainTokens) {
   return isKnown ? plain / numPlainTokens / (own / numTokens) : null;
 }
 
-/**
- * "2.1× faster", "3.2× slower"; "" where nothing is known.
- * @param {number | null} times faster
- */
+/** "2.1× faster", "3.2× slower"; "" where nothing is known. @param {number | null} times faster */
 export function fasterWords(times) {
   if (times === null) return "";
   const [less, more] = [times.toFixed(1), (1 / times).toFixed(1)];

@@ -10,10 +10,7 @@ import { answerTokens } from "./family.js";
 const VERSION = 4;
 const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
 
-/**
- * @param {Run} run
- * @param {Lane} lane
- */
+/** @param {Run} run @param {Lane} lane */
 export function traceText(run, lane = run.main) {
   const lines = run.lines.map((row) => /** @type {WireLine} */ (JSON.parse(row)));
   const opening = lines.find((line) => line.type === "run");
@@ -46,10 +43,7 @@ export function traceText(run, lane = run.main) {
   });
 }
 
-/**
- * Every token that an event names.
- * @param {EventData} event
- */
+/** Every token that an event names. @param {EventData} event */
 export function mentionedIds({ committed, draft, reveals, masked, hindsight, predrafts }) {
   return [
     ...(committed ?? []),

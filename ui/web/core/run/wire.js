@@ -95,11 +95,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {number} seconds of the engine
  */
 
-/**
- * The forward pass of an event.
- * @param {EventData} event
- * @returns {Step}
- */
+/** The forward pass of an event. @param {EventData} event @returns {Step} */
 export function readStep(event) {
   const { kind, context, block, committed = [], draft = [], seconds } = event;
   const { masked = [], reveals = [], hindsight = [], predrafts = [] } = event;
@@ -143,10 +139,7 @@ function readMasked([position, entropy, ids, probabilities]) {
   return { position, entropy, top: top.filter(isShown) };
 }
 
-/**
- * @param {[start: number, size: number]} block
- * @returns {Block}
- */
+/** @param {[start: number, size: number]} block @returns {Block} */
 function readBlock([start, size]) {
   return { start: Math.min(start, MAX_POSITIONS), size: Math.min(size, MAX_POSITIONS) };
 }

@@ -8,10 +8,7 @@ import { MAX_MARKS } from "../limits.js";
 
 export const BYTE = /\\x([89A-F][0-9A-F])/;
 
-/**
- * The bytes of a token that is not whole text by itself, else null.
- * @param {string} text
- */
+/** The bytes of a token that is not whole text by itself, else null. @param {string} text */
 export function tokenBytes(text) {
   if (!BYTE.test(text)) return null;
   const bytes = [];
@@ -82,10 +79,7 @@ function codePoint(character) {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/**
- * The mark for a letter that cannot be seen, else null.
- * @param {string} letter
- */
+/** The mark for a letter that cannot be seen, else null. @param {string} letter */
 export function markOf(letter) {
   const mark = MARKS[letter];
   if (mark !== undefined) return mark;
@@ -149,28 +143,19 @@ export function lanePieces(text, before, after) {
   });
 }
 
-/**
- * A token alone as its marks and letters.
- * @param {string} text
- */
+/** A token alone as its marks and letters. @param {string} text */
 export function tokenMarks(text) {
   return tokenPieces(text)
     .map(([piece]) => piece)
     .join("");
 }
 
-/**
- * The token in words for a title or a screen reader.
- * @param {string} text
- */
+/** The token in words for a title or a screen reader. @param {string} text */
 export function tokenName(text) {
   return `“${tokenMarks(text)}”`;
 }
 
-/**
- * With a capital at its beginning.
- * @param {string} text
- */
+/** With a capital at its beginning. @param {string} text */
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -200,16 +200,8 @@ function drawScale(context, run, inks, isDark, right, y) {
     align: "right",
   });
   const { colour, dots } = stairsKey(run);
-  write(context, colour, right, y + 26, {
-    size: 13,
-    colour: inks.muted,
-    align: "right",
-  });
-  write(context, dots, right - width - 8, y + 26, {
-    size: 13,
-    colour: inks.muted,
-    align: "right",
-  });
+  write(context, colour, right, y + 26, { size: 13, colour: inks.muted, align: "right" });
+  write(context, dots, right - width - 8, y + 26, { size: 13, colour: inks.muted, align: "right" });
 }
 
 /**

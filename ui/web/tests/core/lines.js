@@ -108,10 +108,7 @@ export function masks(...rows) {
   ]);
 }
 
-/**
- * Reveals in the solver's order.
- * @param {(readonly number[])[]} rows position, token
- */
+/** Reveals in the solver's order. @param {(readonly number[])[]} rows position, token */
 export function reveals(...rows) {
   return rows.map(([position, token], rank) => [position, token, rank, 0.9]);
 }

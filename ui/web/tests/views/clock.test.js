@@ -2,10 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeClock, playRate, revealPace } from "../../dom/clock.js";
 
-/**
- * Let frames be called by hand.
- * @param {(frame: (now: number) => void) => void} run
- */
+/** Let frames be called by hand. @param {(frame: (now: number) => void) => void} run */
 function withFrames(run) {
   const { requestAnimationFrame } = globalThis;
   /** @type {FrameRequestCallback[]} */

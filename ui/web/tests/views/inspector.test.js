@@ -18,10 +18,7 @@ import {
 
 const STILL = { isOver: true, isQuick: false, delay: () => 0, progress: () => 1, play: () => {} };
 
-/**
- * @param {number} pass
- * @param {string} [lines]
- */
+/** @param {number} pass @param {string} [lines] */
 const viewAt = (pass, lines = WHOLE) =>
   viewOf(
     { ...initialState(), pass },
@@ -38,11 +35,7 @@ const VERIFY = wire(
 );
 
 /** Verify with tiles for two positions. */
-const WIDE = start({
-  strategies: ["verify"],
-  solver: { name: "" },
-  block_size: 2,
-});
+const WIDE = start({ strategies: ["verify"], solver: { name: "" }, block_size: 2 });
 
 test("a revealed token names its place in the solver's order", () => {
   assert.equal(revealText(viewAt(1), 0), "Still masked, entropy 2.00 nats.");

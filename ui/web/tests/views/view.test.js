@@ -5,13 +5,7 @@ import { textExtent, textParts } from "../../watch/text/parts.js";
 import { initialState, passMark, positionTitle, tileState, viewOf } from "../../watch/view.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
-const STILL = {
-  isOver: true,
-  isQuick: false,
-  delay: () => 0,
-  progress: () => 1,
-  play: () => {},
-};
+const STILL = { isOver: true, isQuick: false, delay: () => 0, progress: () => 1, play: () => {} };
 
 /** @param {Partial<import("../../watch/view.js").PlayerState>} change */
 const viewAt = (change) =>
