@@ -122,7 +122,9 @@ def adapted(request: pytest.FixtureRequest, adapter_folder: Path) -> HuggingFace
     model = loaded(adapter_folder)
     if request.param == "transformers":
         assert model.adapter is not None
-        model.backend = TransformersBackend(model.model, GatedLinears(model.model, model.adapter))
+        model.backend = TransformersBackend(
+            model.model, GatedLinears.of(model.model, model.adapter)
+        )
     return in_onnx(model) if request.param == "ONNX Runtime" else model
 
 

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sbd_core.errors import ArgumentError, require_number
+
 HELP = "train an adapter that only the rows of a block read; the base model stays as it is"
 RECIPE: tuple[tuple[str, str, int | float, str], ...] = (
     ("--rank", "rank", 32, "rank of every low-rank product"),
@@ -48,58 +50,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Train, going on from the state beside --out. Raises our errors; Ctrl-C saves."""
-    from sbd_core.errors import require_number
+    from sbd_core.models.checkpoint_info import ADAPTER_INFO
     from sbd_core.training.adapter import (
         AdapterRecipe,
         AdapterRun,
         read_base,
         read_texts,
-        require_out,
     )
+    from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.examples import ModelLimits
 
     require_number("minutes", arguments.minutes, 0)
-    require_out(arguments.out)
     sizes = _sizes(arguments.block_sizes)
     numbers = {field: getattr(arguments, field) for _, field, *_ in RECIPE}
     recipe = AdapterRecipe(**numbers, block_sizes=sizes)
-    base = read_base(
-        arguments.base,
-        recipe.rank,
-        (2, max(sizes)),
-        name=arguments.base_name,
-        device=arguments.device,
-    )
-    limits = ModelLimits.of(base.model)
-    training, held_out, notes = read_texts(
-        arguments.data,
-        base.tokenizer,
-        base.name,
-        max_tokens=min(recipe.max_tokens, limits.reach or recipe.max_tokens),
-        limits=ModelLimits(limits.num_rows),  # what is longer is cut
-    )
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
-    print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
-    trainer = AdapterRun(
-        base,
-        recipe,
-        training,
-        held_out,
-        arguments.out,
-        arguments.init,
-        minutes=arguments.minutes,
-        measure_minutes=arguments.measure_minutes,
-        is_compiled=arguments.compile,
-    )
-    trainer.run(save_minutes=arguments.save_minutes)
+    with only_writer(arguments.out, ADAPTER_INFO):
+        base = read_base(
+            arguments.base,
+            recipe.rank,
+            (2, max(sizes)),
+            name=arguments.base_name,
+            device=arguments.device,
+        )
+        limits = ModelLimits.of(base.model)
+        training, held_out, notes = read_texts(
+            arguments.data,
+            base.tokenizer,
+            base.name,
+            max_tokens=min(recipe.max_tokens, limits.reach or recipe.max_tokens),
+            limits=ModelLimits(limits.num_rows),  # what is longer is cut
+        )
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+        print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
+        trainer = AdapterRun(
+            base,
+            recipe,
+            training,
+            held_out,
+            arguments.out,
+            arguments.init,
+            minutes=arguments.minutes,
+            measure_minutes=arguments.measure_minutes,
+            is_compiled=arguments.compile,
+        )
+        trainer.run(save_minutes=arguments.save_minutes)
     names = ("step", "masked_tokens", "seconds", "measured")
     return {"out": str(arguments.out), **{name: trainer.metrics[-1][name] for name in names}}
 
 
 def _sizes(words: str) -> tuple[int, ...]:
-    from sbd_core.errors import ArgumentError
-
     try:
         return tuple(int(word) for word in words.split(","))
     except ValueError as error:

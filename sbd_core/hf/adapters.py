@@ -124,7 +124,7 @@ def read_adapted(
         rule = "must be the folder of a block adapter, as sbd train-adapter writes it"
         raise ArgumentError("path", rule, str(path))
     model, tokenizer, adapter = read_with_adapter(folder, dtype)
-    model.block_adapter = GatedLinears(model, adapter)
+    model.block_adapter = GatedLinears.of(model, adapter)
     model.config.mask_token_id = adapter.info.mask_token_id
     model.generation_config.suppress_tokens = [adapter.info.mask_token_id]
     return model, tokenizer

@@ -8,13 +8,12 @@ that add the adapter's part.
 
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.files import recover, replaced_folder
 from sbd_core.models.adapters import Fingerprint
 from sbd_core.models.backends.llama.weights import has_known_shape
-from sbd_core.models.backends.transformers import MODULES
+from sbd_core.models.backends.transformers import ALL_ROWS, MODULES, GatedLinears
 from sbd_core.models.block_adapter import (
     LINEARS,
     BlockAdapter,
@@ -38,7 +37,6 @@ from sbd_core.models.block_adapter import (
     sampler_change,
     write_block_adapter,
 )
-from sbd_core.models.checkpoint_info import ADAPTER_INFO, is_block_adapter
 from sbd_core.models.devices import chosen_device, has_bf16
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
@@ -93,17 +91,14 @@ class AdapterRecipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_integer("rank", self.rank, 1)
-        require_integer("sampler_width", self.sampler_width, 0)
-        require_number("learning_rate", self.learning_rate, 0)
-        require_integer("num_texts", self.num_texts, 1)
+        for name, least in (("rank", 1), ("sampler_width", 0), ("num_texts", 1), ("seed", 0)):
+            require_integer(name, getattr(self, name), least)
         for size in self.block_sizes:
             require_integer("block_sizes", size, 2)
         require_integer("rows_per_text", self.rows_per_text, max(self.block_sizes))
-        require_number("cooldown_ratio", self.cooldown_ratio, 0, 1)
-        require_number("whole_ratio", self.whole_ratio, 0, 1)
-        require_number("average_decay", self.average_decay, 0, 1)
-        require_integer("seed", self.seed, 0)
+        require_number("learning_rate", self.learning_rate, 0)
+        for name in ("cooldown_ratio", "whole_ratio", "average_decay"):
+            require_number(name, getattr(self, name), 0, 1)
 
     def rate(self, step: int, share: float) -> float:
         """The learning rate of a step, when `share` of this start's minutes is over."""
@@ -146,17 +141,18 @@ def read_texts(
         source = f"file:{file}"
         skipped = Skipped(source)
         for record in read_source(source, skipped):
-            pair = None
-            if record.messages:
-                pair = encoded_record(tokenizer, record, name, skipped, limits)
-            room = max_tokens - len(pair[0]) if pair else 0
-            if pair and room >= 4 and len(pair[1]) >= 2:
+            if not record.messages:
+                skipped.add("are no answer to a prompt", record.where)
+                continue
+            pair = encoded_record(tokenizer, record, name, skipped, limits)
+            if not pair:
+                continue
+            room = max_tokens - len(pair[0])
+            if room >= 4 and len(pair[1]) >= 2:
                 text = Text(tuple(pair[0]), tuple(pair[1][:room]))
                 (held_out if is_held_out(record.prompt) else training).append(text)
-            elif pair:
+            else:
                 skipped.add(f"do not fit into {max_tokens} tokens (--max-tokens)", record.where)
-            elif not record.messages:
-                skipped.add("are no answer to a prompt", record.where)
         notes += skipped.notes()
     if not held_out and len(training) > 1:
         held_out.append(training.pop(0))
@@ -286,10 +282,9 @@ class StepLoss:
 
 
 class GatedBase:
-    """A frozen base whose linear layers add B A x to the rows of blocks.
+    """A frozen base with an adapter in its linear layers, which stays there.
 
-    adapter: the values of B and A, in fp32 with gradients. Hooks bring them into the model, which
-    keeps them.
+    adapter: the values, in fp32 with gradients.
     """
 
     def __init__(
@@ -304,7 +299,7 @@ class GatedBase:
         """is_compiled: layers go through torch.compile, which pays on a GPU."""
         self._embedding = model.get_input_embeddings().weight.detach()
         self._head = model.get_output_embeddings().weight.detach()
-        self._mask_id, self._is_block = info.mask_token_id, False
+        self._mask_id = info.mask_token_id
         device, hidden = self._embedding.device, self._embedding.shape[1]
 
         def drawn(rows: int, columns: int) -> Tensor:
@@ -313,13 +308,16 @@ class GatedBase:
 
         layers = []
         for layer in model.base_model.layers:
-            pairs = {}
-            for name in LINEARS:
-                module = layer.get_submodule(MODULES[name])
-                up = torch.zeros(module.out_features, info.rank, device=device)
-                pairs[name] = drawn(info.rank, module.in_features), up
-                module.register_forward_hook(partial(self._add, pairs[name]))
+            modules = {name: layer.get_submodule(MODULES[name]) for name in LINEARS}
+            pairs = {
+                name: (
+                    drawn(info.rank, module.in_features),
+                    torch.zeros(module.out_features, info.rank, device=device),
+                )
+                for name, module in modules.items()
+            }
             layers.append(pairs)
+        self._gate = GatedLinears(model, layers)
         mask = self._embedding[: self._mask_id].float().mean(0)
         sampler = None
         if sampler_width:
@@ -333,28 +331,6 @@ class GatedBase:
         if is_compiled:
             self._run_compiled = torch.compile(self._run, dynamic=False)
             self._nats = torch.compile(nats_of, dynamic=True)
-
-    def _add(
-        self,
-        low: tuple[Tensor, Tensor],
-        _module: Any,
-        inputs: tuple[Tensor, ...],
-        out: Tensor,
-    ) -> Tensor:
-        down, up = low
-        return out + linear(linear(inputs[0], down), up) if self._is_block else out
-
-    @contextmanager
-    def _gated(self) -> Iterator[None]:
-        """Treat every row as one of a block, in bf16 where the base is."""
-        is_low = self._embedding.dtype != torch.float32
-        device = self._embedding.device.type
-        self._is_block = True
-        try:
-            with torch.autocast(device, torch.bfloat16) if is_low else nullcontext():
-                yield
-        finally:
-            self._is_block = False
 
     @torch.no_grad()
     def set(self, values: Mapping[str, Tensor]) -> None:
@@ -381,7 +357,11 @@ class GatedBase:
         # the block.
         is_before = torch.arange(texts.shape[1], device=device) < start[..., None]
         is_own = (own // size == (own // size)[:, None]).expand(num_texts, -1, -1)
-        with self._gated():
+        is_low = self._embedding.dtype != torch.float32
+        with (
+            self._gate.rows(ALL_ROWS),
+            torch.autocast(device.type, torch.bfloat16, enabled=is_low),
+        ):
             hidden: Tensor = run(
                 inputs_embeds=torch.where(is_mask, self.adapter.mask_embedding, known),
                 attention_mask=torch.cat([is_before, is_own], -1)[:, None],
@@ -433,24 +413,15 @@ def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(linear(hidden, head).float(), targets, reduction="none")
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """Figures of held-out texts. nats: per masked token of whole blocks, without and with head.
-
-    lead: exact guesses from the left of a wholly masked block, first position included. drafted:
-    those behind the first, which the causal head knows, each by the token before it.
-    """
-
-    nats: float
-    nats_with_before: float
-    lead: float
-    drafted: float
-    drafted_plain: float
-
-
 @torch.no_grad()
-def measure(base: GatedBase, held_out: Sequence[Text]) -> Measurement:
-    """Measure an adapter on held-out texts, those as long as a measured block if there are any."""
+def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
+    """Figures of held-out texts, of those as long as a measured block if there are any.
+
+    nats, nats_with_before: per masked token of whole blocks, without the sampler head and with it.
+    lead: exact guesses from the left of a wholly masked block, first position included. drafted:
+    those behind the first, which the causal head knows, each by the token before it;
+    drafted_plain: without the sampler head.
+    """
     generator = torch.Generator().manual_seed(1)
     nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
     long_enough = [text for text in held_out if len(text.answer_ids) >= LEAD_SIZE]
@@ -479,7 +450,9 @@ def measure(base: GatedBase, held_out: Sequence[Text]) -> Measurement:
         # By the true token before: right as long as all guesses before it are right.
         for place, run in enumerate((plain, by_before[..., 1:], plain[..., 1:])):
             guesses[place] += int(run.cumprod(-1).sum())
-    return Measurement(*(each / num_masked for each in nats), *(n / num_blocks for n in guesses))
+    names = ("nats", "nats_with_before", "lead", "drafted", "drafted_plain")
+    means = *(each / num_masked for each in nats), *(each / num_blocks for each in guesses)
+    return dict(zip(names, means, strict=True))
 
 
 class AdapterRun(Loop):
@@ -516,7 +489,9 @@ class AdapterRun(Loop):
         if init is not None:
             first = read_block_adapter(init)
             self.base.set(first.tensors())
-            self._before = earlier_training(first.info.trained)
+            names = "steps", "masked_tokens", "minutes", "curve"
+            trained = first.info.trained
+            self._before = {name: trained[name] for name in names if name in trained}
         self._values = self.base.adapter.tensors()
         self._average = {name: value.detach().clone() for name, value in self._values.items()}
         self._optimizer = torch.optim.AdamW(
@@ -526,7 +501,6 @@ class AdapterRun(Loop):
             weight_decay=0.0,
             fused=base.model.device.type == "cuda",
         )
-        self._orders: dict[int, list[int]] = {}
         self.masked_tokens = 0
         recover(self.state_folder)
         if (self.state_folder / STATE_FILE).is_file():
@@ -534,7 +508,7 @@ class AdapterRun(Loop):
         elif init is not None:
             # By the held-out texts of this run: the adapter may have been measured on others.
             start = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
-            self.metrics.append({**start, "measured": asdict(self.measure())})
+            self.metrics.append({**start, "measured": self.measure()})
         self._minutes, self._measure_minutes = minutes, measure_minutes
         self._first = self._measured_at = self.seconds
         self._last = self._began = time.monotonic()
@@ -603,7 +577,7 @@ class AdapterRun(Loop):
         }
         if self.seconds - self._measured_at >= 60 * self._measure_minutes:
             with suppress(StepAbandoned), wish.abandons():
-                line["measured"] = asdict(self.measure())
+                line["measured"] = self.measure()
                 print(json.dumps(line), file=sys.stderr)
             self._measured_at = self.seconds
         return line, wish.is_set()
@@ -616,16 +590,16 @@ class AdapterRun(Loop):
     def _next_texts(self) -> list[Text]:
         """The texts of this step: each once before any comes again."""
         count, size = self._recipe.num_texts, len(self._texts)
-        places = range(self.step * count, (self.step + 1) * count)
-        return [self._texts[self._order(place // size)[place % size]] for place in places]
+        texts = []
+        for place in range(self.step * count, (self.step + 1) * count):
+            epoch, index = divmod(place, size)
+            texts.append(self._texts[self._order(epoch)[index]])
+        return texts
 
+    @lru_cache(1)  # noqa: B019 - a run lives as long as its process
     def _order(self, epoch: int) -> list[int]:
-        if epoch not in self._orders:
-            seed = (self._recipe.seed + epoch) * 1_000_003
-            generator = torch.Generator().manual_seed(seed)
-            order = torch.randperm(len(self._texts), generator=generator).tolist()
-            self._orders = {epoch: order}
-        return self._orders[epoch]
+        generator = torch.Generator().manual_seed((self._recipe.seed + epoch) * 1_000_003)
+        return torch.randperm(len(self._texts), generator=generator).tolist()
 
     @torch.no_grad()
     def _follow(self) -> None:
@@ -645,7 +619,7 @@ class AdapterRun(Loop):
         finally:
             self.base.set(own)
 
-    def measure(self) -> Measurement:
+    def measure(self) -> dict[str, float]:
         """Measure the running average on held-out texts."""
         with self._averaged():
             return measure(self.base, self._held_out)
@@ -654,7 +628,7 @@ class AdapterRun(Loop):
         """Write the state, then the running average as an adapter; each whole or not at all."""
         totals = {"masked_tokens": self.masked_tokens, "seconds": self.seconds}
         if self.is_done and not (self.metrics and "measured" in self.metrics[-1]):
-            last = {"step": self.step, **totals, "measured": asdict(self.measure())}
+            last = {"step": self.step, **totals, "measured": self.measure()}
             self.metrics.append(last)
             print(json.dumps(last), file=sys.stderr)
         state = {
@@ -671,7 +645,15 @@ class AdapterRun(Loop):
             **self._totals(self.step, self.masked_tokens, self.seconds),
             "texts": len(self._texts),
             "recipe": asdict(self._recipe),
-            "curve": [*self._before.get("curve", ()), *self._curve()],
+            "curve": [
+                *self._before.get("curve", ()),
+                *(
+                    self._totals(line["step"], line["masked_tokens"], line["seconds"])
+                    | line["measured"]
+                    for line in self.metrics
+                    if "measured" in line
+                ),
+            ],
         }
         with replaced_folder(self.state_folder) as folder:
             torch.save(state, folder / STATE_FILE)
@@ -683,20 +665,9 @@ class AdapterRun(Loop):
 
     def _totals(self, steps: int, masked_tokens: int, seconds: float) -> dict[str, Any]:
         """Totals of this training and of the one it began from."""
-        before = self._before
-        return {
-            "steps": before.get("steps", 0) + steps,
-            "masked_tokens": before.get("masked_tokens", 0) + masked_tokens,
-            "minutes": round(before.get("minutes", 0) + seconds / 60, 1),
-        }
-
-    def _curve(self) -> list[dict[str, Any]]:
-        """The measurements so far, each with what was trained until then."""
-        return [
-            self._totals(line["step"], line["masked_tokens"], line["seconds"]) | line["measured"]
-            for line in self.metrics
-            if "measured" in line
-        ]
+        own = {"steps": steps, "masked_tokens": masked_tokens, "minutes": seconds / 60}
+        sums = {name: self._before.get(name, 0) + value for name, value in own.items()}
+        return sums | {"minutes": round(sums["minutes"], 1)}
 
     def _restore(self) -> None:
         try:
@@ -712,21 +683,3 @@ class AdapterRun(Loop):
             self.metrics = read_metrics(self.state_folder)
         except STATE_ERRORS as error:
             raise unreadable(self.state_folder, error) from error
-
-
-def earlier_training(trained: Mapping[str, Any]) -> dict[str, Any]:
-    """The training that an adapter has behind it, by its own record: totals and curve."""
-    totals = {
-        name: trained[name] for name in ("steps", "masked_tokens", "minutes") if name in trained
-    }
-    return totals | {"curve": list(trained.get("curve", ()))}
-
-
-def require_out(out: Path) -> None:
-    """Raise ArgumentError unless `out` is new, empty, or a folder of a block adapter."""
-    is_ours = not out.exists() or (
-        out.is_dir() and (is_block_adapter(out) or not any(os.scandir(out)))
-    )
-    if not is_ours:
-        rule = f"must be a new folder, or one with {ADAPTER_INFO}, which is replaced"
-        raise ArgumentError("out", rule, str(out))

@@ -108,15 +108,15 @@ def _generation_config(model: Any, tokenizer: PreTrainedTokenizerBase) -> Genera
 
 
 @contextmanager
-def only_writer(folder: Path) -> Iterator[None]:
-    """Hold `folder` for one run, which may replace a model that training wrote and nothing else.
+def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
+    """Hold `folder` for one run, which may replace what training wrote and nothing else.
 
-    Raises ArgumentError for a folder of something else, TrainingError where nothing can be
-    written or while another process holds it.
+    mark: the file that tells such a folder. Raises ArgumentError for a folder of something else,
+    TrainingError where nothing can be written or while another process holds it.
     """
     is_named = folder.name not in ("", "..")
     is_ours = not folder.exists() or (
-        folder.is_dir() and ((folder / RECIPE_FILE).is_file() or not any(folder.iterdir()))
+        folder.is_dir() and ((folder / mark).is_file() or not any(folder.iterdir()))
     )
     if not (is_named and is_ours):
         rule = "must be a new folder, or one that training wrote, which is replaced"

@@ -19,7 +19,9 @@ def test_every_step_runs_dry_and_no_measurement_fails(tmp_path: Path) -> None:
     assert not [each for each in measured if isinstance(each, dict) and "error" in each]
     assert {"processor", "cuda", "torch"} <= data["decode"]["circumstances"].keys()
     assert data["decode"]["tokens a second, ntp"]["tokens"] > 0
-    assert data["exactness"]["verify differs from ntp, float32, 2 prompts"]["differing answers"] == 0
+    assert (
+        data["exactness"]["verify differs from ntp, float32, 2 prompts"]["differing answers"] == 0
+    )
     assert data["large"]["Llama 8B shape: 3 rows, 16 cached"]["ms"] > 0
 
 

@@ -71,7 +71,7 @@ def plain(
         return TransformersBackend(model)
     if not has_known_shape(model):
         raise ModelError(f"{name}: a block adapter needs a base like Llama, Mistral or Qwen")
-    return TransformersBackend(model, GatedLinears(model, adapter))
+    return TransformersBackend(model, GatedLinears.of(model, adapter))
 
 
 def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:

@@ -4,21 +4,21 @@ A block adapter goes into its linear layers, as hooks that add its part to the r
 """
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
+from torch.nn.functional import linear
 from transformers import DynamicCache
 
 from sbd_core.masks import decoding_mask
 from sbd_core.models.protocol import ForwardRequest
 
 if TYPE_CHECKING:
-    from sbd_core.models.block_adapter import BlockAdapter
+    from sbd_core.models.block_adapter import BlockAdapter, SamplerHead
 
 MODULES = {
     "q": "self_attn.q_proj",
@@ -32,39 +32,56 @@ MODULES = {
 """Names of the adapter's linear layers within a layer of a Llama-shaped model."""
 
 
+ALL_ROWS = slice(None)
+Layers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
+"""A and B of an adapter's linear layers by their names in MODULES, layer by layer."""
+
+
 class GatedLinears:
-    """The hooks of one model, which stay with it; they add to the rows of blocks alone.
+    """Hooks that add B A x to the rows of blocks in a model's linear layers; they stay with it.
 
     sampler_head: see BlockAdapter.sampler_head.
     """
 
-    def __init__(self, model: Any, adapter: "BlockAdapter") -> None:
-        """model: of a shape that has_known_shape(). The adapter's values take its dtype."""
-        self.sampler_head = adapter.sampler_head(model)
-        self._rows: list[int] = []
-        for layer, pairs in zip(model.model.layers, adapter.layers, strict=True):
-            for name, (down, up) in pairs.items():
+    sampler_head: "SamplerHead | None" = None
+
+    def __init__(self, model: Any, layers: Layers) -> None:
+        """model: of a shape that has_known_shape()."""
+        self._rows: Sequence[int] | slice = ()
+        for layer, pairs in zip(model.base_model.layers, layers, strict=True):
+            for name, pair in pairs.items():
                 module = layer.get_submodule(MODULES[name])
-                low, high = (part.to(model.device, model.dtype) for part in (down, up))
-                module.register_forward_hook(partial(self._add, low, high))
+                module.register_forward_hook(partial(self._add, *pair))
+
+    @classmethod
+    def of(cls, model: Any, adapter: "BlockAdapter") -> "GatedLinears":
+        """The hooks of an adapter, its values in the model's dtype."""
+        like = next(model.parameters())
+        layers = [
+            {name: (down.to(like), up.to(like)) for name, (down, up) in pairs.items()}
+            for pairs in adapter.layers
+        ]
+        gate = cls(model, layers)
+        gate.sampler_head = adapter.sampler_head(model)
+        return gate
 
     @contextmanager
-    def rows(self, rows: Sequence[int]) -> Iterator[None]:
-        """Name the rows of blocks for a forward pass of one text."""
-        self._rows = list(rows)
+    def rows(self, rows: Sequence[int] | slice) -> Iterator[None]:
+        """Name the rows of blocks for a forward pass: of one text, or ALL_ROWS of many."""
+        self._rows = rows
         try:
             yield
         finally:
-            self._rows = []
+            self._rows = ()
 
     def _add(
         self, down: Tensor, up: Tensor, _module: Any, inputs: tuple[Tensor, ...], out: Tensor
-    ) -> Tensor | None:
-        if not self._rows:
-            return None
-        added = functional.linear(functional.linear(inputs[0][:, self._rows], down), up)
-        out = out.clone()
-        out[:, self._rows] += added
+    ) -> Tensor:
+        if self._rows == ALL_ROWS:
+            return out + linear(linear(inputs[0], down), up)
+        if self._rows:
+            out = out.clone()
+            out[:, self._rows] += linear(linear(inputs[0][:, self._rows], down), up)
         return out
 
 

@@ -1,7 +1,6 @@
 """An adapter's training: its pass gives what decoding gives, it learns, and a run is exact."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -224,7 +223,7 @@ def test_answers_shorter_than_the_measured_block_are_measured_where_none_is_long
 
     def measured(held_out: list[Text]) -> dict[str, float]:
         run = AdapterRun(base, RECIPE, long, held_out, tmp_path / "out")
-        return asdict(run.measure())
+        return run.measure()
 
     assert measured([*long, *short]) == measured(long)
     found = measured(short)
@@ -237,7 +236,7 @@ def trained(base: Base, out: Path, steps: int, init: Path | None = None) -> Adap
     run = AdapterRun(base, RECIPE, three_texts(), three_texts(), out, init)
     for _, line in zip(range(steps), run.steps(StopWish()), strict=False):
         last = line
-    last["measured"] = asdict(run.measure())
+    last["measured"] = run.measure()
     run.save()
     return run
 
