@@ -122,6 +122,8 @@ class DecodeConfig:
     draft, alternatives and masks. 1 is next-token prediction. None: as many as bring most tokens a
     second here, by row_costs.
     row_costs: what rows cost, where max_rows is None; None is measured on this machine.
+    top_k_recorded: likeliest tokens that events list of each mask. 0 lists none, and ntp and verify
+    leave out the entropies too, which they do without.
     repetition_penalty: makes every token that stands before a position less likely there, the
     prompt's too: its logit is divided by this, multiplied where negative, as in transformers. 1 is
     none; None is the model's own.

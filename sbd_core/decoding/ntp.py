@@ -25,12 +25,12 @@ class NextTokenPrediction:
     def update(self, result: ForwardResult) -> StepEvent:
         """See Strategy."""
         state = self._state
-        stats = state.next_token_stats(state.receive(result))
+        stats = state.causal_stats(state.receive(result), 1, is_recorded=state.is_recorded)
         position, self._causal_ids = len(state.answer), stats.sample(state.generator)
         [hindsight] = make_hindsight(self._causal_ids, stats, position)
         return state.event(
             block=Span(position, 1),
-            masked=masked_positions(stats, (0,), position),
+            masked=masked_positions(stats, (0,), position) if state.is_recorded else (),
             reveals=(Reveal(position, hindsight.token_id, 0, hindsight.probability),),
             committed=self._causal_ids,
             hindsight=(hindsight,),

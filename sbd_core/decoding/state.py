@@ -74,6 +74,11 @@ class DecodingState:
         self._context = (0, 0)
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether events hold measures of rows that decoding itself does without."""
+        return self.config.top_k_recorded > 0
+
+    @property
     def num_left(self) -> int:
         """Number of tokens that the answer may still grow by."""
         return self.config.max_new_tokens - len(self.answer)
@@ -111,10 +116,6 @@ class DecodingState:
         before = () if self._seen is None else self._seen.before_causal_rows(stop)
         spec = self._block_spec if is_recorded else self._causal_spec
         return self._stats(logits, 0, stop, spec, before)
-
-    def next_token_stats(self, logits: Tensor) -> LogitStats:
-        """Stats of the one causal row, as the record of a prediction needs them."""
-        return self.causal_stats(logits, 1, is_recorded=True)
 
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
         """Stats of a block's rows from `start` on, as solver and record need them.

@@ -142,11 +142,16 @@ class DraftAndVerify:
         stop = num_checked + block.size
         if num_accepted == num_checked - 1 and block.size:
             stats, chosen = state.draft(
-                logits, num_checked, stop, exact, is_recorded=True, num_top=self._num_top
+                logits,
+                num_checked,
+                stop,
+                exact,
+                is_recorded=state.is_recorded,
+                num_top=self._num_top,
             )
-            masked = masked_positions(
-                stats, range(block.size), block.start, state.config.top_k_recorded
-            )
+            if state.is_recorded:
+                num_listed = state.config.top_k_recorded
+                masked = masked_positions(stats, range(block.size), block.start, num_listed)
             self._draft = self._drafted(stats, chosen)
         predrafts = self._predrafts(logits, used, exact)
         hindsight = make_hindsight(tokens, causal.rows(0, len(tokens)), start)

@@ -245,3 +245,14 @@ def test_ntp_records_the_position_that_it_reveals(nano) -> None:
     for place, event in enumerate(trace.events):
         assert [masked.position for masked in event.masked] == [place]
         assert [reveal.position for reveal in event.reveals] == [place]
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "verify"])
+def test_without_listed_tokens_nothing_is_measured_that_decoding_does_without(strategy) -> None:
+    settings = {"strategy": strategy, "block_size": 4, "max_new_tokens": 12}
+    model, prompt = chance_model(3), [2, 3, 4]
+    full = generate(model, prompt, DecodeConfig(**settings))
+    bare = generate(model, prompt, DecodeConfig(**settings, top_k_recorded=0))
+    assert bare.token_ids == full.token_ids
+    assert any(event.masked for event in full.events)
+    assert not any(event.masked for event in bare.events)

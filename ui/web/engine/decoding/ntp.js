@@ -20,14 +20,14 @@ export class NextTokenPrediction {
   /** @param {Logits} logits */
   finish(logits) {
     const { state } = this;
-    const stats = state.causalStats(logits, 1, true);
+    const stats = state.causalStats(logits, 1, state.isRecorded);
     const position = state.answer.length;
     this.causalIds = stats.bestIds;
     const hindsight = makeHindsight(this.causalIds, stats, position);
     return state.event(
       { start: position, size: 1 },
       {
-        masked: maskedPositions(stats, [0], position),
+        masked: state.isRecorded ? maskedPositions(stats, [0], position) : [],
         reveals: revealsOf(hindsight),
         committed: this.causalIds,
         hindsight,

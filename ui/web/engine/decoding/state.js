@@ -74,6 +74,8 @@ export class DecodingState {
     const forbiddenIds = [...suppressedIds, ...(maskId === null ? [] : [maskId])];
     this.causalSpec = { forbiddenIds, numTop: 0 };
     this.blockSpec = { forbiddenIds, numTop: settings.top_k_recorded };
+    /** Whether events hold measures of rows that decoding itself does without. */
+    this.isRecorded = settings.top_k_recorded > 0;
     const penalty = settings.repetition_penalty;
     /** The tokens in the cache; null without a penalty. */
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);

@@ -136,9 +136,17 @@ export class DraftAndVerify {
     this.draft = EMPTY_DRAFT;
     const stop = numChecked + block.size;
     if (numAccepted === numChecked - 1 && block.size) {
-      const [stats, chosen] = state.draft(logits, numChecked, stop, exact, true, NUM_TOP);
+      const [stats, chosen] = state.draft(
+        logits,
+        numChecked,
+        stop,
+        exact,
+        state.isRecorded,
+        NUM_TOP,
+      );
       const offsets = [...new Array(block.size).keys()];
-      masked = maskedPositions(stats, offsets, block.start, state.settings.top_k_recorded);
+      if (state.isRecorded)
+        masked = maskedPositions(stats, offsets, block.start, state.settings.top_k_recorded);
       this.draft = this.drafted(stats, chosen);
     }
     const predrafts = this.predrafts(logits, used, exact);
