@@ -1,23 +1,30 @@
-"""Measures decoding on a GPU machine: python -m scripts.on_gpu STEP
+"""Runs half an hour of work on a borrowed GPU machine: python -m scripts.on_gpu STEP
 
-The checkout and the base's file, as WORK/base.gguf, are copied there first; `base` unpacks it. Each
-step takes at most its minutes, resumes where it ended, and leaves a JSON file in WORK; `figures`
-makes a results file of them. --dry-run makes all steps, tiny, on a CPU or with --device cuda.
+The checkout and the base's file, as WORK/base.gguf, are copied there first; `base` unpacks it, and
+the steps follow in the order of STEPS. Each takes at most MOST_MINUTES, resumes where it ended, and
+leaves its results in WORK; `figures` makes a results file of them. --dry-run goes through all of
+it, tiny, on a CPU; there, with --device cuda, compiled and on the GPU, before the minutes are
+spent. Knows the commands of sbd_core; trains and decodes nothing by itself.
 """
 
 import argparse
 import json
+import os
+import signal
+import statistics
+import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-from sbd_core.benchmark.api import median_seconds
-from sbd_core.benchmark.methods import TimedAnswer, as_loaded, by_engine, by_transformers, ours
+from sbd_core.__main__ import main as sbd
+from sbd_core.benchmark.methods import as_loaded, by_engine, by_transformers, ours
 from sbd_core.decoding.api import generate
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.environment import environment
@@ -25,11 +32,18 @@ from sbd_core.files import ASSETS
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend, captured
 from sbd_core.models.bases import GGUF_FILE, SMOLLM2, fetch
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.block_adapter import read_info
+from sbd_core.models.checkpoint_info import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
 from sbd_core.models.protocol import ForwardRequest
+from sbd_core.training.checkpoint import RECIPE_FILE, export, load_model
+from sbd_core.training.recipe import read_recipe
 
+MOST_MINUTES = 9.0
+DRY_STEPS = ("--steps", 1)
+SHARE_OF_START = 0.3
+"""Share of the start in nano's released weights."""
 ROWS, CACHED = (1, 2, 4, 8, 16, 17, 32, 64), (512, 2048, 4096, 8192, 16_384)
 LLAMA_8B = {
     "vocab_size": 128_256,
@@ -51,109 +65,117 @@ TINY = {
 }
 
 
-class Findings:
-    """Measurements of a step by name, written to a JSON file after each; known ones are skipped.
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """One step of a visit. work: a folder outside the tree that stays between commands.
 
-    is_dry: nano in place of SmolLM2, and numbers that cost nothing.
+    minutes: of the step, from when this is made. is_dry: nano in place of SmolLM2, and numbers
+    that cost nothing.
     """
 
-    def __init__(
-        self, work: Path, step: str, minutes: float, device: str = "cuda", *, is_dry: bool = False
-    ) -> None:
-        self._file, self._ends = work / f"{step}.json", time.monotonic() + 60 * minutes
-        self.device, self._is_dry = device, is_dry
-        self.data: dict[str, Any] = {"circumstances": environment(None), "device": device}
-        if self._file.is_file():
-            self.data = json.loads(self._file.read_text(encoding="utf-8"))
+    work: Path
+    minutes: float
+    is_dry: bool = False
+    device: str = "cuda"
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds left of the step."""
+        return self.began + 60 * self.minutes - time.monotonic()
+
+    @property
+    def compiling(self) -> list[str]:
+        """The flag that compiles training."""
+        return ["--compile"] if self.device == "cuda" else []
+
+    @property
+    def base(self) -> str:
+        """The base model, as commands name it."""
+        return str(DEFAULT_CHECKPOINT) if self.is_dry else SMOLLM2.name
+
+    @property
+    def text(self) -> Path:
+        """Requests and answers of the base's own."""
+        return self.work / "text.jsonl"
 
     def of(self, real: Any, dry: Any) -> Any:
         """The value of a real visit or of a dry run."""
-        return dry if self._is_dry else real
+        return dry if self.is_dry else real
+
+
+class Findings:
+    """A JSON file of measurements by name, written after each; a name that is there is skipped."""
+
+    def __init__(self, kit: Kit, step: str) -> None:
+        self.file = kit.work / f"{step}.json"
+        self._kit = kit
+        self.data: dict[str, Any] = {"circumstances": environment(None), "device": kit.device}
+        if self.file.is_file():
+            self.data = json.loads(self.file.read_text(encoding="utf-8"))
 
     def add(self, name: str, measure: Callable[[], Any]) -> None:
         """Measure unless it is there or the time is over; a failure is a finding, too."""
-        if name in self.data or time.monotonic() > self._ends:
+        if name in self.data or self._kit.seconds_left < 0:
             return
         try:
             self.data[name] = measure()
         except Exception as error:  # one that fails must not cost the others their machine
             self.data[name] = {"error": f"{type(error).__name__}: {error}"[:500]}
         print(f"{name}: {json.dumps(self.data[name])[:200]}", flush=True)
-        self._file.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
-
-    def add_speed(
-        self, name: str, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]
-    ) -> None:
-        """Tokens and seconds, one prompt at a time, the first asked once before; and passes."""
-
-        def measure() -> dict[str, float]:
-            ask(prompts[0])
-            began = time.perf_counter()
-            answers = [ask(prompt) for prompt in prompts]
-            if self.device == "cuda":
-                torch.cuda.synchronize()
-            seconds = time.perf_counter() - began
-            return {
-                "tokens": sum(len(answer.token_ids) for answer in answers),
-                "forwards": sum(answer.num_forwards for answer in answers),
-                "seconds": seconds,
-            }
-
-        self.add(f"tokens a second, {name}", measure)
-
-    def add_bandwidth(self) -> None:
-        """Bytes a second that a copy reads and writes, which give the floor of a forward pass."""
-        source = torch.ones(self.of(2**30, 2**20), dtype=torch.uint8, device=self.device)
-        target = torch.empty_like(source)
-
-        def measure() -> float:
-            return 2 * len(source) / median_seconds(lambda: target.copy_(source), self.device)
-
-        self.add("bytes a second", measure)
+        self.file.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
 
 
-def decode(findings: Findings) -> None:
+def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
+    """Median of a call, warm."""
+    durations = []
+    for _ in range(times + 3):
+        began = time.perf_counter()
+        run()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        durations.append(1000 * (time.perf_counter() - began))
+    return round(statistics.median(durations[3:]), 4)
+
+
+def decode(kit: Kit) -> None:
     """Measure SmolLM2: tokens a second of strategies and of generate(), forward passes by rows."""
-    findings.add_bandwidth()
-    model = load(
-        findings.of(REAL_MODEL, None),
-        device=findings.device,
-        dtype=findings.of("bfloat16", "float32"),
-    )
-    ids = [model.encode(prompt, is_raw=False) for prompt in own_prompts(findings.of(10, 1))]
-    num_tokens = findings.of(128, 8)
+    findings = Findings(kit, "decode")
+    findings.add("bytes a second", lambda: bandwidth(kit))
+    model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=kit.of("bfloat16", "float32"))
+    ids = [model.encode(prompt, is_raw=False) for prompt in own_prompts(kit.of(10, 1))]
+    num_tokens = kit.of(128, 8)
     for method in by_engine(model, ours(model, num_tokens)):
-        findings.add_speed(method.name, method.answer, ids)
-    measure_generate(findings, "SmolLM2", model, ids, num_tokens)
-    passes(findings, "SmolLM2", model.backend, model.model)
+        findings.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
+    measure_generate(kit, findings, "SmolLM2", model, ids, num_tokens)
+    passes(kit, findings, "SmolLM2", model.backend, model.model)
     for method in by_transformers(model, num_tokens):  # last, as they take longest
-        findings.add_speed(method.name, method.answer, ids)
+        findings.add(f"tokens a second, {method.name}", partial(speed, kit, method.answer, ids))
 
 
-def large(findings: Findings) -> None:
+def large(kit: Kit) -> None:
     """Measure random weights of an 8 B Llama's shape: forward passes by rows, tokens a second."""
-    findings.add_bandwidth()
-    name, shape = "Llama 8B shape", LlamaConfig(**findings.of(LLAMA_8B, TINY))
-    dtype = findings.of(torch.bfloat16, torch.float32)
-    with torch.device(findings.device):
-        weights = AutoModelForCausalLM.from_config(shape, dtype=dtype).eval()
+    findings = Findings(kit, "large")
+    findings.add("bytes a second", lambda: bandwidth(kit))
+    name, weights = "Llama 8B shape", random_llama(kit.of(LLAMA_8B, TINY), kit)
     tokenizer = AutoTokenizer.from_pretrained(DEFAULT_CHECKPOINT)
     backend = choose(weights, name, block_size=32)
     model = HuggingFaceModel(weights, tokenizer, name, backend=backend)
-    prompts = [tuple(range(5, 5 + findings.of(512, 8)))]
-    num_tokens = findings.of(128, 8)
+    prompts = [tuple(range(5, 5 + kit.of(512, 8)))]
+    num_tokens = kit.of(128, 8)
     [ntp] = by_engine(model, {"ntp": ours(model, num_tokens)["ntp"]})
-    findings.add_speed(f"ntp, {name}", ntp.answer, prompts)
-    measure_generate(findings, name, model, prompts, num_tokens)
-    passes(findings, name, backend, weights)
+    findings.add(f"tokens a second, ntp, {name}", lambda: speed(kit, ntp.answer, prompts))
+    measure_generate(kit, findings, name, model, prompts, num_tokens)
+    passes(kit, findings, name, backend, weights)
 
 
-def exactness(findings: Findings) -> None:
+def exactness(kit: Kit) -> None:
     """Count the tokens of verify that are not next-token prediction's, in bf16 and fp32."""
-    prompts = own_prompts(findings.of(100, 2))
-    for dtype in findings.of(("bfloat16", "float32"), ("float32",)):
+    findings = Findings(kit, "exactness")
+    prompts = own_prompts(kit.of(100, 2))
+    for dtype in kit.of(("bfloat16", "float32"), ("float32",)):
         name = f"verify differs from ntp, {dtype}, {len(prompts)} prompts"
-        findings.add(name, partial(differing, findings, dtype, prompts, findings.of(128, 8)))
+        findings.add(name, partial(differing, kit, dtype, prompts, kit.of(128, 8)))
 
 
 def own_prompts(count: int) -> list[Any]:
@@ -163,33 +185,57 @@ def own_prompts(count: int) -> list[Any]:
 
 
 def measure_generate(
-    findings: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
+    kit: Kit, findings: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
 ) -> None:
     """Tokens a second of transformers' generate() with a static cache, compiled on a GPU."""
-    loaded = as_loaded(model)
+    ask = static_generate(as_loaded(model), num_tokens, is_compiled=kit.device == "cuda")
+    findings.add(f"tokens a second, compiled generate(), {name}", partial(speed, kit, ask, ids))
 
-    def ask(prompt: Sequence[int]) -> TimedAnswer:
-        inputs = torch.tensor([list(prompt)], device=loaded.device)
+
+def bandwidth(kit: Kit) -> float:
+    """Bytes a second that a copy reads and writes, which give the floor of a forward pass."""
+    source = torch.ones(kit.of(2**30, 2**20), dtype=torch.uint8, device=kit.device)
+    target = torch.empty_like(source)
+    return 2 * len(source) / (milliseconds(lambda: target.copy_(source), kit.device) / 1000)
+
+
+def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]) -> Any:
+    """Tokens a second, one prompt at a time, the first asked once before; and tokens a pass."""
+    ask(prompts[0])
+    num_tokens = num_forwards = 0
+    began = time.perf_counter()
+    for prompt in prompts:
+        answer = ask(prompt)
+        num_tokens += len(answer.token_ids) if hasattr(answer, "token_ids") else answer
+        num_forwards += getattr(answer, "num_forwards", 0)
+    if kit.device == "cuda":
+        torch.cuda.synchronize()
+    seconds = time.perf_counter() - began
+    return {"tokens": num_tokens, "forwards": num_forwards, "seconds": seconds}
+
+
+def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
+    """transformers' generate() with a static cache, which it compiles on a GPU unless told not."""
+
+    def ask(prompt: Sequence[int]) -> int:
+        ids = torch.tensor([list(prompt)], device=model.device)
+        options = {"do_sample": False, "max_new_tokens": num_tokens, "min_new_tokens": num_tokens}
         with torch.inference_mode():
-            output = loaded.generate(
-                inputs,
-                attention_mask=torch.ones_like(inputs),
+            output = model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
                 cache_implementation="static",
-                disable_compile=findings.device != "cuda",
-                do_sample=False,
-                max_new_tokens=num_tokens,
-                min_new_tokens=num_tokens,
+                disable_compile=not is_compiled,
+                **options,
             )
-        return TimedAnswer(tuple(output[0, len(prompt) :].tolist()), 0)
+        return output.shape[1] - ids.shape[1]
 
-    findings.add_speed(f"compiled generate(), {name}", ask, ids)
+    return ask
 
 
-def differing(
-    findings: Findings, dtype: str, prompts: Sequence[Any], num_tokens: int
-) -> dict[str, int]:
+def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> dict[str, int]:
     """Tokens of verify that are not next-token prediction's; after one, all behind it may be."""
-    model = load(findings.of(REAL_MODEL, None), device=findings.device, dtype=dtype)
+    model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
     configs = ours(model, num_tokens)
     verify = next(config for name, config in configs.items() if name.startswith("verify"))
     pairs = [
@@ -207,19 +253,30 @@ def differing(
     }
 
 
-def passes(findings: Findings, name: str, backend: Any, model: Any) -> None:
+def random_llama(shape: dict[str, int], kit: Kit) -> Any:
+    """A Llama of random weights, in bf16 on a GPU; what it writes means nothing."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(kit.of(torch.bfloat16, torch.float32))
+    try:
+        with torch.device(kit.device):
+            return LlamaForCausalLM(LlamaConfig(**shape)).eval()  # type: ignore[arg-type]
+    finally:
+        torch.set_default_dtype(before)
+
+
+def passes(kit: Kit, findings: Findings, name: str, backend: Any, model: Any) -> None:
     """Milliseconds of a forward pass by rows and KV length, its floor by bandwidth beside it."""
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     config = model.config
     width = config.hidden_size // config.num_attention_heads * config.num_key_value_heads
     kv_bytes = 2 * config.num_hidden_layers * width * next(model.parameters()).element_size()
     reach = config.max_position_embeddings - max(ROWS)
-    for cached in findings.of(CACHED, (16, 32)):
+    for cached in kit.of(CACHED, (16, 32)):
         if cached > reach:
             continue
         [cache] = backend.new_caches(1)
         fill(backend, cache, cached)
-        for rows in findings.of(ROWS, (1, 3)):
+        for rows in kit.of(ROWS, (1, 3)):
 
             def measure(cache: Any = cache, cached: int = cached, rows: int = rows) -> Any:
                 def once() -> None:
@@ -227,8 +284,7 @@ def passes(findings: Findings, name: str, backend: Any, model: Any) -> None:
                     cache.truncate(cached)
 
                 floor = 1000 * (size + cached * kv_bytes) / findings.data["bytes a second"]
-                ms = 1000 * median_seconds(once, findings.device)
-                return {"ms": round(ms, 4), "floor_ms": round(floor, 4)}
+                return {"ms": milliseconds(once, kit.device), "floor_ms": round(floor, 4)}
 
             findings.add(f"{name}: {rows} rows, {cached} cached", measure)
         if isinstance(backend, CudaGraphBackend) and cached == CACHED[0]:
@@ -252,31 +308,150 @@ def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
     step = backend._step(cache.pool, width, cache.length, adapts=False)
     with torch.inference_mode():
         run = captured(torch.compile(step._forward), step.logits)
-        return round(1000 * median_seconds(run, "cuda"), 4)
+        return milliseconds(run, "cuda")
 
 
-STEPS: dict[str, tuple[Callable[[Findings], None], float]] = {
+def command(kit: Kit, *words: object) -> None:
+    """Run a command of sbd_core, stopped as by Ctrl-C when the step's minutes are over.
+
+    It goes on where it was when the step is made again.
+    """
+    if kit.seconds_left < 1:
+        return
+    timer = threading.Timer(kit.seconds_left, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.daemon = True
+    timer.start()
+    try:
+        status = sbd([str(word) for word in words])
+    finally:
+        timer.cancel()
+    if status not in (0, 130):
+        raise SystemExit(status)
+
+
+def text(kit: Kit) -> None:
+    """Write requests and answers of the base's own, a third structured, no duplicates."""
+    words = ["--model", kit.base, "--out", kit.text, "--device", kit.device]
+    words += ["--structured-ratio", 0.33, "--examples", kit.of(150_000, 3)]
+    words += ["--batch-size", kit.of(1024, 8), "--max-answer-tokens", kit.of(160, 12)]
+    command(kit, "synthesize", *words)
+
+
+def drafting(kit: Kit) -> None:
+    """Train the bundled drafting adapter on; drafted.json says whether it drafts more."""
+    out, data = kit.work / "drafting", kit.text
+    if kit.is_dry:  # what nano writes may be shorter than a measurement needs
+        data = kit.work / "long.jsonl"
+        rows = [{"prompt": f"ask {n}", "answer": "and so it goes on " * 6} for n in range(6)]
+        data.write_text("\n".join(map(json.dumps, rows)))
+    words = ["--base", kit.base, "--data", data, "--out", out, "--device", kit.device]
+    bundled = CHECKPOINTS / REAL_MODEL
+    words += ["--minutes", kit.of(kit.seconds_left / 60 - 1, 0.01)]
+    words += ["--rank", kit.of(read_info(bundled)[0].rank, 2)]
+    words += kit.of(
+        ["--init", bundled, "--batch-size", 96],
+        ["--sampler-width", 4, "--batch-size", 2, "--rows", 16, "--max-tokens", 64],
+    )
+    words += kit.compiling
+    words += ["--learning-rate", 2e-3, "--cooldown", 0.4, "--averaging", 0.995]
+    words += ["--block-sizes", "4,4,8,8,16", "--whole-ratio", 0.75, "--first-weight", 0.2]
+    command(kit, "train-adapter", *words)
+    curve = read_info(out)[0].trained["curve"]
+    told = {"before": curve[0]["drafted"], "now": curve[-1]["drafted"], "curve": curve}
+    file = kit.work / "drafted.json"
+    file.write_text(json.dumps({**told, "circumstances": environment(out)}, indent=1) + "\n")
+
+
+def decoding(kit: Kit) -> None:
+    """Train an adapter on every row: low rank, Eq. 14, the base's own next tokens."""
+    ready, out = kit.work / "ready", kit.work / "decoding"
+    if not ready.exists():
+        sizes = ["--min-block-size", kit.of(4, 2), "--max-block-size", 16]
+        command(kit, "prepare", kit.base, "--out", ready, *sizes)
+    recipe = {"base": "lora", "lora_rank": 32, "distils_base": True, "learning_rate": 5e-4}
+    recipe |= kit.of({"batch_size": 256}, {"lora_rank": 2, "batch_size": 4})
+    file = kit.work / "decoding-recipe.json"
+    file.write_text(json.dumps({**recipe, "row_tokens": 512}))
+    words = ["--stage", "sbd", "--recipe", file, "--init", ready, "--data", f"file:{kit.text}"]
+    words += ["--out", out, *kit.of(["--minutes", 0.6 * kit.minutes], DRY_STEPS), *kit.compiling]
+    command(kit, "train", *words)
+    for size in kit.of((4, 8, 16), (4,)):
+        requests(kit, out, kit.work / f"decoding-{size}.json", size)
+
+
+def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
+    """Measure every rule on own requests, and on IFEval where WORK/ifeval.jsonl is there."""
+    sets = [*sorted((ASSETS / "requests").glob("*.jsonl")), kit.work / "ifeval.jsonl"]
+    sets = [file for file in sets if file.is_file()][: kit.of(3, 1)]
+    words = ["--model", model, "--requests", *sets, "--block-size", block_size, "--out", out]
+    words += ["--limit", kit.of(64, 1), "--batch-size", kit.of(64, 1), "--device", kit.device]
+    command(kit, "evaluate", *words, "--max-new-tokens", kit.of(128, 4))
+
+
+def nano(kit: Kit) -> None:
+    """Train the bundled model on in large batches, average it with its start, and evaluate it."""
+    trained, released = kit.work / "nano", kit.work / "nano-averaged"
+    recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
+    recipe |= {"batch_size": kit.of(768, 4)} | kit.of({}, {"steps": 1, "decay_steps": 0})
+    file = kit.work / "nano-recipe.json"
+    file.write_text(json.dumps(recipe))
+    words = ["--stage", "sbd", "--recipe", file, "--init", DEFAULT_CHECKPOINT, "--out", trained]
+    length = kit.of(("--minutes", kit.minutes - 1), DRY_STEPS)
+    command(kit, "train", *words, *length, *kit.compiling)
+    average_with_start(trained, released)
+    out = kit.work / "nano.json"
+    words = ["--model", released, "--limit", kit.of(200, 1), "--out", out, "--device", kit.device]
+    words += kit.of(["--sweep", "--batch-size", 64], ["--max-new-tokens", 4])
+    command(kit, "evaluate", *words)
+
+
+def average_with_start(trained: Path, released: Path) -> None:
+    """Write the trained weights averaged with the bundled model's, which keep its other skills."""
+    model, tokenizer = load_model(trained)
+    start, _ = load_model(DEFAULT_CHECKPOINT)
+    for own, before in zip(model.parameters(), start.parameters(), strict=True):
+        own.data.lerp_(before.data, SHARE_OF_START)
+    export(model, tokenizer, read_recipe("sbd", trained / RECIPE_FILE, {}), released)
+
+
+STEPS: dict[str, tuple[Callable[[Kit], None], float]] = {
     "decode": (decode, 6.0),
     "large": (large, 4.0),
+    "text": (text, 5.0),
+    "decoding": (decoding, 8.0),
+    "drafting": (drafting, 6.0),
+    "nano": (nano, 6.0),
     "exactness": (exactness, 2.0),
 }
-"""Steps and their minutes, in the order of their worth."""
+"""Steps and their minutes, in the order of their worth; the two adapters need the text."""
 
 
-def run(step: str, work: Path, minutes: float | None = None, **options: Any) -> None:
-    """Make a step. options: of Findings."""
-    work.mkdir(parents=True, exist_ok=True)
-    make, own = STEPS[step]
-    make(Findings(work, step, minutes or own, **options))
+def run(kit: Kit, step: str) -> None:
+    """Make a step, and say how long it took."""
+    kit.work.mkdir(parents=True, exist_ok=True)
+    STEPS[step][0](kit)
+    print(f"{step}: {time.monotonic() - kit.began:.1f} s", flush=True)
 
 
 def write_figures(work: Path, out: Path) -> None:
-    """Put the findings of all steps into one file, for scripts.write_tables."""
+    """Put the findings of the measuring steps into one file, for scripts.write_tables."""
     findings: dict[str, Any] = {}
     for step in ("exactness", "large", "decode"):
         file = work / f"{step}.json"
         findings = json.loads(file.read_text("utf-8")) | findings if file.is_file() else findings
     out.write_text(json.dumps(findings, indent=1) + "\n", encoding="utf-8")
+
+
+def dry_run(work: Path, device: str = "cpu") -> None:
+    """Make every step with tiny numbers, and check that no measurement failed."""
+    for step in STEPS:
+        run(Kit(work, MOST_MINUTES, is_dry=True, device=device), step)
+    assert not [
+        name
+        for step in ("decode", "large", "exactness")
+        for name, value in json.loads((work / f"{step}.json").read_text()).items()
+        if isinstance(value, dict) and "error" in value
+    ]
 
 
 def main() -> None:
@@ -290,9 +465,10 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="all steps, or one, tiny")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of a dry run")
     flags = parser.parse_args()
-    if flags.dry_run:
-        for step in [flags.step] if flags.step in STEPS else STEPS:
-            run(step, flags.work, device=flags.device, is_dry=True)
+    if flags.dry_run and flags.step in STEPS:
+        run(Kit(flags.work, MOST_MINUTES, is_dry=True, device=flags.device), flags.step)
+    elif flags.dry_run:
+        dry_run(flags.work, flags.device)
     elif flags.step == "base":
         fetch(SMOLLM2, given=flags.work / GGUF_FILE)
     elif flags.step == "figures":
@@ -300,7 +476,10 @@ def main() -> None:
     elif flags.step is None:
         parser.error("step: must be given without --dry-run")
     else:
-        run(flags.step, flags.work, flags.minutes)
+        minutes = flags.minutes or STEPS[flags.step][1]
+        if not 0 < minutes <= MOST_MINUTES:
+            parser.error(f"minutes: must be at most {MOST_MINUTES:g}, got {minutes:g}")
+        run(Kit(flags.work, minutes), flags.step)
 
 
 if __name__ == "__main__":
