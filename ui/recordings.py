@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from sbd_core.config import StrategyName
@@ -126,110 +127,33 @@ BLOCKS = (2, 4, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A masked position in a recorded run whose word is to be guessed."""
-
-    forward_pass: int
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A sudoku whose first empty cell had to wait for others.
-
-    cell: the first empty cell, 0 to 15. candidates: the digits that the givens of its row, column
-    and box leave it. settled_by: cells filled by earlier forward passes than it, whose digits leave
-    it one of them; none where the run does not show that.
-    """
-
-    cell: int
-    candidates: str
-    settled_by: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Clash:
-    """Neighbouring words, of which one forward pass filled tokens that do not fit.
-
-    start, end: the tokens that clash.
-    """
-
-    words: str
-    start: int
-    end: int
-    forward_pass: int
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """One story at one gamma. clashes: every one where the answer is wrong, the plainest first.
-
-    fault: the first thing that the check found, as a clause; "" if right. has_facts: whether it
-    looked at what the prompt tells, and not only at words that follow themselves or are unheard of.
-    """
-
-    gamma: float
-    is_right: bool
-    fault: str = ""
-    has_facts: bool = True
-    clashes: tuple[Clash, ...] = ()
-
-    @classmethod
-    def from_row(cls, row: dict[str, Any]) -> "Edge":
-        """Read an edge of the index."""
-        return cls(**{**row, "clashes": tuple(Clash(**clash) for clash in row["clashes"])})
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The choices of what the scenes show of their runs.
-
-    sure, unsure: places of the run `guess`. bound_pass, mask_pass: forward passes of the run
-    `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. order:
-    of the run `sudoku`. edges: of the runs edge-0, edge-1, ..., gamma ascending. story_case: what
-    the check of their story needs. is_verify_ntp: whether the answer of the run `verify` is that of
-    next-token prediction, token for token. processor: that decoded them, by its name.
-    """
-
-    sure: Place
-    unsure: Place
-    bound_pass: int
-    mask_pass: int
-    check_pass: int
-    is_verify_ntp: bool
-    order: Order
-    edges: tuple[Edge, ...]
-    story_case: str
-    processor: str
-
-    @classmethod
-    def from_json(cls, text: str) -> "Choices":
-        """Read the index's text. Raises ValueError, TypeError or KeyError for anything else."""
-        row: dict[str, Any] = json.loads(text)
-        return cls(
-            **{
-                **row,
-                "sure": Place(**row["sure"]),
-                "unsure": Place(**row["unsure"]),
-                "order": Order(**{**row["order"], "settled_by": tuple(row["order"]["settled_by"])}),
-                "edges": tuple(Edge.from_row(edge) for edge in row["edges"]),
-            }
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class LearnRuns:
-    """Everything that was recorded: traces by run and lane, the main lane first."""
+    """Everything that was recorded: traces by run and lane, the main lane first.
+
+    choices: what the scenes show of them, as index.json says by hand.
+    - sure, unsure: forward_pass and position of a word of the run `guess` that is to be guessed.
+    - bound_pass, mask_pass: forward passes of the run `text`; check_pass: one of the run `verify`
+      that throws part of a draft away. is_verify_ntp: whether the answer of that run is next-token
+      prediction's, token for token.
+    - order: of the run `sudoku` its first empty `cell`, 0 to 15; the `candidates` that the givens
+      leave it; the cells filled before it that it was `settled_by`, if the run shows that.
+    - edges: the story of the runs edge-0, edge-1, ..., `gamma` ascending. fault: the first thing
+      that the check found, as a clause. has_facts: whether it looked at what the prompt tells, and
+      not only at words. clashes: `words` of which one `forward_pass` filled tokens, `start` to
+      `end`, that do not fit, the plainest first. story_case: what the check needs.
+    - processor: that decoded all of it, by its name.
+    """
 
     runs: Mapping[str, Mapping[str, Trace]]
-    choices: Choices
+    choices: Any
 
 
 @cache
 def learn_runs() -> LearnRuns:
     """The runs of all scenes. Raises TraceError for files that are missing or damaged."""
     try:
-        choices = Choices.from_json(LEARN_INDEX.read_text(encoding="utf-8"))
+        text = LEARN_INDEX.read_text(encoding="utf-8")
+        choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
         runs: dict[str, dict[str, Trace]] = {
             "first": gallery_traces(HOME_RUN),
             "text": {lane: _trace(f"text-{lane}") for lane in ("sbd", "ntp")},
@@ -241,7 +165,7 @@ def learn_runs() -> LearnRuns:
         }
         for number in range(len(choices.edges)):
             runs[f"edge-{number}"] = {"sbd": _trace(f"edge-{number}")}
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         rule = "are missing or damaged; python -m scripts.record writes them"
         raise TraceError(f"The recorded runs of the scenes {rule}") from error
     return LearnRuns(runs, choices)

@@ -49,15 +49,6 @@ class Best:
     causal_first: tuple[float, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Means of one setting of the evaluation over its tasks. gamma: None for verify."""
-
-    gamma: float | None
-    accuracy: float
-    tokens_per_forward: float
-
-
 def best_for(
     model: str, *, can_draft: bool, is_trained: bool = True, has_adapter: bool = False
 ) -> Best:
@@ -148,59 +139,36 @@ def best_of(evaluation: Mapping[str, Any]) -> Best | None:
     evaluation: {"block_size": k, "rows": {name: {"mean": {"accuracy", "tokens_per_forward"},
     "families": [...]}}}.
     """
-    rows = evaluation["rows"]
-    if "NTP" not in rows:
+    rows = {name: row["mean"] for name, row in evaluation["rows"].items()}
+    gammas = {float(match[1]): rows[name] for name in rows if (match := SBD_ROW.fullmatch(name))}
+    if "NTP" not in rows or not gammas:
         return None
-    plain = _row(rows["NTP"], None)
-    gammas = [
-        _row(rows[name], float(match[1])) for name in rows if (match := SBD_ROW.fullmatch(name))
-    ]
-    if not gammas:
-        return None
-    close = [row for row in gammas if _is_close(row, plain)]
-    chosen = max(close, key=_gamma) if close else max(gammas, key=lambda row: row.accuracy)
-    verify = _row(rows["verify"], None) if "verify" in rows else None
-    is_verify = verify is not None and _is_close(verify, plain)
-    if verify and is_verify and close:
-        is_verify = verify.tokens_per_forward >= chosen.tokens_per_forward
-    words = _words(plain, chosen, verify if is_verify else None, is_close=bool(close))
-    strategy: StrategyName = "verify" if is_verify else "sbd"
-    return Best(strategy, _gamma(chosen), f"{words} ({_scope(evaluation)}).")
-
-
-def _row(data: Mapping[str, Any], gamma: float | None) -> Row:
-    mean = data["mean"]
-    return Row(gamma, float(mean["accuracy"]), float(mean["tokens_per_forward"]))
-
-
-def _gamma(row: Row) -> float:
-    return 0.0 if row.gamma is None else row.gamma
-
-
-def _is_close(row: Row, plain: Row) -> bool:
-    return row.accuracy >= plain.accuracy - MAX_LOSS - ROUNDING
-
-
-def _words(plain: Row, chosen: Row, verify: Row | None, *, is_close: bool) -> str:
-    """One sentence without its end. verify: given if it is the best."""
-    gamma, share = f"Eq. 8’s γ {_gamma(chosen):g}", f"{chosen.accuracy:.1%} right"
-    speed = f"{chosen.tokens_per_forward:.2f} tokens a forward pass"
-    goal = f"a point of next-token prediction’s {plain.accuracy:.1%}"
-    if verify is None and is_close:
-        return f"{gamma} is the boldest measured within {goal}: {share} at {speed}"
-    if verify is None:
-        return f"No γ measured comes within {goal}; {gamma} comes closest: {share} at {speed}"
-    second = (
-        f"{gamma}, the boldest within a point of that, gets" if is_close else f"{gamma} gets only"
-    )
-    return (
-        f"Verify is best here: next-token prediction’s own answers, {plain.accuracy:.1%} right, "
-        f"at {verify.tokens_per_forward:.2f} tokens a forward pass; "
-        f"{second} {share} at {chosen.tokens_per_forward:.2f}"
-    )
-
-
-def _scope(evaluation: Mapping[str, Any]) -> str:
+    least = rows["NTP"]["accuracy"] - MAX_LOSS - ROUNDING
+    close = [gamma for gamma, mean in gammas.items() if mean["accuracy"] >= least]
+    gamma = max(close) if close else max(gammas, key=lambda each: gammas[each]["accuracy"])
+    verify, speed = rows.get("verify"), gammas[gamma]["tokens_per_forward"]
+    if verify and (verify["accuracy"] < least or (close and verify["tokens_per_forward"] < speed)):
+        verify = None
+    name, share = f"Eq. 8’s γ {gamma:g}", f"{gammas[gamma]['accuracy']:.1%} right"
+    plain = f"{rows['NTP']['accuracy']:.1%}"
+    if verify:
+        second = (
+            f"{name}, the boldest within a point of that, gets" if close else f"{name} gets only"
+        )
+        words = (
+            f"Verify is best here: next-token prediction’s own answers, {plain} right, at "
+            f"{verify['tokens_per_forward']:.2f} tokens a forward pass; {second} {share} at "
+            f"{speed:.2f}"
+        )
+    else:
+        goal = f"a point of next-token prediction’s {plain}"
+        which = (
+            f"{name} is the boldest measured within {goal}"
+            if close
+            else f"No γ measured comes within {goal}; {name} comes closest"
+        )
+        words = f"{which}: {share} at {speed:.2f} tokens a forward pass"
     tasks = evaluation["rows"]["NTP"]["families"]
-    least = min(task["num_examples"] for task in tasks)
-    return f"{len(tasks)} tasks, {least} examples each, blocks of {evaluation['block_size']}"
+    count = min(task["num_examples"] for task in tasks)
+    scope = f"{len(tasks)} tasks, {count} examples each, blocks of {evaluation['block_size']}"
+    return Best("verify" if verify else "sbd", gamma, f"{words} ({scope}).")

@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from math import inf, log
@@ -28,7 +28,7 @@ from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
 from ui.form.measured import EVALUATION
 from ui.models import REAL_PRESETS
-from ui.recordings import BLOCKS, Choices, Edge, LearnRuns, Place, learn_runs
+from ui.recordings import BLOCKS, LearnRuns, learn_runs
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +48,10 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
     loading, computing = parts_of_pass(1, cached, DEVICES[BIG_CHIP])
     chip = DEVICES[BIG_CHIP]
     block = main.config.block_size
+    first, first_ntp = recorded.runs["first"].values()  # with which the page opens
+    order = recorded.choices.order
+    # The lowest gamma at which something clashes.
+    broken = next(edge for edge in recorded.choices.edges if not edge.is_right)
     return {
         "tokens": str(ntp.num_tokens),
         "ntp_passes": str(ntp.num_forwards),
@@ -62,44 +66,16 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
         "batch_ratio": times(run_seconds(ntp, chip, most) / run_seconds(main, chip, most)),
         "here": recorded.choices.processor,
         "here_ratio": times(ntp.seconds / main.seconds),
-        **first_facts(recorded),
-        **order_facts(recorded),
-        **clash_facts(recorded),
-        **measured_facts(block, solver_parameters(main.config.solver)["gamma"]),
-    }
-
-
-def first_facts(recorded: LearnRuns) -> dict[str, str]:
-    """Forward passes and time of the run that the page opens with, as it tells them there."""
-    main, ntp = recorded.runs["first"].values()
-    return {
-        "first_passes": str(main.num_forwards),
-        "first_ntp_passes": str(ntp.num_forwards),
-        "first_ratio": f"{ntp.seconds / main.seconds:.1f}",
-    }
-
-
-def order_facts(recorded: LearnRuns) -> dict[str, str]:
-    """Facts of the sudoku's first empty cell: its candidates, and the cells that settle it."""
-    order = recorded.choices.order
-    return {
+        "first_passes": str(first.num_forwards),
+        "first_ntp_passes": str(first_ntp.num_forwards),
+        "first_ratio": f"{first_ntp.seconds / first.seconds:.1f}",
         "candidates": " or ".join(order.candidates),
-        "settled_by": " and ".join(cell_name(cell) for cell in order.settled_by),
-    }
-
-
-def cell_name(cell: int) -> str:
-    """The name of a cell, 0 to 15 in reading order."""
-    row, column = divmod(cell, 4)
-    return f"row {row + 1} column {column + 1}"
-
-
-def clash_facts(recorded: LearnRuns) -> dict[str, str]:
-    """A clash at the lowest gamma that has one."""
-    broken = next(edge for edge in recorded.choices.edges if not edge.is_right)
-    return {
+        "settled_by": " and ".join(
+            f"row {cell // 4 + 1} column {cell % 4 + 1}" for cell in order.settled_by
+        ),
         "clash": " ".join(broken.clashes[0].words.split()),
         "clash_gamma": f"{broken.gamma:g}",
+        **measured_facts(block, solver_parameters(main.config.solver)["gamma"]),
     }
 
 
@@ -209,24 +185,16 @@ def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
     Raises TraceError if the recorded runs are missing.
     """
     known = facts(learn_runs())
-    without = unshown(learn_runs().choices)
+    order = learn_runs().choices.order
     rows: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
     for row in rows:
         otherwise = row.pop("otherwise", "")
-        if row["address"] in without:
-            row["answer"] = otherwise
+        if row["address"] == "out-of-order" and not order.settled_by:
+            row["answer"] = otherwise  # as the run does not show all that the answer says of it
         alone = row.pop("act_without_model", row["act"])
         if not has_model:
             row["act"] = alone
     return tuple({key: text.format_map(known) for key, text in row.items()} for row in rows)
-
-
-def unshown(choices: Choices) -> set[str]:
-    """Addresses of the scenes whose run does not show all that their answer says of it.
-
-    Those say what `otherwise` in the words says.
-    """
-    return set() if choices.order.settled_by else {"out-of-order"}
 
 
 @cache
@@ -250,14 +218,24 @@ def lesson(*, has_model: bool = True) -> str:
         "bound_pass": choices.bound_pass,
         "check_pass": choices.check_pass,
         "edges": [
-            {**asdict(edge), **passes_of(trace), "fault_tokens": fault_tokens(edge, trace)}
+            {
+                **vars(edge),
+                "clashes": [vars(clash) for clash in edge.clashes],
+                **passes_of(trace),
+                "fault_tokens": fault_tokens(edge.fault, trace),
+            }
             for edge, trace in told
         ],
         "story": told[0][1].prompt,
         "is_verify_ntp": choices.is_verify_ntp,
         "check_ntp_passes": kept.runs["verify-ntp"]["ntp"].num_forwards,
-        "order": asdict(choices.order),
-        "num_different": num_different(kept),
+        "order": vars(choices.order),
+        "num_different": sum(
+            token_id != plain
+            for token_id, plain in zip(
+                kept.runs["text"]["sbd"].token_ids, kept.runs["text"]["ntp"].token_ids, strict=True
+            )
+        ),
         "tokens_per_pass": {name: known[f"{name}_tokens"] for name in ("sbd", "verify")},
         "big_chip": known["big_chip"],
         "machines": machines(kept),
@@ -270,13 +248,7 @@ def lesson(*, has_model: bool = True) -> str:
     return wire_json(body)
 
 
-def num_different(kept: LearnRuns) -> int:
-    """Tokens of the run `text` that differ between its lanes."""
-    main, ntp = kept.runs["text"]["sbd"], kept.runs["text"]["ntp"]
-    return sum(a != b for a, b in zip(main.token_ids, ntp.token_ids, strict=True))
-
-
-def gap(kept: LearnRuns, place: Place) -> dict[str, Any]:
+def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
     """A word to be guessed: the text before it, the model's guesses, and what to choose from."""
     trace = kept.runs["guess"]["sbd"]
     event = trace.events[place.forward_pass]
@@ -303,9 +275,9 @@ def passes_of(trace: Trace) -> dict[str, Any]:
     }
 
 
-def fault_tokens(edge: Edge, trace: Trace) -> list[int]:
+def fault_tokens(fault: str, trace: Trace) -> list[int]:
     """Tokens of the words that a story's fault quotes, where the story has them."""
-    quoted = re.search("“(.+?)”", edge.fault)
+    quoted = re.search("“(.+?)”", fault)
     if quoted is None or (match := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
         return []
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]

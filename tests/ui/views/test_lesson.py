@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,7 +61,8 @@ def first_broken(kept) -> str:
 
 
 def test_an_order_that_settles_nothing_is_not_said_to(monkeypatch, kept):
-    plain = replace(kept.choices, order=replace(kept.choices.order, settled_by=()))
+    order = SimpleNamespace(**{**vars(kept.choices.order), "settled_by": []})
+    plain = SimpleNamespace(**{**vars(kept.choices), "order": order})
     monkeypatch.setattr(learn, "learn_runs", lambda: replace(kept, choices=plain))
     learn.scenes.cache_clear()
     scene = told("out-of-order")
