@@ -151,12 +151,16 @@ def add_adapter(
     config = lora_config(recipe, mask_token_id)
     torch.manual_seed(recipe.seed)
     model.add_adapter(config)
-    # As wide as any other weight that is trained, whatever the base is stored in.
+    widen_trained(model)
+    config.base_model_name_or_path = str(base.resolve())
+    return own
+
+
+def widen_trained(model: PreTrainedModel) -> None:
+    """Have what is trained in fp32, whatever the base beside it is stored in."""
     for weight in model.parameters():
         if weight.requires_grad:
             weight.data = weight.data.float()
-    config.base_model_name_or_path = str(base.resolve())
-    return own
 
 
 def lora_config(recipe: Recipe, mask_token_id: int) -> Any:

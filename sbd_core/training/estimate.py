@@ -7,7 +7,7 @@ the worst moment: rows full of tokens, each with a target. PyTorch itself, CUDA 
 tensors come on top (MARGIN).
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers import AttentionInterface, AutoModelForCausalLM
 
 from sbd_core.errors import ArgumentError, one_line, require_integer, require_number, shown
+from sbd_core.training.checkpoint import lora_config, widen_trained
 from sbd_core.training.new_model import new_config
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.step import LossModule
@@ -58,43 +59,36 @@ def dry_run(
             dtype = torch.bfloat16 if base_bytes == 2 else torch.float32
             model = AutoModelForCausalLM.from_config(config, dtype=dtype)
             num_weights = sum(weight.numel() for weight in model.parameters())
-            num_of_layer = sum(weight.numel() for weight in _layers(model)[0].parameters())
+            layers = _layers(model)
+            num_layers = len(layers)
+            num_of_layer = sum(weight.numel() for weight in layers[0].parameters())
             if recipe.lora_rank:
-                _add_lora(model, recipe)
+                model.add_adapter(lora_config(recipe, mask_token_id=0))
+                widen_trained(model)
         with FakeTensorMode():
             _fake_weights(model)
-            sizes = _count(model, recipe, num_rows, num_weights, num_of_layer, is_bf16=is_bf16)
+            vocabulary_size, width = model.get_output_embeddings().weight.shape
+            AttentionInterface.register(ATTENTION, _attention)
+            model.set_attn_implementation(ATTENTION)
+            module, kept = LossModule(model).train(), []
+            trained = [weight.numel() for weight in model.parameters() if weight.requires_grad]
+            for count in (2, 1):
+                del layers[count:]
+                kept.append(_kept(module, num_rows, recipe.row_tokens, is_bf16=is_bf16))
+            size = next(model.parameters()).element_size()
     except (RuntimeError, ValueError, TypeError, AttributeError, KeyError) as error:
+        rule = f"must be a decoder whose forward pass depends on no data ({one_line(error)})"
         kind = getattr(config, "model_type", "?")
-        reason = one_line(error)
-        rule = f"must be a decoder whose forward pass depends on no data ({reason})"
         raise ArgumentError("init", rule, shown(kind)) from error
-    return sizes
-
-
-def _count(
-    model: Any, recipe: Recipe, num_rows: int, num_weights: int, num_of_layer: int, *, is_bf16: bool
-) -> DryRun:
-    vocabulary_size, width = model.get_output_embeddings().weight.shape
-    layers = _layers(model)
-    num_layers = len(layers)
-    num_trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
-    AttentionInterface.register(ATTENTION, _attention)
-    model.set_attn_implementation(ATTENTION)
-    module = LossModule(model).train()
-    kept = []
-    for count in (2, 1):
-        del layers[count:]
-        kept.append(_kept(module, num_rows, recipe.row_tokens, is_bf16=is_bf16))
     return DryRun(
         num_weights=num_weights,
-        num_trained=num_trained,
+        num_trained=sum(trained),
         num_layers=num_layers,
         num_of_layer=num_of_layer,
         num_of_rest=num_weights - num_layers * num_of_layer,
         kept_by_layer=kept[0] - kept[1],
         kept_by_rest=2 * kept[1] - kept[0],
-        layer_input=num_rows * recipe.row_tokens * width * next(model.parameters()).element_size(),
+        layer_input=num_rows * recipe.row_tokens * width * size,
         vocabulary_size=vocabulary_size,
     )
 
@@ -105,15 +99,6 @@ def _layers(model: Any) -> nn.ModuleList:
         if isinstance(module, nn.ModuleList) and len(module) == count >= 2:
             return module
     raise ValueError("no list of at least two layers")
-
-
-def _add_lora(model: Any, recipe: Recipe) -> None:
-    from sbd_core.training.checkpoint import lora_config
-
-    model.add_adapter(lora_config(recipe, mask_token_id=0))
-    for weight in model.parameters():
-        if weight.requires_grad:
-            weight.data = weight.data.float()
 
 
 def _fake_weights(model: Any) -> None:
@@ -225,10 +210,6 @@ class MemoryEstimate:
         held = self.weights + self.gradients + self.optimizer + self.communication
         return held + max(self.activations + self.output_layer, self.update)
 
-    def fits(self, gigabytes: float) -> bool:
-        """Whether a GPU of so many GiB has room for it and for MARGIN."""
-        return self.total + MARGIN <= gigabytes * GIB
-
     def to_data(self) -> dict[str, int]:
         """Plain data for JSON."""
         return {**asdict(self), "total": self.total}
@@ -251,6 +232,8 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     weights = sizes.num_weights * base_bytes + 4 * adapter
     moments = 4 if recipe.optimizer == "muon" else 8
     num_targets = num_rows * recipe.row_tokens
+    is_checkpointed = setup.is_checkpointed
+    kept_by_layer = sizes.layer_input if is_checkpointed else sizes.kept_by_layer
     return MemoryEstimate(
         num_weights=sizes.num_weights,
         num_trained=sizes.num_trained,
@@ -260,17 +243,11 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
         gradients=4 * sizes.num_trained // share,
         optimizer=moments * sizes.num_trained // share,
         communication=_communication(sizes, setup, is_whole=not recipe.lora_rank),
-        activations=_activations(sizes, is_checkpointed=setup.is_checkpointed),
+        activations=sizes.num_layers * kept_by_layer + sizes.kept_by_layer * is_checkpointed,
         # Beside what is kept: the logits' gradients of the loss and of its softmax, in fp32.
         output_layer=sizes.kept_by_rest + 8 * num_targets * sizes.vocabulary_size,
         update=4 * sizes.num_trained // share,
     )
-
-
-def _activations(sizes: DryRun, *, is_checkpointed: bool) -> int:
-    if is_checkpointed:
-        return sizes.num_layers * sizes.layer_input + sizes.kept_by_layer
-    return sizes.num_layers * sizes.kept_by_layer
 
 
 def _communication(sizes: DryRun, setup: Setup, *, is_whole: bool) -> int:
@@ -297,7 +274,7 @@ def smallest_that_fits(
         while True:
             tried = replace(setup, is_checkpointed=is_checkpointed, num_parts=parts)
             needed = estimate(config, recipe, tried)
-            if needed.fits(gigabytes):
+            if needed.total + MARGIN <= gigabytes * GIB:
                 return tried, needed
             if tried.rows_at_once(recipe) == 1:
                 break
@@ -306,15 +283,7 @@ def smallest_that_fits(
 
 
 LAUNCH = Path(__file__).parent / "launch"
-PARTS = (
-    "weights",
-    "gradients",
-    "optimizer",
-    "communication",
-    "activations",
-    "output_layer",
-    "update",
-)
+PARTS = [item.name for item in fields(MemoryEstimate) if item.name[:4] not in ("num_", "row_")]
 
 
 def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:

@@ -5,35 +5,29 @@ optimizers stay fp32 either way; autocast lowers the forward pass and what it le
 backward pass.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
-
-from sbd_core.errors import TrainingError
-from sbd_core.masks import dense, flex, training_may_attend
-from sbd_core.training.batches import NO_TARGET, PackedBatch
-
-if TYPE_CHECKING:
-    from torch.nn.attention.flex_attention import BlockMask
-
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType
+from torch import Tensor, nn
+from torch.nn import functional
 from transformers import PreTrainedModel
 
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.masks import dense, flex, training_may_attend
 from sbd_core.models.devices import has_bf16
-from sbd_core.training.batches import Batch
+from sbd_core.training.batches import NO_TARGET, Batch, PackedBatch
 from sbd_core.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from torch.nn.attention.flex_attention import BlockMask
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,33 +83,27 @@ class LossModule(nn.Module):
         token_ids, position_ids: (rows, n). indices: into the flattened rows. targets, is_noisy: the
         token wanted at each index, and whether it is a masked one's (None: no matter).
         """
-        inputs = token_ids, attention_mask, position_ids
+        inputs = {
+            "input_ids": token_ids,
+            "attention_mask": attention_mask,
+            "position_ids": position_ids,
+            "use_cache": False,
+        }
         wanted = None
         if self._distils_base and is_noisy is not None:
             self.model.disable_adapters()
             with torch.no_grad():
-                wanted = self._logits(*inputs, indices[~is_noisy]).softmax(-1)
+                wanted = self._logits(inputs, indices[~is_noisy]).softmax(-1)
             self.model.enable_adapters()
-        logits = self._logits(*inputs, indices)
+        logits = self._logits(inputs, indices)
         nats = functional.cross_entropy(logits, targets, reduction="none")
         if wanted is None or is_noisy is None:
             return nats
         distilled = functional.cross_entropy(logits[~is_noisy], wanted, reduction="none")
         return nats.masked_scatter(~is_noisy, distilled)
 
-    def _logits(
-        self,
-        token_ids: Tensor,
-        attention_mask: "Tensor | BlockMask",
-        position_ids: Tensor,
-        indices: Tensor,
-    ) -> Tensor:
-        hidden = self.model.base_model(
-            input_ids=token_ids,
-            attention_mask=attention_mask,
-            position_ids=position_ids,
-            use_cache=False,
-        ).last_hidden_state
+    def _logits(self, inputs: Mapping[str, Any], indices: Tensor) -> Tensor:
+        hidden = self.model.base_model(**inputs).last_hidden_state
         logits: Tensor = self.model.get_output_embeddings()(hidden.flatten(0, 1)[indices])
         return logits.float()
 
@@ -205,14 +193,6 @@ def require_precision(precision: object, device: torch.device) -> None:
         raise ArgumentError("precision", rule, precision)
 
 
-def autocast(
-    precision: Precision, device: torch.device, *, keeps_casts: bool = True
-) -> torch.autocast:
-    """The context of a forward pass in this precision. keeps_casts: of weights, to its end."""
-    enabled = precision == "bf16"
-    return torch.autocast(device.type, torch.bfloat16, enabled=enabled, cache_enabled=keeps_casts)
-
-
 def seconds_of(step: Callable[[], None], device: torch.device) -> float:
     """The fastest of a few calls of `step`, after one that may compile it."""
     seconds = []
@@ -223,11 +203,6 @@ def seconds_of(step: Callable[[], None], device: torch.device) -> float:
             torch.cuda.synchronize(device)
         seconds.append(perf_counter() - began)
     return min(seconds[1:])
-
-
-def faster(seconds: Mapping[Precision, float]) -> Precision:
-    """The precision of the least seconds."""
-    return min(seconds, key=lambda precision: seconds[precision])
 
 
 ATTENTIONS = ("auto", "eager", "sdpa", "flex_attention")
@@ -389,7 +364,7 @@ class StepRunner:
             own = seconds_of(lambda: self._try(batch), device)
             total = self._accelerator.reduce(torch.tensor([own], device=device), "sum")
             seconds[precision] = float(total) / self._accelerator.num_processes
-        self._use(faster(seconds))
+        self._use(min(seconds, key=seconds.__getitem__))
         if self._accelerator.is_main_process:
             told = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
             size = f"{batch.packed.token_ids.numel()} tokens"
@@ -404,9 +379,13 @@ class StepRunner:
         self.model.set_attn_implementation(self._attention)
 
     def _autocast(self) -> torch.autocast:
-        # Casts that are kept for a second use would outlive the layers that are run again.
-        is_kept = not self._settings.is_checkpointed
-        return autocast(self.precision, self._accelerator.device, keeps_casts=is_kept)
+        return torch.autocast(
+            self._accelerator.device.type,
+            torch.bfloat16,
+            enabled=self.precision == "bf16",
+            # Casts that are kept for a second use would outlive the layers that are run again.
+            cache_enabled=not self._settings.is_checkpointed,
+        )
 
     def _try(self, batch: Batch) -> None:
         """The forward and backward passes of a step whose gradients are thrown away."""
