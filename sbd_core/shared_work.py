@@ -5,6 +5,7 @@ anybody and a kill loses only what was under way. Whoever finds everything there
 and clears the files away.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -55,6 +56,11 @@ class Journal:
         self._out = out
         self._stem = f".{out.name}.{work}"
         self._own = out.with_name(f"{self._stem}.part-{rank}")
+
+    @classmethod
+    def of(cls, out: Path, work: object, rank: int) -> "Journal":
+        """The journal of all that entries depend on, told as JSON data."""
+        return cls(out, hashlib.sha256(json.dumps(work).encode()).hexdigest()[:12], rank)
 
     def __enter__(self) -> Callable[[int, Any], None]:
         """Give a function that writes an entry of JSON and flushes it."""

@@ -7,7 +7,6 @@ are counted and left out of everything else, as one token over and over is easil
 """
 
 import gzip
-import hashlib
 import json
 import math
 import random
@@ -25,6 +24,7 @@ from unittest import mock
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import Prompt, generate_batch
 from sbd_core.errors import ArgumentError, require_extra
+from sbd_core.evaluation.scoring import rounded
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.rules import CausalFirst, EntropyBound, EntropyBoundFromLeft
 from sbd_core.shared_work import Journal
@@ -291,26 +291,32 @@ def score_answers(
     scores = [_score(row, each, wanted) for row, each in answers.items()]
     if not any(checks):
         return scores
-    marks = {row: _marks(each, checks) for row, each in answers.items()}
-    return [replace(score, **_accuracy(marks[score.row], marks[NTP])) for score in scores]
-
-
-def _marks(
-    answers: Sequence[RequestAnswer], checks: Sequence[Callable[[str], bool] | None]
-) -> list[float]:
-    """1 for each answer that follows its request's instructions, else 0."""
-    pairs = zip(answers, checks, strict=True)
-    return [float(check(answer.text)) for answer, check in pairs if check is not None]
-
-
-def _accuracy(marks: Sequence[float], of_ntp: Sequence[float]) -> dict[str, Any]:
-    paired = [one - other for one, other in zip(marks, of_ntp, strict=True)]
-    spread = stdev(paired) if len(paired) > 1 else 0.0
-    return {
-        "accuracy": fmean(marks),
-        "difference": fmean(paired),
-        "difference_interval": 1.96 * spread / math.sqrt(len(paired)),
+    marks = {
+        row: [
+            float(check(answer.text))
+            for answer, check in zip(each, checks, strict=True)
+            if check is not None
+        ]
+        for row, each in answers.items()
     }
+    paired = {
+        row: [one - other for one, other in zip(each, marks[NTP], strict=True)]
+        for row, each in marks.items()
+    }
+    return [
+        replace(
+            score,
+            accuracy=fmean(marks[score.row]),
+            difference=fmean(paired[score.row]),
+            difference_interval=1.96 * _deviation(paired[score.row]),
+        )
+        for score in scores
+    ]
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """Standard deviation of a mean."""
+    return (stdev(values) if len(values) > 1 else 0.0) / math.sqrt(len(values))
 
 
 def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int]]) -> RequestScore:
@@ -378,10 +384,13 @@ class Measured:
     def to_data(self) -> dict[str, Any]:
         """Plain JSON data, rounded for reading."""
         return {
-            "requests": {name: _as_data(scores) for name, scores in self.scores.items()},
+            "requests": {
+                name: [rounded(score, 6) for score in scores]
+                for name, scores in self.scores.items()
+            },
             "least_agreement": LEAST_AGREEMENT,
             "gammas": dict(self.chosen),
-            "gammas_tried": _as_data(self.tried),
+            "gammas_tried": [rounded(score, 6) for score in self.tried],
         }
 
     def __str__(self) -> str:
@@ -410,12 +419,13 @@ def measure_requests(
     def answers(
         requests: Sequence[Prompt], configs: Mapping[str, DecodeConfig]
     ) -> dict[str, list[RequestAnswer]]:
+        work = [model.name, dict(model.weights), list(requests), repr(configs)]
         return answer_requests(
             model,
             requests,
             configs,
             batch_size=batch_size,
-            journal=None if out is None else _journal(out, model, requests, configs, rank),
+            journal=None if out is None else Journal.of(out, work, rank),
             rank=rank,
             advance=advance,
         )
@@ -445,18 +455,6 @@ def clear_journals(out: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _journal(
-    out: Path,
-    model: SetBlockModel,
-    requests: Sequence[Prompt],
-    configs: Mapping[str, DecodeConfig],
-    rank: int,
-) -> Journal:
-    """The journal of these answers; other weights or settings have a journal of their own."""
-    asked = [model.name, dict(model.weights), list(requests), repr(configs)]
-    return Journal(out, hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12], rank)
-
-
 def _as_text(scores: Sequence[RequestScore]) -> str:
     """A table for people."""
     width = max(len(score.row) for score in scores)
@@ -477,11 +475,3 @@ def _told(score: RequestScore) -> str:
         f"{100 * score.accuracy:.1f} % ({100 * (score.difference or 0):+.1f} "
         f"+- {100 * (score.difference_interval or 0):.1f})"
     )
-
-
-def _as_data(scores: Sequence[RequestScore]) -> list[dict[str, Any]]:
-    """Plain JSON data, rounded for reading."""
-    return [
-        {key: round(v, 6) if isinstance(v, float) else v for key, v in asdict(score).items()}
-        for score in scores
-    ]

@@ -250,4 +250,4 @@ def journal_of(
 ) -> Journal:
     """The journal of an evaluation that writes `out`; its name covers all that scores depend on."""
     work = repr((sorted(configs.items()), sample, Fingerprint.of(model.model)))
-    return Journal(out, hashlib.sha256(work.encode()).hexdigest()[:12], rank)
+    return Journal.of(out, work, rank)

@@ -45,6 +45,12 @@ class Sample:
         return {name: held_out(name, self.limit, self.data_seed, self.split) for name in self.tasks}
 
 
+def rounded(figures: Any, digits: int) -> dict[str, Any]:
+    """The fields of a dataclass as plain data, its floats rounded."""
+    pairs = asdict(figures).items()
+    return {name: round(v, digits) if isinstance(v, float) else v for name, v in pairs}
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """One task, or another set of examples, under one config.
@@ -71,10 +77,7 @@ class Score:
 
     def to_data(self) -> dict[str, Any]:
         """Plain JSON data, rounded; the task is called "family", as in older results."""
-        data = {
-            name: round(value, 4) if isinstance(value, float) else value
-            for name, value in asdict(self).items()
-        }
+        data = rounded(self, 4)
         return {"family": data.pop("task"), **data}
 
 

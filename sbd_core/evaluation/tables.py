@@ -5,6 +5,7 @@ loss of the masked one. Handwritten prompts come from no generator: handwritten_
 list of objects of three strings: family (a task), prompt, and case as the task's checker reads it.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -18,7 +19,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.evaluation.api import MODEL, Evaluation, Rows, evaluate_rows
+from sbd_core.evaluation.api import MODEL, Evaluation, evaluate_rows
 from sbd_core.evaluation.runners import Job, LocalRunner, ModelSet
 from sbd_core.evaluation.scoring import (
     CheckedAnswer,
@@ -31,7 +32,7 @@ from sbd_core.evaluation.scoring import (
 )
 from sbd_core.json_node import json_of
 from sbd_core.rules import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
-from sbd_core.tasks import Example, task
+from sbd_core.tasks import Example
 from sbd_core.training.batches import (
     TrainingSequence,
     clean_sequence,
@@ -131,11 +132,6 @@ def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
     }
 
 
-def compared_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """The configs by which models are compared."""
-    return {row: config for row, config in table_configs(base).items() if row in COMPARED}
-
-
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
     """NTP, verify, and one config per point of the sweep; the rest is taken from `base`."""
     return {
@@ -162,24 +158,13 @@ def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
             yield name, f"{value:g}", make_solver(name, {settings[0].name: value})
 
 
-PATH = Path(__file__).with_name("handwritten_prompts.json")
-NAME = PATH.stem
-KEYS = ("family", "prompt", "case")
+HANDWRITTEN = Path(__file__).with_name("handwritten_prompts.json")
 
 
-def handwritten_prompts(path: Path = PATH) -> list[Example]:
-    """The prompts of `path` as examples without an answer. Raises ArgumentError."""
-    try:
-        data = json_of(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ArgumentError(
-            "handwritten_prompts", "must be a readable JSON file", str(path)
-        ) from error
-    if not isinstance(data, list) or not data:
-        raise ArgumentError(
-            "handwritten_prompts", "must be a list of at least one object", str(path)
-        )
-    return [_example(item) for item in data]
+def handwritten_prompts() -> list[Example]:
+    """The handwritten prompts as examples without an answer."""
+    rows = json.loads(HANDWRITTEN.read_text("utf-8"))
+    return [Example(row["family"], row["prompt"], "", row["case"]) for row in rows]
 
 
 def answer_table(
@@ -197,16 +182,6 @@ def answer_table(
         }
         for index, item in enumerate(items)
     ]
-
-
-def _example(item: object) -> Example:
-    if not isinstance(item, dict) or set(item) != set(KEYS):
-        raise ArgumentError(NAME, f"must hold objects of {', '.join(KEYS)}", item)
-    for key in KEYS:
-        if not isinstance(item[key], str) or not item[key]:
-            raise ArgumentError(NAME, f"must have a text as {key}", item)
-    task(item["family"])
-    return Example(item["family"], item["prompt"], "", item["case"])
 
 
 BASELINE = "baseline"
@@ -259,8 +234,12 @@ def paper_table(
     num_answers = len(rows) * sum(map(len, suites.values()))
     runner = models.runner(num_answers, sample.batch_size, num_processes)
     evaluation = evaluate_rows(models[MODEL], rows, sample, runner)
-    items = [item for item in handwritten_prompts() if item.task in sample.tasks]
-    answers = _answers(models, rows, items, sample.batch_size) if items else {}
+    items = tuple(item for item in handwritten_prompts() if item.task in sample.tasks)
+    local = LocalRunner(models.models)
+    answers = {
+        row: local.answers(Job(row, "own wording", model, one, items, sample.batch_size))
+        for row, (model, one) in (rows if items else {}).items()
+    }
     return PaperTable(
         evaluation=evaluation,
         perplexity=perplexities,
@@ -268,16 +247,6 @@ def paper_table(
         answers=answer_table(items, answers),
         notes=notes,
     )
-
-
-def _answers(
-    models: ModelSet, rows: Rows, items: Sequence[Example], batch_size: int
-) -> dict[str, list[CheckedAnswer]]:
-    local = LocalRunner(models.models)
-    return {
-        row: local.answers(Job(row, "own wording", model, one, tuple(items), batch_size))
-        for row, (model, one) in rows.items()
-    }
 
 
 def _perplexities(
@@ -335,15 +304,15 @@ def compare(
             raise ArgumentError("compare", "must be folders of models", str(folder))
     sources = dict(zip(_names(folders), map(str, folders), strict=True))
     models = ModelSet(sources, **load_options)
-    configs, suites = compared_configs(config), sample.suites()
+    suites, configs = sample.suites(), table_configs(config)
     # Quick steps that can fail come first.
     facts = {name: _facts(Path(folder), suites, config) for name, folder in sources.items()}
-    rows = {f"{name} {row}": (name, configs[row]) for name in sources for row in configs}
+    rows = {f"{name} {row}": (name, configs[row]) for name in sources for row in COMPARED}
     num_answers = len(rows) * sum(map(len, suites.values()))
     runner = models.runner(num_answers, sample.batch_size, num_processes)
     evaluation = evaluate_rows(models[next(iter(sources))], rows, sample, runner)
     for name, described in facts.items():
-        described["rows"] = rows_data({r: evaluation.rows[f"{name} {r}"] for r in configs})
+        described["rows"] = rows_data({r: evaluation.rows[f"{name} {r}"] for r in COMPARED})
     return Comparison(evaluation=evaluation, models=facts)
 
 

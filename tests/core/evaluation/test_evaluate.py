@@ -26,7 +26,7 @@ from sbd_core.evaluation.runners import (
     journal_of,
     seed_of,
 )
-from sbd_core.evaluation.tables import handwritten_prompts, masked_loss, perplexity, sweep_configs
+from sbd_core.evaluation.tables import masked_loss, perplexity, sweep_configs
 from sbd_core.masks import decoding_mask
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.plots.solver_curves import curves
@@ -289,25 +289,3 @@ def test_masked_loss_is_the_mean_cross_entropy_of_what_the_masks_hide() -> None:
 def test_a_missing_folder_is_named(tmp_path) -> None:
     with pytest.raises(TrainingError, match="nowhere"):
         perplexity(tmp_path / "nowhere", {"math": held_out("math", 1, 0, "test")})
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "[]",
-        "{}",
-        "[1]",
-        '[{"family": "math", "prompt": "a"}]',
-        '[{"family": "math", "prompt": "", "case": "1"}]',
-        '[{"family": "math", "prompt": "a", "case": 1}]',
-        '[{"family": "chess", "prompt": "a", "case": "1"}]',
-        '[{"family": "math", "prompt": "a", "case": "1", "more": ""}]',
-    ],
-)
-def test_a_malformed_file_is_refused_by_name(text: str, tmp_path) -> None:
-    path = tmp_path / "own.json"
-    path.write_text(text)
-    with pytest.raises(ArgumentError):
-        handwritten_prompts(path)
