@@ -4,8 +4,10 @@
     python -m scripts.record --real             SmolLM2's
     python -m scripts.record learn/sudoku ...   these alone
 
-Every prompt was chosen by hand. assets/traces/learn/index.json, which says what the scenes of Learn
-point at in their runs, is kept by hand too, but for the processor, which is written here.
+Every prompt was chosen by hand: the gallery's are in gallery.json beside this file, in the order of
+the page; both lanes of nano answer rightly but under FAILURES. By hand, but for the processor, which
+is written here, is also assets/traces/learn/index.json, which says what the scenes of Learn point
+at in their runs.
 """
 
 import argparse
@@ -14,6 +16,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
 
 from sbd_core import generate, load
 from sbd_core.config import DecodeConfig
@@ -70,201 +74,27 @@ class Card:
         return {str(self.main.strategy): self.main, "ntp": self.ntp}
 
 
-FRANCE = "What is the capital of France?"
 ANNA = "Write a JSON object with the keys name, age and city for a person called Anna."
-PARROT = "Write about a parrot called Peanut, a brown coin and a storm."
 FOX = "A story about David, a fox called Luna, a red toy and a cake, please."
 DUCK = "A story about a duck called Waffles, a hat and a race on the hill, please."
-RABBIT = "A bedtime story about Dan, a rabbit called Bubbles and a storm."
-DAN = {
-    "person": ["Dan"],
-    "animal": ["Bubbles"],
-    "species": ["rabbit"],
-    "owns": [["Dan", "rabbit", "Bubbles"]],
-    "pronouns": {"Dan": "he"},
-}
-LAURA = {
-    "person": ["Laura"],
-    "animal": ["Rex"],
-    "object": ["ring"],
-    "color": ["white"],
-    "place": ["park"],
-    "owns": [["Laura", None, "Rex"]],
-    "pronouns": {"Laura": "she"},
-}
 REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
 
-CARDS = (
-    Card(
-        "real-1",
-        REAL_GROUP,
-        FRANCE,
-        "Every draft is checked, so no word differs from next-token prediction’s: {tokens} tokens "
-        "in {passes} forward passes instead of {ntp}.",
-        main=real(VERIFY, 96),
-        ntp=real(NTP, 96),
-        model=REAL_MODEL,
-    ),
-    Card(
-        "real-2",
-        REAL_GROUP,
-        ANNA,
-        "Drafts hold where the text is easy to foresee: up to {most} tokens come in one forward "
-        "pass, and {tokens} take {passes}.",
-        main=real(VERIFY, 96),
-        ntp=real(NTP, 96),
-        model=REAL_MODEL,
-    ),
-    Card(
-        "real-unchecked",
-        REAL_GROUP,
-        FRANCE,
-        "The same question by plain Set Block Decoding, γ = 0.1: nothing is thrown away, and "
-        "next-token prediction would change nothing of what it rereads.",
-        title="Unchecked",
-        main=real(SBD, 96),
-        ntp=real(NTP, 96),
-        model=REAL_MODEL,
-    ),
-    Card(
-        "sudoku-1",
-        "Sudoku",
-        "Complete this sudoku grid: 1302400334002100",
-        "The rules leave little open: {most} of {tokens} tokens come in one forward pass.",
-    ),
-    Card(
-        "sudoku-2",
-        "Sudoku",
-        "Show me the full grid of 0300140300044032",
-        "{early} of the digits come before one on their left: the surest first, wherever it "
-        "stands.",
-    ),
-    Card(
-        "math-1",
-        "Word problem",
-        "Noah has 58 stickers. Sarah has twice as many stickers as Noah. How many stickers does "
-        "Sarah have?",
-        "“58 * 2 = 100 + 1” comes in one forward pass; the whole answer takes {passes} instead of "
-        "{ntp}.",
-    ),
-    Card(
-        "math-2",
-        "Word problem",
-        "Steve counts 16 stamps and gives 3 friends 2 stamps each. How many does Steve have left?",
-        "{early} of the tokens come before one on their left. The answer is right, “3 * 3 = 6” is "
-        "not: its digits were kept by different forward passes, and none was checked.",
-    ),
-    Card(
-        "code-1",
-        "Python",
-        "Write me a function that lists the divisors of a number.",
-        "Code is easy to foresee: most of “def divisors(n: int) -> list[int]:” comes in one "
-        "forward pass, all {tokens} tokens in {passes} instead of {ntp}.",
-    ),
-    Card(
-        "code-2",
-        "Python",
-        "Please define a function that returns the product of two numbers.",
-        "{early} of the tokens come before one on their left; the answer takes {passes} forward "
-        "passes instead of {ntp}.",
-    ),
-    Card(
-        "json-1",
-        "JSON",
-        'Fields: pages, author and title. Answer as JSON: I read "The Silent River". The book was '
-        "written by Jane Wright and can be read in English and Italian. It is 494 pages long.",
-        "The keys stand in the request, so {tokens} tokens take {passes} forward passes instead "
-        "of {ntp}.",
-    ),
-    Card(
-        "json-2",
-        "JSON",
-        "Extract the following fields as JSON: host, time and day.\n\nText: You are invited to a "
-        "concert. The event is on Tuesday and starts at 20:50. It is led by Max.",
-        "Names and numbers are copied from the text: {early} of the tokens come before one on "
-        "their left, and {tokens} take {passes} forward passes.",
-    ),
-    Card(
-        "story-1",
-        "Story",
-        FOX,
-        "A story is free, so fewer guesses are sure: {tokens} tokens take {passes} forward passes.",
-    ),
-    Card(
-        "story-2",
-        "Story",
-        "A bedtime story about a kitten called Misty and a brown flute.",
-        "{early} of the tokens come before one on their left: sure words wait for unsure ones.",
-    ),
-    Card(
-        "infill-1",
-        "Fill blanks",
-        "Fill in the blank:\ndef square(height):\n    return height * ___",
-        "The line is given and only its blank is open: {most} of {tokens} tokens come in one "
-        "forward pass.",
-    ),
-    Card(
-        "infill-2",
-        "Fill blanks",
-        "Complete this sentence: Laura comes on Tuesday, and John comes on Saturday. On Saturday I "
-        "will see ___, on Tuesday Laura.",
-        "{early} of the tokens come before one on their left; {tokens} take {passes} forward "
-        "passes.",
-    ),
-    Card(
-        "gamma-too-high",
-        FAILURES,
-        PARROT,
-        "With γ = 4 a forward pass keeps guesses that do not fit each other: {passes} of them "
-        "write {tokens} tokens, the answer is wrong, and next-token prediction would change "
-        "{changed} of what it rereads.",
-        title="γ too high",
-        main=by(4.0),
-    ),
-    Card(
-        "block-beyond-training",
-        FAILURES,
-        "Make up a story about Laura, a pet named Rex, a white ring and a cake in the park.",
-        "Blocks of 32 are twice the largest that the model was trained on; it never saw so many "
-        "masks at once: “Laaa” is no word, and the answer is wrong.",
-        title="Block beyond training",
-        main=replace(SBD, block_size=32, allows_untrained_block_size=True),
-        task="story",
-        case=json.dumps(LAURA),
-    ),
-    Card(
-        "early-end",
-        FAILURES,
-        "Please define a function that deletes the spaces in a text.",
-        "With γ = 1 the end is revealed before {after_end} token in front of it: the answer stops "
-        "after {tokens} tokens instead of {ntp_tokens}, and the answer is wrong.",
-        title="Early end",
-        main=by(1.0),
-    ),
-    Card(
-        "repetition",
-        FAILURES,
-        PARROT,
-        "Without a bound, one forward pass reveals the whole block, and no position knows what "
-        "its neighbours say: {repeats} of {tokens} tokens are words or letters that repeat the "
-        "token on their left; next-token prediction repeats {ntp_repeats}.",
-        title="Repetition",
-        main=by(1000.0),
-    ),
-    Card(
-        "name-garbled",
-        FAILURES,
-        RABBIT,
-        "Look at “Banbles”: the prompt has Bubbles. With γ = 0.35 one forward pass keeps guesses "
-        "that cannot see each other; {passes} of them write {tokens} tokens. With γ = 0, in 81, "
-        "the name is whole.",
-        main=by(0.35),
-        task="story",
-        case=json.dumps(DAN),
-    ),
-)
-"""The gallery, in the order of the page. Both lanes of nano answer rightly but under FAILURES."""
 
+def card_of(row: dict[str, Any]) -> Card:
+    """A card of gallery.json. main: what its config changes, gamma for the solver's."""
+    changes, is_real = row.pop("main", {}), row["group"] == REAL_GROUP
+    if "gamma" in changes:
+        changes["solver"] = EntropyBound(changes.pop("gamma"))
+    if "case" in row:
+        row["case"] = json.dumps(row["case"])
+    main, model = replace(SBD, **changes), REAL_MODEL if is_real else NANO
+    if is_real:
+        return Card(**row, main=real(main, 96), ntp=real(NTP, 96), model=model)
+    return Card(**row, main=main, model=model)
+
+
+ROWS = json.loads(Path(__file__).with_name("gallery.json").read_text("utf-8"))
+CARDS = tuple(card_of(row) for row in ROWS)
 Run = tuple[str, DecodeConfig]
 """A prompt and its config."""
 
