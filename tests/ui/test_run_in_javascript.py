@@ -45,7 +45,7 @@ NODE = shutil.which("node")
 WEB = Path(__file__).parents[2] / "ui" / "web"
 RUN = """
 import { readFileSync } from "node:fs";
-import { History } from "./core/run/history.js";
+import { History } from "./core/run/run.js";
 
 const history = new History();
 history.accept(readFileSync(0, "utf8"));

@@ -3,15 +3,14 @@
 
 import { LANE_TITLES } from "./core/names.js";
 import { clamp, formatSeconds } from "./core/numbers.js";
-import { History } from "./core/run/history.js";
+import { History } from "./core/run/run.js";
 import { fasterWords } from "./core/run/times.js";
 import { entropyColour, unsureness } from "./core/scale.js";
 import { makeButton, showPlaying } from "./dom/buttons.js";
-import { makeClock } from "./dom/clock.js";
+import { makeClock, Reveals } from "./dom/clock.js";
 import { find, make, setStyle, setText } from "./dom/elements.js";
 import { listenToKeys } from "./dom/keys.js";
 import { askForChat, isDarkPage, isStill, onScheme, onTurn, promptBox } from "./dom/page.js";
-import { Reveals } from "./dom/reveal.js";
 import { LaneText } from "./watch/text/text.js";
 import { initialState, viewOf } from "./watch/view.js";
 

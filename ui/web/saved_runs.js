@@ -2,7 +2,7 @@
 // server was away. The tab's own storage says which record is its own, and at which address.
 
 import { createStore, del, entries, get, set } from "idb-keyval";
-import { History } from "./core/run/history.js";
+import { History } from "./core/run/run.js";
 
 /** @import { Family, Node } from "./core/run/family.js" */
 /** @import { Run } from "./core/run/run.js" */

@@ -9,7 +9,7 @@ import { isDarkPage } from "../dom/page.js";
 import { explain, makeTerm, question } from "../dom/terms.js";
 import { showPieces } from "../dom/tokens.js";
 import { laneTitle, laneWords, strategyOf } from "../engine/session/lane_names.js";
-import { contextOf, inksOf } from "../hood/drawing.js";
+import { contextOf, inksOf } from "../hood/grid.js";
 import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 import { placeOf } from "./board.js";
 

@@ -3,7 +3,7 @@
 // microseconds of engine time.
 
 import { clamp } from "../core/numbers.js";
-import { History } from "../core/run/history.js";
+import { History } from "../core/run/run.js";
 import { puzzleIn } from "../core/sudoku.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";

@@ -136,3 +136,14 @@ export function tickStep(room, cell) {
     for (const step of [power, 2 * power, 5 * power]) if (step * cell >= room) return step;
   }
 }
+
+/**
+ * Some of the items, evenly spread, the first among them.
+ * @template Item
+ * @param {Item[]} items
+ * @param {number} most
+ */
+export function evenly(items, most) {
+  const step = Math.ceil(items.length / most);
+  return step > 1 ? items.filter((_, index) => index % step === 0) : items;
+}

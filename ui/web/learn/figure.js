@@ -2,9 +2,8 @@
 // a transport. Drawing happens at most once a frame.
 
 import { clamp } from "../core/numbers.js";
-import { makeClock } from "../dom/clock.js";
+import { makeClock, Reveals } from "../dom/clock.js";
 import { isDarkPage, isStill, onScheme } from "../dom/page.js";
-import { Reveals } from "../dom/reveal.js";
 import { initialState, viewOf } from "../watch/view.js";
 
 /** @import { Run } from "../core/run/run.js" */

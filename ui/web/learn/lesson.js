@@ -1,6 +1,6 @@
 // The lesson as the server sends it, and the address of a scene. Knows no DOM.
 
-import { History } from "../core/run/history.js";
+import { History } from "../core/run/run.js";
 
 /** @import { Run } from "../core/run/run.js" */
 

@@ -7,8 +7,7 @@ import { icon } from "../dom/buttons.js";
 import { make, setText } from "../dom/elements.js";
 import { isDarkPage } from "../dom/page.js";
 import { linkTo } from "./permalink.js";
-import { animate } from "./pictures/animation.js";
-import { staircasePicture } from "./pictures/picture.js";
+import { animate, staircasePicture } from "./pictures.js";
 
 /** @import { Run } from "../core/run/run.js" */
 

@@ -6,23 +6,22 @@ import {
   AXIS_TICKS,
   axisNats,
   axisPlace,
+  boundOf,
   budgetNote,
   freeWords,
   keyedGamma,
   layOut,
 } from "../core/budget.js";
 import { SOLVER_LINES } from "../core/glossary.js";
-import { MAX_TILES } from "../core/limits.js";
 import { SOLVER_TITLES } from "../core/names.js";
 import { clamp, draggedGamma, formatGamma } from "../core/numbers.js";
-import { boundOf } from "../core/rules.js";
+import { MAX_TILES } from "../core/run/wire.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { explain, paperLink, question, withTerms } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";
 
-/** @import { BudgetLayout, Segment } from "../core/budget.js" */
-/** @import { Bound } from "../core/rules.js" */
+/** @import { Bound, BudgetLayout, Segment } from "../core/budget.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 

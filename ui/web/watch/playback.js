@@ -1,7 +1,6 @@
 // First, back, play, forward, last, the scrubber with a tick at each block, and the speed.
 
-import { evenly, MAX_TICKS } from "../core/limits.js";
-import { clamp } from "../core/numbers.js";
+import { clamp, evenly } from "../core/numbers.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { makeClock, playRate } from "../dom/clock.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
@@ -12,6 +11,7 @@ import { isStill } from "../dom/page.js";
 /** @import { Actions } from "./actions.js" */
 
 const MANUAL_STEP_MS = 500;
+const MAX_TICKS = 100; // of the scrubber
 
 export class Playback {
   /**

@@ -8,12 +8,12 @@
 
 import { clamp } from "../core/numbers.js";
 import { Family } from "../core/run/family.js";
-import { History } from "../core/run/history.js";
+import { History } from "../core/run/run.js";
+import { Reveals } from "../dom/clock.js";
 import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
 import { foldForm, isDarkPage, isStill, onResize, onScheme, showOnPhone } from "../dom/page.js";
-import { Reveals } from "../dom/reveal.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";

@@ -1,8 +1,8 @@
 // The current block as tiles of fixed size: position, pass of its reveal, token or best guess,
 // and the entropy as a bar that sinks as the model grows sure.
 
-import { MAX_TILES } from "../core/limits.js";
 import { clamp } from "../core/numbers.js";
+import { MAX_TILES } from "../core/run/wire.js";
 import { entropyColour, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/page.js";

@@ -1,8 +1,8 @@
 // The legend of a draft's tiles, and under the tiles the predraft that was used, behind the drafted
 // token that it stands in for.
 
-import { MAX_TILES } from "../core/limits.js";
 import { alternativeWords, branchOf, checkedDraft, draftedAt } from "../core/run/drafts.js";
+import { MAX_TILES } from "../core/run/wire.js";
 import { tokenName } from "../core/text/letters.js";
 import { make, setText } from "../dom/elements.js";
 import { term } from "../dom/terms.js";

@@ -1,14 +1,14 @@
-// One run: its settings, its token texts and its lanes, and every count that the page shows.
-// The first lane is the main one. Knows no DOM.
+// One run: its settings, its token texts and its lanes, and every count that the page shows; the first
+// lane is the main one. A history folds wire lines into the latest run. Knows no DOM.
 
-import { MAX_POSITIONS } from "../limits.js";
 import { isOffered } from "../models.js";
 import { BYTE, joinBytes } from "../text/letters.js";
 import { Lane } from "./lane.js";
+import { MAX_POSITIONS, readStep } from "./wire.js";
 
 /** @import { Joined } from "../text/letters.js" */
 /** @import { Timing } from "./times.js" */
-/** @import { Block, RunLine } from "./wire.js" */
+/** @import { Block, RunLine, WireLine } from "./wire.js" */
 
 /**
  * A decode as the form sends it, flat: the solver's parameters stand beside the rest.
@@ -227,4 +227,51 @@ export class Run {
     const { main } = this;
     return main.numTokensAt(main.lastPass) - main.numGivenAt(main.lastPass);
   }
+}
+
+/** Folds wire lines into the latest run; drops what was seen and what belongs to old runs. */
+export class History {
+  constructor() {
+    /** @type {Run | null} the run on the page: the latest, or one of its family */
+    this.run = null;
+    /** @type {Run | null} */
+    this.latest = null;
+    this.lastSequence = -1;
+  }
+
+  /**
+   * Read wire text. Returns "run" when a new run began, "more" for news, else null.
+   * @param {string} text
+   */
+  accept(text) {
+    /** @type {"run" | "more" | null} */
+    let news = null;
+    for (const row of text.split("\n")) {
+      if (!row) continue;
+      /** @type {WireLine} */
+      const line = JSON.parse(row);
+      if (line.type === "run" && line.run !== this.latest?.id) {
+        this.latest = new Run(line);
+        this.run = this.latest;
+        news = "run";
+      } else {
+        if (line.run !== this.latest?.id || line.seq <= this.lastSequence) continue;
+        applyLine(this.latest, line);
+        news ??= "more";
+      }
+      this.latest?.remember(row);
+      this.lastSequence = line.seq;
+    }
+    return news;
+  }
+}
+
+/** @param {Run} run @param {WireLine} line */
+function applyLine(run, line) {
+  run.addTokens(line.tokens ?? {});
+  if (line.type === "timing") run.timing = line;
+  if (line.type !== "step" && line.type !== "end") return;
+  const lane = run.lanes.get(line.lane);
+  if (line.type === "step") lane?.append(readStep(line));
+  else lane?.complete(line);
 }

@@ -1,7 +1,11 @@
 // One line of a run as a value: sbd_core/replay.py writes them on a server, engine/session/wire.js in
 // the browser. Configs, events and shapes are those of a trace file. Knows no DOM.
 
-import { MAX_POSITIONS } from "../limits.js";
+import constants from "../../constants.json" with { type: "json" };
+
+// Bounds of what the page shows of any run, whatever a link or a file asks: too many elements freeze a tab.
+export const MAX_POSITIONS = constants.limits.positions;
+export const MAX_TILES = constants.limits.block;
 
 /** Less than this would read 0.0 %. */
 const MIN_SHOWN_PROBABILITY = 0.0005;

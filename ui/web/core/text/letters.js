@@ -2,8 +2,6 @@
 // lone bytes) becomes a mark; tokens that are parts of one character are joined to it (a tokenizer
 // may cut "é" in \xC3 and \xA9); everything else stays as it came. Knows no DOM.
 
-import { MAX_MARKS } from "../limits.js";
-
 /** @typedef {{ text: string, index: number, count: number }} Joined part of a whole character */
 
 export const BYTE = /\\x([89A-F][0-9A-F])/;
@@ -64,6 +62,7 @@ export function joinBytes(items) {
 
 /** @type {Readonly<Record<string, string>>} */
 export const MARKS = { " ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥" };
+const MAX_MARKS = 3; // marked stretches of one token
 const LETTERS = /\\x[89A-F][0-9A-F]|./gsu;
 
 /**

@@ -1,7 +1,7 @@
 // Wire lines made by hand, as Python writes them, and runs made from them.
 
 import assert from "node:assert/strict";
-import { History } from "../../core/run/history.js";
+import { History } from "../../core/run/run.js";
 
 /** @import { Config, EndLine, EventData, RunLine, StepLine, WireLine } from "../../core/run/wire.js" */
 

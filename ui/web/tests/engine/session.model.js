@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { History } from "../../core/run/history.js";
+import { History } from "../../core/run/run.js";
 import { traceText } from "../../core/run/trace.js";
 import { Session } from "../../engine/session/session.js";
 import { NANO, openFolder } from "./node/exported.js";

@@ -1,7 +1,6 @@
 // A lane's text: every token in its place, the colour of its ground and the line under it as unsure
 // as the model was; masks and drafts as empty places, the current block outlined.
 
-import { MAX_TEXT_TOKENS } from "../../core/limits.js";
 import { wayTitle } from "../../core/names.js";
 import { formatPercent } from "../../core/numbers.js";
 import { againstPlain } from "../../core/run/family.js";
@@ -27,6 +26,7 @@ import { LONGEST_CHARACTER, partLead, partPieces, textExtent, textParts } from "
  */
 
 const PART_LENGTH = 48; // nodes
+const MAX_TEXT_TOKENS = 300; // that can be pointed at, the newest ones
 
 /**
  * Whether a new part may begin with this node without a line breaking elsewhere.

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { History } from "../../../core/run/history.js";
+import { Lane } from "../../../core/run/lane.js";
+import { History } from "../../../core/run/run.js";
+import { readStep } from "../../../core/run/wire.js";
 import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, WHOLE, wire } from "../lines.js";
 
 /** Four passes of next-token prediction beside the run. */
@@ -162,4 +164,137 @@ test("a line of a lane that the run does not have changes nothing", () => {
   const history = new History();
   history.accept(wire(start(), { ...PREFILL, lane: "ntp" }));
   assert.equal(history.run?.main.steps.length, 0);
+});
+
+test("a forward pass is read as a trace file has it", () => {
+  const step = readStep(FIRST);
+  assert.equal(step.kind, "decode");
+  assert.deepEqual([step.cached, step.causal, step.block], [3, 0, { start: 0, size: 2 }]);
+  assert.deepEqual(step.masked.get(0), {
+    position: 0,
+    entropy: 2,
+    top: [
+      { token: 0, probability: 0.5 },
+      { token: 3, probability: 0.4 },
+    ],
+  });
+  assert.deepEqual(step.reveals, [{ position: 1, token: 1, rank: 0, probability: 0.99 }]);
+  assert.equal(step.seconds, 0.002);
+});
+
+test("reveals come in the solver's order, however a file lists them", () => {
+  const order = [2, 0, 1].map((rank) => /** @type {const} */ ([rank, 1, rank, 0.5]));
+  const step = readStep({ ...FIRST, reveals: order.map((row) => [...row]) });
+  assert.deepEqual(
+    step.reveals.map(({ position }) => position),
+    [0, 1, 2],
+  );
+});
+
+test("what would read 0.0 % is no candidate, but the best always is", () => {
+  const rare = readStep({ ...FIRST, masked: [[0, 9, [1, 2, 3], [0.0004, 0.0003, 0.0001]]] });
+  assert.deepEqual(rare.masked.get(0)?.top, [{ token: 1, probability: 0.0004 }]);
+  const sure = readStep({ ...FIRST, masked: [[0, 0.1, [1, 2], [0.9995, 0.0005]]] });
+  assert.equal(sure.masked.get(0)?.top.length, 2);
+});
+
+test("what a line leaves out is empty", () => {
+  const step = readStep(PREFILL);
+  assert.equal(step.kind, "prefill");
+  assert.deepEqual(
+    [step.masked.size, step.reveals, step.committed, step.draft, step.hindsight, step.predrafts],
+    [0, [], [], [], [], []],
+  );
+});
+
+test("hindsight names the causal pass's own choice", () => {
+  assert.deepEqual(readStep(SECOND).hindsight, [
+    { position: 0, probability: 0.8, argmax: 3, argmaxProbability: 0.15 },
+  ]);
+});
+
+/** @param {Map<number, number>} pins */
+function laneWith(pins = new Map()) {
+  const first = pins.size ? FIRST_GIVEN : FIRST;
+  const lane = new Lane("sbd", pins);
+  for (const line of [PREFILL, first, SECOND]) lane.append(readStep(line));
+  return lane;
+}
+
+test("a position is fixed by the pass that revealed it, with its entropy then", () => {
+  const lane = laneWith();
+  assert.equal(lane.fixedAt(1, 0), null);
+  const item = lane.fixedAt(1, 1);
+  assert.deepEqual([item?.pass, item?.token, item?.entropy], [1, 1, 0.05]);
+  assert.deepEqual(
+    lane.knownAt(2).map(({ position }) => position),
+    [0, 1],
+  );
+});
+
+test("tokens are counted by pass, those after the end left out", () => {
+  const lane = laneWith();
+  assert.deepEqual(lane.tokensByPass, [0, 1, 2]);
+  assert.equal(lane.numTokensAt(99), 2);
+  lane.numCommitted = 1;
+  lane.finish = "length";
+  assert.deepEqual(lane.tokensByPass, [0, 0, 1]);
+});
+
+test("a pinned position is there from the first pass whose block holds it", () => {
+  const lane = laneWith(new Map([[1, 2]]));
+  assert.deepEqual([lane.fixedAt(1, 0)?.token, lane.fixedAt(1, 0)?.isPinned], [2, true]);
+  assert.equal(lane.numGivenAt(0), 1);
+});
+
+test("the end is open while the lane runs", () => {
+  const lane = laneWith();
+  assert.equal(lane.end, Infinity);
+  lane.finish = "length";
+  assert.equal(lane.end, 2);
+});
+
+test("times add up and entropies come pass by pass", () => {
+  const lane = laneWith();
+  assert.equal(lane.secondsAt(1), 0.003);
+  assert.deepEqual(lane.entropyHistory(0), [
+    { pass: 1, entropy: 2 },
+    { pass: 2, entropy: 0.4 },
+  ]);
+});
+
+test("a token that ends the answer ends it as soon as it is seen", () => {
+  const lane = new Lane("sbd", new Map(), (token) => token === 0);
+  for (const line of [PREFILL, FIRST]) lane.append(readStep(line));
+  assert.equal(lane.end, Infinity);
+  lane.append(readStep(SECOND));
+  assert.equal(lane.end, 1);
+  const afterEnd = [0, 1, 2].map((pass) => [0, 1, 2].filter((at) => lane.isAfterEnd(at, pass)));
+  assert.deepEqual(afterEnd, [[], [], [1, 2]], "nothing says so before the end is revealed");
+  assert.deepEqual(lane.tokensByPass, [0, 1, 1]);
+  lane.finish = "end_of_sequence";
+  lane.numCommitted = 1;
+  assert.deepEqual([lane.end, lane.endAt(1)], [1, Infinity], "a replay knows no more than it did");
+  assert.deepEqual(lane.tokensByPass, [0, 1, 1]);
+});
+
+test("a later end that came first holds until an earlier one is there", () => {
+  const lane = new Lane("sbd", new Map(), () => true);
+  for (const line of [PREFILL, FIRST, SECOND]) lane.append(readStep(line));
+  lane.finish = "end_of_sequence";
+  lane.numCommitted = 1;
+  assert.deepEqual([lane.endAt(0), lane.endAt(1), lane.endAt(2)], [Infinity, 2, 1]);
+});
+
+test("hindsight disagrees with a token once its pass has been, and within the answer", () => {
+  const lane = laneWith();
+  assert.deepEqual(
+    [1, 2].map((pass) => lane.disagreementsAt(pass).length),
+    [0, 1],
+  );
+  assert.ok(lane.disagrees(0, 2));
+  assert.ok(!lane.disagrees(1, 2));
+  lane.finish = "length";
+  lane.numCommitted = 0;
+  assert.equal(lane.disagreementsAt(2).length, 0);
 });
