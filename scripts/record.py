@@ -5,9 +5,8 @@
     python -m scripts.record learn/sudoku ...   these alone
 
 Every prompt was chosen by hand: the gallery's are in gallery.json beside this file, in the order of
-the page; both lanes of nano answer rightly but under FAILURES. By hand, but for the processor, which
-is written here, is also assets/traces/learn/index.json, which says what the scenes of Learn point
-at in their runs.
+the page; both lanes of nano answer rightly but under FAILURES. What the scenes of Learn point at in
+their runs, assets/traces/learn/index.json, is kept by hand too, but for the processor.
 """
 
 import argparse
