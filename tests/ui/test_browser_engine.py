@@ -68,6 +68,10 @@ def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
     ]
 
 
+OF_NO_TASK = "Tell me about the sea, 3 trains and a haiku."
+"""Its drafts are mostly rejected, so that alternatives and predrafts come to use."""
+
+
 def prompts(count: int) -> list[str]:
     """Held-out prompts, as many of each task; one that no task has, with odd characters, among
     them."""
@@ -80,11 +84,12 @@ def prompts(count: int) -> list[str]:
 def traces(model: HuggingFaceModel, count: int, num_ways: int) -> Iterator[str]:
     """Traces and the line that opens each as JSON; the next prompt has the next num_ways ways."""
     turns = cycle(ways(model))
-    for prompt in prompts(count):
-        for way in islice(turns, num_ways):
-            trace = generate(model, prompt, way)
-            data = {"trace": json.loads(trace.to_json()), "start": first_line(model, trace)}
-            yield json.dumps(data)  # escaped: U+2028 ends a line for Node
+    cases = [(prompt, way) for prompt in prompts(count) for way in islice(turns, num_ways)]
+    rejecting = [way for way in ways(model) if way.strategy == "verify"]
+    for prompt, way in [*cases, *((OF_NO_TASK, way) for way in rejecting)]:
+        trace = generate(model, prompt, way)
+        data = {"trace": json.loads(trace.to_json()), "start": first_line(model, trace)}
+        yield json.dumps(data)  # escaped: U+2028 ends a line for Node
 
 
 def first_line(model: HuggingFaceModel, trace: Trace) -> str:
@@ -141,7 +146,7 @@ def lines(exported, num_prompts) -> list[str]:
 def test_tokens_and_reveals_are_those_of_sbd_core(lines, num_prompts, folder, num_threads) -> None:
     said = compare(lines, folder, num_threads)
     assert said["differences"] == []
-    assert said["cases"] == num_prompts * WAYS
+    assert said["cases"] == len(lines) > num_prompts * WAYS
     # Positions that are equally good up to rounding are rare.
     assert said["ties"] <= said["cases"] // 20
     assert 0 < said["largest"] < 1e-4
@@ -156,14 +161,13 @@ def test_another_model_is_told_apart(exported, folder, tmp_path) -> None:
     [one, two] = (tensors[f"model.layers.{layer}.input_layernorm.weight"] for layer in (0, 5))
     one["offset"], two["offset"] = two["offset"], one["offset"]
     (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    said = compare(traces(exported, 2, 3), other)
+    said = compare(islice(traces(exported, 2, 3), 6), other)
     assert len(said["differences"]) == said["cases"] == 6
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["alternatives", "session"])
-def test_the_engine_decodes_a_model_under_node(folder, name) -> None:
-    words = ["node", "--test", "--disable-warning=ExperimentalWarning", f"{name}.model.js"]
+def test_the_engine_decodes_a_model_under_node(folder) -> None:
+    words = ["node", "--test", "--disable-warning=ExperimentalWarning", "session.model.js"]
     env = {**os.environ, "SBD_WEB_MODEL": str(folder)}
     said = subprocess.run(words, cwd=ENGINE_TESTS, env=env, capture_output=True, encoding="utf-8")
     assert said.returncode == 0, said.stdout

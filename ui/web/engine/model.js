@@ -1,8 +1,10 @@
 // A model's graph in ONNX Runtime: forward passes over one text, and the places of its KV cache. The
 // graph and its inputs are described in sbd_core/models/backends/onnx/web.py.
 
+import { visibleRows } from "../core/forward/mask.js";
 import { ModelError } from "./errors.js";
 
+/** @import { SeenBlock } from "../core/forward/mask.js" */
 /** @import { Resident, Runtime, Type } from "./runtime.js" */
 
 const FLOAT_BYTES = 4;
@@ -46,8 +48,6 @@ export const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
  * @property {number} numCausalLogits
  * @property {PredraftBlock[]} predraftBlocks
  */
-
-/** @typedef {{ numSeen: number, size: number, numCausal: number }} SeenBlock as in sbd_core/masks.py */
 
 /** A place that grows with what is asked of it; what it held is lost then. */
 class Scratch {
@@ -197,11 +197,11 @@ export class Model {
     }
     const numRead = causalIds.length - start;
     const blocks = predraftBlocks.map(({ numCausal, tokenIds, isAlternative }) => ({
-      numSeen: numCausal - start,
+      seen: numCausal - start,
       size: tokenIds.length,
-      numCausal: isAlternative ? 1 : 0,
+      numCausal: Number(isAlternative),
     }));
-    if (blockIds.length) blocks.unshift({ numSeen: numRead, size: blockIds.length, numCausal: 0 });
+    if (blockIds.length) blocks.unshift({ seen: numRead, size: blockIds.length, numCausal: 0 });
     const ids = [...blockIds, ...predraftBlocks.flatMap((block) => block.tokenIds)];
     return this.pass(cache, causalIds.slice(start), ids, blocks, numCausalLogits + ids.length);
   }
@@ -243,15 +243,15 @@ export class Model {
       rows[index] = BigInt(head * capacity + length + row);
     });
     const rows = visibleRows(causalIds.length, blocks);
-    const padding = { seen: 1 - length, first: 0, stop: 0, position: -length, isMask: false };
+    const padding = { seen: 1 - length, first: 0, stop: 0, position: -length, isCausal: true };
     while (rows.length < numRows) rows.push(padding);
     const kinds = runtime.floats(isOfBlock, numRows);
     const scores = runtime.floats(bias, numRows * capacity).fill(UNSEEN);
-    for (const [row, { seen, first, stop, position, isMask }] of rows.entries()) {
+    for (const [row, { seen, first, stop, position, isCausal }] of rows.entries()) {
       const own = row * capacity;
       scores.fill(0, own, own + length + seen);
       scores.fill(0, own + length + first, own + length + stop);
-      kinds[row] = isMask ? 1 : 0;
+      kinds[row] = isCausal ? 0 : 1;
       const from = (length + position) * half;
       runtime
         .floats(cosines, numRows * half)
@@ -293,29 +293,4 @@ export class Model {
     cache.length += causalIds.length;
     return new Logits(this, numLogits);
   }
-}
-
-/**
- * Each row of a forward pass: it sees what is cached, the rows before `seen`, and those from
- * `first` to before `stop`; visible_rows() of sbd_core/masks.py. position: behind what is cached.
- * @param {number} numCausal
- * @param {SeenBlock[]} blocks
- */
-export function visibleRows(numCausal, blocks) {
-  const rows = Array.from({ length: numCausal }, (_, index) => ({
-    seen: index + 1,
-    first: 0,
-    stop: 0,
-    position: index,
-    isMask: false,
-  }));
-  for (const { numSeen, size, numCausal: numOwn } of blocks) {
-    const first = rows.length;
-    for (let index = 0; index < size; index += 1) {
-      const isMask = index >= numOwn;
-      const stop = first + (isMask ? size : index + 1);
-      rows.push({ seen: numSeen, first, stop, position: numSeen + index, isMask });
-    }
-  }
-  return rows;
 }

@@ -15,8 +15,8 @@ import { tokenName } from "../text/letters.js";
  */
 /**
  * Rows that a row sees besides all that is cached: rows before `seen`, and `first` to before `stop`.
- * isCausal: whether it sees nothing to its right.
- * @typedef {{ seen: number, first: number, stop: number, isCausal: boolean }} VisibleRow
+ * isCausal: whether it sees nothing to its right; position: behind what is cached.
+ * @typedef {{ seen: number, first: number, stop: number, isCausal: boolean, position: number }} VisibleRow
  */
 /** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "predraft" | "alternative"} RowKind */
 /**
@@ -43,16 +43,22 @@ export function blocksOf(step, strategy, numPrompt) {
   return own.size ? [own, ...predrafts] : predrafts;
 }
 
-/** @param {number} numCausal @param {SeenBlock[]} blocks @returns {VisibleRow[]} */
-function visibleRows(numCausal, blocks) {
+/**
+ * The rows that each row sees; visible_rows() of sbd_core/masks.py.
+ * @param {number} numCausal
+ * @param {SeenBlock[]} blocks
+ * @returns {VisibleRow[]}
+ */
+export function visibleRows(numCausal, blocks) {
   const rows = Array.from({ length: numCausal }, (_, i) => {
-    return { seen: i + 1, first: 0, stop: 0, isCausal: true };
+    return { seen: i + 1, first: 0, stop: 0, isCausal: true, position: i };
   });
   for (const { seen, size, numCausal: numOwn } of blocks) {
     const first = rows.length;
     for (let i = 0; i < size; i += 1) {
       const isCausal = i < numOwn;
-      rows.push({ seen, first, stop: first + (isCausal ? i + 1 : size), isCausal });
+      const stop = first + (isCausal ? i + 1 : size);
+      rows.push({ seen, first, stop, isCausal, position: seen + i });
     }
   }
   return rows;

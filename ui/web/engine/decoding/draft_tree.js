@@ -19,11 +19,7 @@ const PRIOR_WEIGHT = 2;
 const CERTAIN = 0.99;
 const LEAST_WORTH = 0.002;
 
-/**
- * Seconds of a forward pass of so many rows.
- * @param {RowCosts} costs
- * @param {number} numRows
- */
+/** Seconds of a forward pass of so many rows. @param {RowCosts} costs @param {number} numRows */
 export function secondsOf(costs, numRows) {
   const [only = [1, 1]] = costs;
   if (costs.length === 1) return only[1];
@@ -42,34 +38,31 @@ export class DraftRecord {
     /** @type {Sums} draft tokens that were right; the head's probabilities of those checked */
     this.drafted = [0, 0];
     /** @type {Sums} the same of alternatives */
-    this.others = [0, 0];
+    this.alternatives = [0, 0];
     /** @type {Sums[]} of each depth: chances that a new draft is right up to there; drafts */
     this.survivals = [];
     /** @type {Sums} tokens and seconds, by the table of costs */
     this.rate = [0, 0];
   }
 
-  /** The chance of each drafted token to be right. @param {number[]} probabilities the head's */
-  chances(probabilities) {
-    const scale = ratioOf(this.drafted, this.calibration.drafted);
-    return probabilities.map((probability) => Math.min(CERTAIN, probability * scale));
-  }
-
-  /** The same of alternatives to one token. @param {number[]} probabilities */
-  chancesOfOthers(probabilities) {
-    const scale = ratioOf(this.others, this.calibration.alternatives);
+  /**
+   * The chance of each token to be right.
+   * @param {number[]} probabilities the head's
+   * @param {"drafted" | "alternatives"} [kind]
+   */
+  chances(probabilities, kind = "drafted") {
+    const scale = ratioOf(this[kind], this.calibration[kind]);
     return probabilities.map((probability) => Math.min(CERTAIN, probability * scale));
   }
 
   /** The chance that a draft not made yet holds up to its token 1, 2, ... @param {number} length */
   survival(length) {
-    const { calibration, survivals } = this;
-    const start = calibration.drafted;
+    const start = this.calibration.drafted;
     const drift = start ? ratioOf(this.drafted, start) / start : 0;
     let last = 1;
     return Array.from({ length }, (_, depth) => {
-      const usual = survivalTo(calibration, depth) * drift ** (depth + 1);
-      last = Math.min(last * CERTAIN, ratioOf(survivals[depth] ?? [0, 0], usual));
+      const usual = survivalTo(this.calibration, depth) * drift ** (depth + 1);
+      last = Math.min(last * CERTAIN, ratioOf(this.survivals[depth] ?? [0, 0], usual));
       return last;
     });
   }
@@ -84,26 +77,19 @@ export class DraftRecord {
   }
 
   /**
-   * A forward pass was made.
-   * @param {object} pass
-   * @param {number[]} pass.checked the head's probabilities of the drafted tokens up to the first wrong one
-   * @param {number} pass.numRight of them
-   * @param {number[]} pass.others of the alternatives to tokens that were reached
-   * @param {boolean} pass.hasAlternative whether one of those was right
-   * @param {number} pass.numTokens
-   * @param {number} pass.seconds by the table of costs; 0 if it does not count
+   * A forward pass was made. checked: the head's probabilities of the drafted tokens up to the first
+   * wrong one, numRight of which were right; others: of the alternatives to tokens that were reached;
+   * seconds: by the table of costs, 0 if it does not count.
+   * @param {{ checked: number[], numRight: number, others: number[], hasAlternative: boolean, numTokens: number, seconds: number }} pass
    */
   count({ checked, numRight, others, hasAlternative, numTokens, seconds }) {
     this.drafted = plus(this.drafted, numRight, total(checked));
-    this.others = plus(this.others, hasAlternative ? 1 : 0, total(others));
+    this.alternatives = plus(this.alternatives, hasAlternative ? 1 : 0, total(others));
     this.rate = plus(this.rate, seconds ? numTokens : 0, seconds);
   }
 }
 
-/**
- * Rows of the forward pass, with one exact token.
- * @param {RowPlan} plan
- */
+/** Rows of the forward pass, with one exact token. @param {RowPlan} plan */
 export function numRowsOf({ blockSizes, alternatives }) {
   return blockSizes.length + total(blockSizes) + total(alternatives.map(([, , size]) => 1 + size));
 }
@@ -119,35 +105,38 @@ export function draftLength(chances, price) {
 }
 
 /**
+ * A plan is asked for.
+ * @typedef {object} Asked
+ * @property {number} blockSize masks of a block at most
+ * @property {number} numLeft tokens that the answer may still grow by
+ * @property {number[][]} alternatives of each drafted token, the probabilities of others, likeliest first
+ * @property {number} numSure drafted tokens, first in the draft, that are as good as right
+ * @property {number | null} maxRows of the pass; null by costs
+ * @property {RowCosts | null} costs
+ * @property {boolean} isEnd whether the draft's last token ends the text
+ * @property {number} numCausal exact tokens that the pass reads
+ * @property {number} price of the last plan
+ */
+
+/**
  * The plan of the forward pass that checks a draft of tokens with `probabilities`.
  * @param {DraftRecord} record
  * @param {number[]} probabilities
- * @param {object} asked
- * @param {number} asked.blockSize masks of a block at most
- * @param {number} asked.numLeft tokens that the answer may still grow by
- * @param {number[][]} [asked.alternatives] of each drafted token, the probabilities of others, likeliest first
- * @param {number} [asked.numSure] drafted tokens, first in the draft, that are as good as right
- * @param {number | null} asked.maxRows of the pass; null by costs
- * @param {RowCosts | null} [asked.costs]
- * @param {boolean} [asked.isEnd] whether the draft's last token ends the text
- * @param {number} [asked.numCausal] exact tokens that the pass reads
- * @param {number} [asked.price] of the last plan
+ * @param {Asked} asked
  * @returns {RowPlan}
  */
 export function planRows(record, probabilities, asked) {
-  const { blockSize, numLeft, alternatives = [], numSure = 0, price: last = 0 } = asked;
+  const { costs, numLeft, numSure } = asked;
   const own = record.chances(probabilities.slice(numSure));
   const chances = [...new Array(numSure).fill(1), ...own];
-  const survival = record.survival(Math.max(0, Math.min(blockSize, numLeft) - 1));
-  const branches = branchesOf(record, chances, alternatives, survival, last);
+  const survival = record.survival(Math.max(0, Math.min(asked.blockSize, numLeft) - 1));
+  const branches = branchesOf(record, chances, asked.alternatives, survival, asked.price);
   if (asked.isEnd) branches.pop();
   const base = 1 + probabilities.length;
-  const costs = asked.maxRows === null ? (asked.costs ?? []) : null;
-  const most = costs ? (costs.at(-1)?.[0] ?? 1) : (asked.maxRows ?? 1);
+  const most = costs?.at(-1)?.[0] ?? asked.maxRows ?? 1;
   let [worth, rows, price] = [0, 0, LEAST_WORTH];
-  /** @type {{ branch: Branch, to: number }[]} */
-  let chosen = [];
-  const points = [{ worth, rows }];
+  /** @type {{ worth: number, rows: number, branch?: Branch, to: number }[]} */
+  let points = [{ worth, rows, to: 0 }];
   for (const unit of unitsOf(branches)) {
     if (base + rows >= most) {
       price = unit.worth;
@@ -161,35 +150,32 @@ export function planRows(record, probabilities, asked) {
     worth += unit.worth * (to - branch.rows);
     rows += to - branch.rows;
     branch.rows = to;
-    chosen.push({ branch, to });
-    points.push({ worth, rows });
+    points.push({ worth, rows, branch, to });
   }
   if (costs) {
     const single = secondsOf(costs, 1);
-    const expected = points.map((point) => {
-      return { tokens: 1 + point.worth, seconds: secondsOf(costs, base + point.rows) };
-    });
-    const rate = Math.max(rateOf(record, expected), 1 / single);
-    const read = (asked.numCausal ?? 1) + probabilities.length;
+    const rate = Math.max(rateOf(record, points, base, costs), 1 / single);
+    const read = asked.numCausal + probabilities.length;
     // Rows pay only where passes that all had them would be quicker than next-token prediction.
-    const nets = points.map((point, index) => {
-      const { tokens, seconds } = expected[index] ?? { tokens: 0, seconds: 0 };
-      const pays = point.rows === 0 || tokens * single > seconds;
+    const nets = points.map((point) => {
+      const seconds = secondsOf(costs, base + point.rows);
+      const pays = point.rows === 0 || (1 + point.worth) * single > seconds;
       return pays ? point.worth - rate * secondsOf(costs, read + point.rows) : -Infinity;
     });
-    chosen = chosen.slice(0, nets.indexOf(Math.max(...nets)));
+    points = points.slice(0, 1 + nets.indexOf(Math.max(...nets)));
     // A single row more would say too much: from one row to two the cost rises most.
-    const size = Math.max(2, chosen.length ? base + (points[chosen.length]?.rows ?? 0) : most);
+    const chosen = points.at(-1)?.rows;
+    const size = Math.max(2, chosen ? base + chosen : most);
     price = Math.max(price, (rate * (secondsOf(costs, size) - single)) / (size - 1));
   }
-  const sizes = new Map(chosen.map(({ branch, to }) => [branch, to - ownRows(branch)]));
+  const sizes = new Map(points.map(({ branch, to }) => [branch, to]));
   /** @type {RowPlan} */
   const plan = { blockSizes: new Array(base).fill(0), alternatives: [], price };
   for (const branch of branches) {
     const size = sizes.get(branch);
     if (size === undefined) continue;
     if (branch.rank === null) plan.blockSizes[branch.place] = size;
-    else plan.alternatives.push([branch.place, branch.rank, size]);
+    else plan.alternatives.push([branch.place, branch.rank, size - 1]);
   }
   return plan;
 }
@@ -199,16 +185,12 @@ function ownRows({ rank }) {
   return rank === null ? 0 : 1;
 }
 
-/**
- * All steps of all branches that bring enough, by falling worth.
- * @param {Branch[]} branches
- */
+/** All steps of all branches that bring enough, by falling worth. @param {Branch[]} branches */
 function unitsOf(branches) {
-  const units = branches.flatMap((branch, index) =>
-    branch.steps.map(({ worth, rows }) => ({ worth: branch.chance * worth, rows, branch, index })),
+  const units = branches.flatMap((branch) =>
+    branch.steps.map(({ worth, rows }) => ({ worth: branch.chance * worth, rows, branch })),
   );
-  const enough = units.filter(({ worth }) => worth > LEAST_WORTH);
-  return enough.sort((a, b) => b.worth - a.worth || a.index - b.index);
+  return units.filter(({ worth }) => worth > LEAST_WORTH).sort((a, b) => b.worth - a.worth);
 }
 
 /**
@@ -233,7 +215,9 @@ function branchesOf(record, chances, alternatives, survival, price) {
   let reached = 1;
   for (const [place, chance] of chances.entries()) {
     let left = reached * (1 - chance);
-    for (const [rank, share] of record.chancesOfOthers(alternatives[place] ?? []).entries()) {
+    for (const [rank, share] of record
+      .chances(alternatives[place] ?? [], "alternatives")
+      .entries()) {
       const other = reached * share;
       const isFirst = other * first > left * usual;
       const steps = isFirst ? before : after;
@@ -251,13 +235,17 @@ function branchesOf(record, chances, alternatives, survival, price) {
 /**
  * Tokens per second so far, drawn to the most that this plan may give.
  * @param {DraftRecord} record
- * @param {{ tokens: number, seconds: number }[]} points
+ * @param {{ worth: number, rows: number }[]} points
+ * @param {number} base
+ * @param {RowCosts} costs
  */
-function rateOf(record, points) {
-  const ratios = points.map(({ tokens, seconds }) => tokens / seconds);
-  const best = points[ratios.indexOf(Math.max(...ratios))] ?? { tokens: 0, seconds: 0 };
-  const tokens = record.rate[0] + PRIOR_WEIGHT * best.tokens;
-  return tokens / (record.rate[1] + PRIOR_WEIGHT * best.seconds);
+function rateOf(record, points, base, costs) {
+  let [tokens, seconds] = [0, 1];
+  for (const point of points) {
+    const time = secondsOf(costs, base + point.rows);
+    if ((1 + point.worth) / time > tokens / seconds) [tokens, seconds] = [1 + point.worth, time];
+  }
+  return (record.rate[0] + PRIOR_WEIGHT * tokens) / (record.rate[1] + PRIOR_WEIGHT * seconds);
 }
 
 /**

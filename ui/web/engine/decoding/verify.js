@@ -104,7 +104,7 @@ export class DraftAndVerify {
       isEnd: last !== undefined && state.endIds.has(last),
       maxRows: max_rows,
       costs: row_costs,
-      numCausal: row_costs === null ? 1 : exactIds.length,
+      numCausal: exactIds.length,
       price: this.plan.price,
     });
   }
