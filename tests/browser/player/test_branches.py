@@ -42,7 +42,7 @@ def intervene(page, key: str, tile: int = 1, passes: int = 1):
     painted(page)
 
 
-def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
+def test_pins_and_branches_grow_a_tree_whose_endings_are_compared_and_decode_starts_afresh(story):
     decode(story)
     expect(story.locator(".sbd-tree")).to_be_hidden()
     first = state(story)
@@ -51,6 +51,10 @@ def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     expect(rows(story).nth(0)).to_contain_text("first run")
     expect(rows(story).nth(1)).to_contain_text(re.compile(r"pin “.*” at 1"))
     expect(rows(story).nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(rows(story).nth(1)).to_contain_text("differ")
+    texts = story.locator(".sbd-ending-text")
+    expect(texts.nth(1).locator(".sbd-differs")).not_to_have_count(0)
+    expect(texts.nth(0)).to_contain_text("The answer is 121.")
     pinned = state(story)["run"]
 
     rows(story).nth(0).click()
@@ -70,6 +74,11 @@ def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     assert state(story)["run"] == first["run"]
     story.keyboard.press("]")
     assert state(story)["run"] == pinned
+    intervene(story, "b", tile=3)
+    depths = rows(story).evaluate_all("all => all.map(n => n.style.getPropertyValue('--depth'))")
+    assert sorted(depths) == ["0", "1", "1", "2"]
+    decode(story)
+    expect(story.locator(".sbd-tree")).to_be_hidden()
 
 
 def test_hasty_and_held_keys_lose_no_run_of_the_tree(story):
@@ -90,20 +99,6 @@ def test_hasty_and_held_keys_lose_no_run_of_the_tree(story):
         assert runs.items() > known.items()
         expect(rows(story)).to_have_count(len(runs))
         known = runs
-
-
-def test_endings_are_compared_a_branch_stands_below_its_run_and_decode_starts_afresh(story):
-    decode(story)
-    intervene(story, "p")
-    expect(rows(story).nth(1)).to_contain_text("differ")
-    texts = story.locator(".sbd-ending-text")
-    expect(texts.nth(1).locator(".sbd-differs")).not_to_have_count(0)
-    expect(texts.nth(0)).to_contain_text("The answer is 121.")
-    intervene(story, "b", tile=3)
-    depths = rows(story).evaluate_all("all => all.map(n => n.style.getPropertyValue('--depth'))")
-    assert depths == ["0", "1", "2"]
-    decode(story)
-    expect(story.locator(".sbd-tree")).to_be_hidden()
 
 
 def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):

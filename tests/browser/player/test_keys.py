@@ -30,6 +30,9 @@ def test_up_and_down_move_between_tiles_and_only_one_is_a_tab_stop(replay):
     expect(replay.locator(FOCUSED)).to_have_attribute("tabindex", "0")
     expect(replay.locator(".sbd-tile[tabindex='0']")).to_have_count(1)
     expect(kicker(replay)).to_have_text("Position 1")
+    for key, count in (("Enter", 1), ("Escape", 0)):
+        replay.keyboard.press(key)
+        expect(replay.locator(".sbd-tile.is-held")).to_have_count(count)
 
 
 def test_a_focused_tile_follows_the_passes_into_the_next_block(replay):
@@ -40,15 +43,6 @@ def test_a_focused_tile_follows_the_passes_into_the_next_block(replay):
     position = replay.locator(FOCUSED + " .sbd-tile-position")
     expect(position).not_to_have_text(re.compile(r"^\d$"))
     expect(kicker(replay)).to_have_text("Position " + position.inner_text())
-
-
-def test_enter_holds_and_escape_lets_go(replay):
-    go_to(replay, 1)
-    replay.keyboard.press("ArrowDown")
-    replay.keyboard.press("Enter")
-    expect(replay.locator(".sbd-tile.is-held")).to_have_count(1)
-    replay.keyboard.press("Escape")
-    expect(replay.locator(".sbd-tile.is-held")).to_have_count(0)
 
 
 @pytest.mark.parametrize("place", [".sbd-stairs-stage", ".sbd-lane .sbd-text"])

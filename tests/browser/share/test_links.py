@@ -51,7 +51,7 @@ def elsewhere(browser):
     context.close()
 
 
-def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browser):
+def test_a_link_replays_the_same_run_in_another_browser(story, elsewhere):
     story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
     advanced(story)
     choose(story, "Solver", "Random")
@@ -60,10 +60,7 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
     decode(story)
     trace = saved_trace(story)
     assert (trace.config.seed, trace.prompt) == (7, "Æ & <b>?\n2+2=4")
-    other = browser.new_context().new_page()
-    other.set_default_timeout(60_000)
-    other.goto(story.url)
-    other.wait_for_selector(".sbd-tile")
+    other = elsewhere(story.url)
     has_begun(other)
     other.wait_for_function(IS_COMPLETE)
     assert saved_trace(other) == trace
@@ -72,7 +69,6 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
     expect(other.get_by_label("Prompt")).to_have_value("Æ & <b>?\n2+2=4")
     expect(other.get_by_label("Solver", exact=True)).to_have_value("Random")
     expect(other.get_by_label("Seed")).to_have_value("7")
-    other.context.close()
 
 
 def result_of(page) -> list[list[str]]:

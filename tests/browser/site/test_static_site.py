@@ -8,7 +8,7 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.trace import Trace
-from scripts.static_site import main, write_site
+from scripts.static_site import write_site
 from tests.browser.compare.test_compare import LANES
 from tests.browser.conftest import decode_button, on_watch, sync_api, turn_to
 from tests.browser.server.test_saved_runs import is_saved
@@ -99,45 +99,16 @@ def test_the_gallery_lanes_and_links_work_from_files(open_page, server):
 SHORT = "prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24"
 
 
-def test_an_address_can_name_another_model(open_page, server):
-    page = open_page(f"{address(server)}?model=models/adapted&{SHORT}")
-    title = page.locator(".sbd-model")
-    expect(title).to_have_text(re.compile(r"^adapted · 0\.\d M parameters · in your browser$"))
-    is_complete(page, "opening")
-    assert page.evaluate(f"{RUN}.main.numCommitted") > 0
-
-
-def test_an_address_that_names_no_model_is_told(contexts, server):
-    page = contexts(False).new_page()
-    try:
-        page.goto(address(server) + "?model=nowhere&view=watch")
-        words = re.compile("^The model’s folder has no manifest.json. .* The recorded runs go on.$")
-        expect(page.locator(".sbd-status-line")).to_have_text(words)
-    finally:
-        page.close()
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (
-            lambda file: file.write_bytes(file.read_bytes()[:-1]),
-            "weights-01.bin is cut off: it",
-        ),
-        (lambda file: file.write_bytes(bytes(file.stat().st_size)), "weights-01.bin was altered,"),
-        (lambda file: file.unlink(), "The model’s folder has no weights-01.bin."),
-    ],
-)
-def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(
-    contexts, site, tmp_path, damage, words
-):
+def test_a_damaged_part_is_told_and_the_recorded_runs_go_on(contexts, site, tmp_path):
     shutil.copytree(site, tmp_path / "site")
-    damage(tmp_path / "site" / "models" / "sbd-nano" / "weights-01.bin")
+    file = tmp_path / "site" / "models" / "sbd-nano" / "weights-01.bin"
+    file.write_bytes(bytes(file.stat().st_size))
     page = contexts(False).new_page()
     with serving(tmp_path / "site") as server:
         page.goto(on_watch(address(server)))
-        expect(page.locator(".sbd-status-line")).to_contain_text(words)
-        expect(page.locator(".sbd-status-line")).to_contain_text("The recorded runs go on.")
+        expect(page.locator(".sbd-status-line")).to_have_text(
+            re.compile(r"weights-01.bin was altered,.* The recorded runs go on\.")
+        )
         page.close()
 
 
@@ -183,19 +154,6 @@ def test_an_address_measures_what_decoding_costs_here(open_page, server):
     assert min(told["tokens_per_second"].values()) > 0
 
 
-def test_a_full_storage_is_told_and_the_model_decodes(contexts, server):
-    page = contexts(False).new_page()
-    try:
-        quota = {"origin": address(server).rstrip("/"), "quotaSize": 1_000_000}
-        page.context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
-        page.goto(on_watch(address(server)))
-        expect(page.get_by_text(HERE)).to_be_visible()
-        expect(page.get_by_text("has no room to keep the model")).to_be_visible()
-        decode_here(page, "What is 12 + 30?")
-    finally:
-        page.close()
-
-
 def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
     open_page, site, tmp_path, exports
 ):
@@ -226,15 +184,6 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path, exports):
     with pytest.raises(ArgumentError, match=r"^out: must be a new or empty folder"):
         write_site(tmp_path, exports)
     assert (tmp_path / "thesis.txt").exists()
-
-
-def test_a_model_that_no_browser_can_run_is_refused(tmp_path, tiny_folders, monkeypatch, capsys):
-    model = str(tiny_folders["gpt2"])
-    words = ["static_site", "--out", str(tmp_path / "out"), "--models", model]
-    monkeypatch.setattr("sys.argv", words)
-    assert main() == 2
-    assert "is of type gpt2, which cannot be exported" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 class Isolating(Quiet):
