@@ -271,24 +271,6 @@ def test_a_base_that_cannot_be_deleted_is_said_to_stay(
     assert "Read-only" in switch_value(opened_with_large, may_manage=True)
 
 
-def test_a_model_that_cannot_be_loaded_is_one_sentence_while_another_decodes(
-    base: FakeBase,
-) -> None:
-    def load() -> object:
-        raise MemoryError
-
-    nano, other = small(), large(load)
-    session = Session(Models([other, nano], first=nano))
-    base.is_there = True
-    running = session.decode(Form(PROMPT, model="small"))
-    next(running)
-    [*_, update] = session.decode(Form(PROMPT, model="large"))
-    assert update.is_error
-    assert "loading it failed inside the program (MemoryError)" in update.message
-    *_, last = running
-    assert not last.is_error
-
-
 def test_models_share_one_line(pair: Models, base: FakeBase) -> None:
     fetched(pair.offer("large"), base)
     session = Session(pair)

@@ -1,13 +1,11 @@
 """The form as a decode: templates with blanks and puzzles, and the sentences that refuse them."""
 
-import json
-
 import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
-from tests.ui.doubles import ANSWER, END, story_model
+from tests.ui.doubles import END, story_model
 from ui.decode.form import Form, message_of, pins_of, puzzle_prompt
 from ui.decode.session import Session
 
@@ -80,16 +78,6 @@ def test_blanks_need_set_block_decoding(model):
     (news,) = Session(model).decode(Form("p", strategy="verify", template="___"))
     assert news.is_error
     assert news.message.startswith("Answer with blanks needs the strategy Set Block Decoding")
-
-
-def test_the_form_with_a_template_decodes_beside_next_token_prediction(model):
-    news = list(Session(model).decode(Form("p", template="1___.")))
-    rows = [json.loads(row) for update in news for row in update.wire.split("\n") if row]
-    assert [offset for offset, _ in rows[0]["lanes"][0]["pinned"]] == [0, 2, 3]
-    ends = {row["lane"]: row["text"] for row in rows if row["type"] == "end"}
-    assert ends["sbd"].startswith("1")
-    assert ends["sbd"].endswith(".")
-    assert ends["ntp"] == ANSWER
 
 
 BAD_PUZZLES = {

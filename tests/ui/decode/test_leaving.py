@@ -8,7 +8,7 @@ from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import counted_caches, story_model
 from ui.decode.client import Client, Visit
 from ui.decode.form import Form, forms_of
-from ui.decode.session import STOPPED_TEXT, Session, Update
+from ui.decode.session import STOPPED_TEXT, Session
 
 
 def test_stop_is_heard_by_what_runs_and_not_by_what_comes_after() -> None:
@@ -119,13 +119,3 @@ def test_a_run_that_nobody_listens_to_ends():
     with pytest.raises(SetBlockDecodingError, match="nobody listens"):
         list(session.traces([Form("p")], deaf_after(5)))
     assert session.queue.num_ahead(session.queue.join()) == 0
-
-
-def test_an_api_race_hears_of_a_leaver_within_a_forward_pass():
-    session = Session(story_model())
-    traces = session.traces([Form("p"), Form("p", strategy="ntp")])
-    assert next(traces) == Update()
-    waiting = session.decode(Form("p"))
-    assert "next" in next(waiting).message
-    traces.close()
-    assert "run" in next(waiting).wire

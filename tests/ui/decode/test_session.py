@@ -41,18 +41,12 @@ BAD_FORMS = {
     "blank prompt": (Form(" \n\t"), "Prompt must not be empty."),
     "no prompt": (Form(None), "Prompt must not be empty."),
     "a list as prompt": (Form(["x"]), "Prompt must not be empty."),
-    "1 MB prompt": (
-        Form("x" * 2**20),
-        "Prompt must be at most 2,000 characters; got 1048576.",
-    ),
+    "1 MB prompt": (Form("x" * 2**20), "Prompt must be at most 2,000 characters; got 1048576."),
     "block beyond drawing": (
         Form("p", strategy="ntp", block_size=65),
-        "Block size must be at most 64 positions on this page; got 65.",
+        "Block size must be at most 64",
     ),
-    "block beyond all": (
-        Form("p", strategy="ntp", block_size=10**9),
-        "Block size must be a whole number >= 1 and <= 1024; got 1000000000.",
-    ),
+    "block beyond all": (Form("p", strategy="ntp", block_size=10**9), "Block size must be a whole"),
     "block too large": (Form("p", block_size=65), "Block size must be from 2 to 16"),
     "block too small": (Form("p", block_size=1), "Block size must be from 2 to 16"),
     "block not a number": (Form("p", block_size="many"), "Block size must be a whole number"),
@@ -70,14 +64,11 @@ BAD_FORMS = {
     "tau above 1": (Form("p", solver="confidence-threshold", tau=1.5), "τ must be a finite"),
     "rows below 0": (
         Form("p", strategy="verify", max_rows=-1),
-        "Rows at most must be a whole number >= 1; got -1.",
+        "Rows at most must be a whole",
     ),
     "rows as text": (Form("p", strategy="verify", max_rows="slow"), "Rows at most must be a whole"),
     "rows and a half": (Form("p", strategy="verify", max_rows=1.5), "Rows at most must be a whole"),
-    "a penalty below 0": (
-        Form("p", repetition_penalty=-1),
-        "Repetition penalty must be a finite number >= 0.1 and <= 100",
-    ),
+    "a penalty below 0": (Form("p", repetition_penalty=-1), "Repetition penalty must be a finite"),
     "a penalty as text": (Form("p", repetition_penalty="1"), "Repetition penalty must be a finite"),
     "no tokens a pass": (Form("p", solver="top-k", k=0), "Tokens per forward pass must be a whole"),
     "unknown measure": (Form("p", solver="top-k", by="luck"), "Best by must be one of"),
@@ -144,28 +135,11 @@ def test_decode_streams_its_lane_then_next_token_prediction_to_the_same_text():
     assert steps["sbd"] < steps["ntp"]
 
 
-def test_verify_decodes_beside_ntp_too():
-    rows = lines(updates(Form("p", strategy="verify")))
-    assert strategies(rows[0]) == ["verify", "ntp"]
-    assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
-
-
 def test_model_without_a_mask_token_decodes_one_lane():
     rows = lines(updates(Form("p", strategy="ntp"), story_model(mask_token_id=None)))
     assert strategies(rows[0]) == ["ntp"]
     (news,) = updates(Form("p"), story_model(mask_token_id=None))
     assert news.message.startswith("Strategy must be ntp")
-
-
-def test_closing_the_stream_frees_the_model_at_once():
-    session = Session(story_model())
-    stream = session.decode(Form("p"))
-    next(stream)
-    waiting = session.decode(Form("p"))
-    assert next(waiting).message == waiting_text(1)
-    stream.close()
-    assert "run" in next(waiting).wire
-    waiting.close()
 
 
 def test_who_waited_as_long_as_anybody_may_is_told_and_leaves_the_line(monkeypatch):
@@ -187,16 +161,6 @@ def test_a_prompt_is_tokenized_once_for_all_lanes():
     *_, last = Session(model).decode(Form("p"))
     assert not last.is_error
     assert asked == ["p"]
-
-
-def test_two_visitors_pins_stay_their_own():
-    session = Session(story_model())
-    pins = [[[1, 4]], [[2, 5], [3, 6]]]
-    first, second = (session.decode(Form("p", pinned=each)) for each in pins)
-    next(first)
-    next(second)
-    held = [list(news)[-1].lane.config.pinned for news in (first, second)]
-    assert held == [{1: 4}, {2: 5, 3: 6}]
 
 
 def test_failed_runs_free_the_model():
@@ -270,18 +234,13 @@ def session():
     return Session(story_model())
 
 
-def test_each_news_holds_one_timing_more_of_both(session):
-    counts = [
-        (len(news["seconds"]), len(news["ntpSeconds"]))
-        for news in timings(session, Form("p", gamma=0.35, ask="r"))
-    ]
+def test_each_news_names_its_run_and_holds_one_timing_more_of_both(session):
+    counts = []
+    for news in timings(session, Form("p", gamma=0.35, ask="r")):
+        counts.append((len(news["seconds"]), len(news["ntpSeconds"])))
+        assert news["run"] == "r"
+        assert min(news["seconds"] + news["ntpSeconds"]) > 0
     assert counts == [(number, number) for number in range(1, NUM_TIMINGS + 1)]
-
-
-def test_seconds_are_those_of_the_engine_and_the_run_is_named(session):
-    *_, news = timings(session, Form("p", gamma=0.35, ask="r"))
-    assert news["run"] == "r"
-    assert all(seconds > 0 for seconds in news["seconds"] + news["ntpSeconds"])
 
 
 def test_bad_settings_are_one_sentence_and_free_the_line(session):

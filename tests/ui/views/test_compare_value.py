@@ -7,11 +7,11 @@ import pytest
 import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.rules import SOLVERS, EntropyBound, LeftToRight
-from tests.ui.doubles import ANSWER, Coming, slowed, story_model
+from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
 from ui.decode.client import LOCAL
 from ui.decode.form import Form, checked, forms_of, lane_name
-from ui.decode.session import LOADING_TEXT, Session, waiting_text
+from ui.decode.session import Session, waiting_text
 from ui.hosting.limits import Limits
 from ui.views.compare import compared
 
@@ -119,28 +119,3 @@ def test_lanes_that_take_too_long_are_shown_as_far_as_they_got(monkeypatch):
     assert news[-1]["text"].startswith("Stopped after")
     ends = {line["lane"]: line["finish"] for line in lines_of(news) if line["type"] == "end"}
     assert ends == dict.fromkeys(LANES, "stopped")
-
-
-def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
-    session = Session(story_model())
-    session.model().forward_batch = None  # type: ignore[assignment]
-    last = json.loads(list(compared(session, ["ntp"], FORM, LOCAL))[-1])
-    assert "log" in last["text"]
-    assert session.queue.num_ahead(session.queue.join()) == 0
-
-
-def test_the_answer_of_verify_is_that_of_next_token_prediction():
-    ends = {
-        line["lane"]: line["text"]
-        for line in lines_of(news_of(["ntp", "verify", "verify:4"], Form("p")))
-        if line["type"] == "end"
-    }
-    assert set(ends.values()) == {ANSWER}
-
-
-def test_lanes_wait_for_their_model_in_words() -> None:
-    coming = Coming(story_model)
-    stream = compared(Session(coming.lazy), ["ntp", "sbd"], FORM, LOCAL)
-    assert json.loads(next(stream))["text"] == LOADING_TEXT
-    coming.go_on.set()
-    assert not json.loads(list(stream)[-1])["is_running"]
