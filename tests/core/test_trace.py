@@ -20,7 +20,7 @@ from sbd_core.rules import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.trace import VERSION
 from tests.conftest import unfused
 from tests.core.decoding.chance_models import END, chance_model
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.prompts import random_ids
 
 
 def many_configs(count: int) -> Iterator[tuple[int, DecodeConfig]]:
@@ -83,13 +83,6 @@ def test_a_token_is_of_the_forward_pass_that_revealed_it_or_committed_it_unrevea
             }
             before += len(event.committed)
     assert out_of_order
-
-
-def test_a_trace_of_the_bundled_model_comes_back_equal(nano) -> None:
-    for strategy in ("sbd", "verify", "ntp"):
-        config = DecodeConfig(strategy=strategy, max_new_tokens=24, temperature=0.7)
-        trace = generate(nano, corpus_texts(1)[0] + ' "\u00e9\u2028\\\U0001f600', config)
-        assert Trace.from_json(trace.to_json()) == trace
 
 
 @pytest.mark.parametrize(
@@ -354,14 +347,12 @@ def test_a_huge_number_in_the_solver_or_the_seed_is_refused_too() -> None:
     assert "seed" in refused(damaged(lambda d: d["config"].update(seed=2**63)))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "1", "null", '"sbd-trace"', "true", "nope", "\x00"])
-def test_text_that_is_no_object_is_refused(text) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "1", "null", '"sbd-trace"', "true", "nope", "\x00", None, 5, b"{}", ["{}"], {}],
+)
+def test_what_is_no_text_of_an_object_is_refused(text) -> None:
     assert refused(text).startswith("trace")
-
-
-@pytest.mark.parametrize("value", [None, 5, b"{}", ["{}"], {}])
-def test_what_is_no_text_is_refused(value) -> None:
-    refused(value)
 
 
 def test_a_trace_cut_off_anywhere_is_refused() -> None:

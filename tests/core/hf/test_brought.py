@@ -1,11 +1,12 @@
 """Model folders as other tools write them: transformers' tokens, or one sentence on why not.
 
-Each test names the tool, and a version of it, that writes such a folder.
+Each test or row names the tool, and a version of it, that writes such a folder.
 """
 
 import json
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,38 +40,13 @@ def rewrite(folder: Path, change) -> None:
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
 
 
-@pytest.fixture
-def refused(folder, capsys):
-    """Checks that each command says in one sentence why, and writes nothing."""
-
-    def check(rule: str) -> None:
-        out, data = folder.parent / "out", folder.parent / "data.jsonl"
-        data.write_text('{"prompt": "a", "answer": "b"}\n')
-        tuned = ["--recipe", "finetune", "--data", f"file:{data}", "--steps", "1"]
-        brief, _ = ["--minutes", "1"], capsys.readouterr()
-        for line in (
-            ["generate", "a", "--model", str(folder)],
-            ["prepare", str(folder), "--out", str(out)],
-            ["train", "--stage", "sbd", "--init", str(folder), "--out", str(out), *tuned],
-            [
-                "train-adapter",
-                "--base",
-                str(folder),
-                "--data",
-                str(data),
-                "--out",
-                str(out),
-                *brief,
-            ],
-            ["evaluate", "--model", str(folder), "--limit", "1"],
-        ):
-            assert main(line) == 2
-            said = capsys.readouterr().err
-            assert said.count("\n") == 1, said
-            assert re.search(rule, said), said
-            assert not out.exists()
-
-    return check
+def refused(folder: Path, rule: str, capsys) -> None:
+    """The command line says in one sentence why."""
+    capsys.readouterr()
+    assert main(["generate", "a", "--model", str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1, said
+    assert re.search(rule, said), said
 
 
 def by_transformers(folder: Path, question: str) -> list[int]:
@@ -88,89 +64,117 @@ def ours(folder: Path, question: str = QUESTION) -> list[int]:
     return list(sbd_core.generate(model, question, CONFIG).token_ids)
 
 
-def test_a_part_that_zero_3_left_empty_is_named(folder, refused) -> None:
-    """DeepSpeed 0.19.8, runtime/zero/partition_parameters.py: a weight is torch.empty(0) unless
-    stage3_gather_16bit_weights_on_model_save gathers it.
-    """
-    name = "model.layers.0.self_attn.q_proj.weight"
-    rewrite(folder, lambda weights: {**weights, name: torch.empty(0)})
-    refused(f"has nothing in {name}: it was saved in parts, as by DeepSpeed ZeRO-3")
+PART = "model.layers.0.self_attn.q_proj"
+LORA, SHARD = f"{PART}.lora_A.default.weight", "model-00002-of-00004.safetensors"
 
 
-def test_weights_of_another_shape_than_the_config_are_named_with_both(folder, refused) -> None:
-    """mergekit 0.1.5 with tokenizer_source: union, whose merge.py sets vocab_size, beside a
-    config.json copied by hand.
-    """
-    edit(folder / "config.json", vocab_size=512)
-    refused(r"lm_head.weight is \(285, 32\) and by its config \(512, 32\)")
+def with_parts(**parts: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Path], None]:
+    """Add or replace {what follows the part's name: its tensor, made of the part's own}."""
+
+    def change(weights: dict) -> dict:
+        own = weights[f"{PART}.weight"]
+        return {**weights, **{f"{PART}.{name}": make(own) for name, make in parts.items()}}
+
+    return lambda folder: rewrite(folder, change)
 
 
-@pytest.mark.parametrize(
-    "prefix", ["_orig_mod.", "module.", "base_model.model."], ids=["compile", "ddp", "peft"]
-)
-def test_weights_under_a_wrappers_names_say_which_they_are(folder, prefix, refused) -> None:
-    """state_dict() of a wrapped model: torch 2.13, compile and DDP; peft 0.21.2."""
-    rewrite(folder, lambda weights: {prefix + name: each for name, each in weights.items()})
-    refused(f"such as lm_head.weight; it has others, such as {prefix}")
+def in_fp8(scale: str, *shape: int) -> Callable[[Path], None]:
+    made = {"weight": lambda own: own.to(torch.float8_e4m3fn), scale: lambda _: torch.ones(shape)}
+    return with_parts(**made)
 
 
-def test_a_shard_that_is_missing_is_named(folder, refused) -> None:
-    """huggingface_hub 2.4.0, hf download broken off."""
+def under(prefix: str) -> Callable[[Path], None]:
+    return lambda folder: rewrite(folder, lambda w: {prefix + name: w[name] for name in w})
+
+
+def quantised(**told: object) -> Callable[[Path], None]:
+    return lambda folder: edit(folder / "config.json", quantization_config=told)
+
+
+def without_a_shard(folder: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(folder)
     (folder / WEIGHTS).unlink()
     model.save_pretrained(folder, max_shard_size="40KB")
-    (folder / "model-00002-of-00004.safetensors").unlink()
-    refused("model-00002-of-00004.safetensors")
+    (folder / SHARD).unlink()
 
 
-def test_lora_weights_within_a_whole_model_are_not_left_out_in_silence(folder, refused) -> None:
-    """peft 0.21.2, save_file(model.state_dict()) beside a base's own weights."""
-    name = "model.layers.0.self_attn.q_proj"
-    rewrite(folder, lambda weights: {**weights, f"{name}.lora_A.default.weight": torch.ones(4, 32)})
-    refused("lora_A.default.weight, without which its other weights mean nothing")
+BROUGHT = {
+    "DeepSpeed 0.19.8, ZeRO-3 not gathered": (
+        with_parts(weight=lambda _: torch.empty(0)),
+        f"has nothing in {PART}.weight: it was saved in parts, as by DeepSpeed ZeRO-3",
+    ),
+    "mergekit 0.1.5, tokenizer_source: union, beside a config copied by hand": (
+        lambda folder: edit(folder / "config.json", vocab_size=512),
+        r"lm_head.weight is \(285, 32\) and by its config \(512, 32\)",
+    ),
+    **{
+        f"state_dict() of a wrapped model, {name}": (
+            under(prefix),
+            f"such as lm_head.weight; it has others, such as {prefix}",
+        )
+        for name, prefix in (
+            ("torch 2.13, compile", "_orig_mod."),
+            ("torch 2.13, DDP", "module."),
+            ("peft 0.21.2", "base_model.model."),
+        )
+    },
+    "huggingface_hub 2.4.0, hf download broken off": (without_a_shard, SHARD),
+    "peft 0.21.2, a LoRA saved beside a base's own weights": (
+        with_parts(**{"lora_A.default.weight": lambda _: torch.ones(4, 32)}),
+        f"{LORA}, without which its other weights mean nothing",
+    ),
+    "llmcompressor 0.14.0.1, fp8 with a scale a channel, the base's config": (
+        in_fp8("weight_scale", 32, 1),
+        f"{PART}.weight_scale, without which",
+    ),
+    "DeepSeek-V3's converter, fp8 with a scale a square of 128, the base's config": (
+        in_fp8("weight_scale_inv", 1, 1),
+        f"{PART}.weight_scale_inv, without which",
+    ),
+    "unsloth's bnb-4bit": (
+        quantised(quant_method="bitsandbytes", load_in_4bit=True, bnb_4bit_quant_type="nf4"),
+        "is quantised by bitsandbytes",
+    ),
+    "GPTQModel 7.7.0": (
+        quantised(quant_method="gptq", bits=4, group_size=128),
+        "is quantised by gptq",
+    ),
+    "AutoAWQ 0.2.9": (
+        quantised(quant_method="awq", zero_point=True, group_size=128, bits=4, version="gemm"),
+        "is quantised by awq",
+    ),
+    "transformers 5.23.0, save_pretrained() on a full disk": (
+        lambda folder: (folder / "generation_config.json").write_text('{"eos_token_id": [1,'),
+        "has a damaged generation_config.json",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("scale", "shape"), [("weight_scale", (32, 1)), ("weight_scale_inv", (1, 1))]
-)
-def test_fp8_weights_without_their_config_are_refused(folder, scale, shape, refused) -> None:
-    """llmcompressor 0.14.0.1, a scale a channel (modifiers/quantization/quantization/base.py), and
-    DeepSeek-V3's converter, one a square of 128; config.json replaced by that of the base.
-    """
-    name = "model.layers.0.self_attn.q_proj"
-    rewrite(
-        folder,
-        lambda weights: {
-            **weights,
-            f"{name}.weight": weights[f"{name}.weight"].to(torch.float8_e4m3fn),
-            f"{name}.{scale}": torch.ones(shape),
-        },
-    )
-    refused(f"{name}.{scale}, without which")
+@pytest.mark.parametrize("tool", BROUGHT)
+def test_a_folder_that_cannot_be_read_says_which_part_and_why(tool, folder, capsys) -> None:
+    damage, rule = BROUGHT[tool]
+    damage(folder)
+    refused(folder, rule, capsys)
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
-        {"quant_method": "gptq", "bits": 4, "group_size": 128},
-        {
-            "quant_method": "awq",
-            "zero_point": True,
-            "group_size": 128,
-            "bits": 4,
-            "version": "gemm",
-            "modules_to_not_convert": None,
-        },
-    ],
-    ids=lambda told: told["quant_method"],
-)
-def test_quantised_weights_are_refused_by_their_method(folder, told, refused) -> None:
-    """transformers' BitsAndBytesConfig, as unsloth's bnb-4bit models have it; GPTQModel 7.7.0
-    (quantization/config.py); AutoAWQ 0.2.9 (awq/models/_config.py, to_transformers_dict()).
-    """
-    edit(folder / "config.json", quantization_config=told)
-    refused(f"is quantised by {told['quant_method']}")
+def test_every_command_says_so_and_writes_nothing(folder, capsys) -> None:
+    edit(folder / "config.json", vocab_size=512)
+    out, data = folder.parent / "out", folder.parent / "data.jsonl"
+    data.write_text('{"prompt": "a", "answer": "b"}\n')
+    tuned = ["--recipe", "finetune", "--data", f"file:{data}", "--steps", "1"]
+    adapted = ["--data", str(data), "--minutes", "1", "--out", str(out)]
+    for line in (
+        ["prepare", str(folder), "--out", str(out)],
+        ["train", "--stage", "sbd", "--init", str(folder), "--out", str(out), *tuned],
+        ["train-adapter", "--base", str(folder), *adapted],
+        ["evaluate", "--model", str(folder), "--limit", "1"],
+    ):
+        capsys.readouterr()
+        assert main(line) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1, said
+        assert "and by its config (512, 32)" in said
+        assert not out.exists()
 
 
 def test_a_head_for_values_is_left_out_with_a_line(folder, caplog) -> None:
@@ -181,12 +185,6 @@ def test_a_head_for_values_is_left_out_with_a_line(folder, caplog) -> None:
     with caplog.at_level(logging.WARNING, "sbd_core"):
         assert ours(folder) == plain
     assert "holds 2 weights that its config does not name, such as v_head" in caplog.text
-
-
-def test_a_broken_generation_config_is_not_taken_for_none(folder, refused) -> None:
-    """transformers 5.23.0, save_pretrained() on a full disk: the end tokens were in that file."""
-    (folder / "generation_config.json").write_text('{"eos_token_id": [1,')
-    refused("has a damaged generation_config.json")
 
 
 def test_tokens_without_a_row_are_named_where_they_are_used(folder) -> None:

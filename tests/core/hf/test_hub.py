@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import pytest
 import yaml
 
 import sbd_core
@@ -100,10 +99,3 @@ def test_what_transformers_alone_cannot_decode_is_refused_in_one_sentence(tmp_pa
         assert said.startswith(f"error: {reason}")
         assert said.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("words", [["export"], ["export", "moon"], ["export", "hub"]])
-def test_a_place_and_a_folder_must_be_named(words, capsys) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(words)
-    assert caught.value.code == 2

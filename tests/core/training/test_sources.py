@@ -19,7 +19,6 @@ from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, read_recipe
 from sbd_core.training.sources import Skipped, mixed, read_source
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_model, tiny_tokenizer
-from tests.core.training.training_runs import all_losses, interrupted_at, train
 
 TINY = Recipe(
     stage="sbd", tasks={"math": 1.0}, steps=3, batch_size=4, learning_rate=0.01, warmup_steps=1,
@@ -27,6 +26,9 @@ TINY = Recipe(
     vocabulary_size=300, tokenizer_examples=20, hidden_size=32, num_layers=1, num_heads=2,
     feed_forward_size=48, max_positions=256,
 )  # fmt: skip
+
+
+SUM = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "It is 4."}]
 
 
 def written(folder: Path, name: str, data: str | bytes) -> str:
@@ -70,6 +72,8 @@ def test_a_jsonl_file_holds_prompts_and_answers_or_texts(tmp_path) -> None:
             "line 1 must have text as content of message 2",
         ),
         ("a.jsonl", '{"prompt": null, "answer": "4"}', "line 1 needs messages"),
+        ("a.jsonl", '{"messages": "hello"}', "must have a list as messages; got 'hello'"),
+        ("a.jsonl", json.dumps({"messages": [*SUM, "a"]}), "in message 3; got 'a'"),
         ("a.jsonl", '{"text": "\\ud800"}', "line 1 must have text as text"),
     ],
 )
@@ -133,22 +137,15 @@ def test_records_too_long_for_a_row_are_left_out_and_an_error_if_all_are(tmp_pat
     both = written(tmp_path, "both.jsonl", f"{json.dumps(long)}\n{json.dumps(short)}")
     recipe = replace(TINY, tasks={}, data=(both,))
     tokenizer = new_model(recipe)[1]
-    assert len({tuple(answer) for _, answer in ExampleStream(recipe, tokenizer).draw(0)}) == 1
+    stream = ExampleStream(recipe, tokenizer)
+    assert len({tuple(answer) for _, answer in stream.draw(0)}) == 1
+    [note] = stream.notes
+    assert "left out 1 that do not fit" in note
+    assert "line 1" in note
+    assert "--row-tokens" in note
     only = written(tmp_path, "only.jsonl", json.dumps(long))
     with pytest.raises(ArgumentError, match="left out 1 that do not fit"):
         ExampleStream(replace(recipe, data=(only,)), tokenizer)
-
-
-def test_a_run_on_a_file_trains_and_resumes_exactly(tmp_path, monkeypatch) -> None:
-    source = written(tmp_path, "a.jsonl", '{"prompt": "2 + 2", "answer": "4"}\n{"text": "Hello."}')
-    recipe = replace(TINY, data=(source,))
-    whole, parted = tmp_path / "whole", tmp_path / "parted"
-    train(recipe, None, whole)
-    with interrupted_at(2, monkeypatch):
-        train(recipe, None, parted, save_every=1)
-    train(recipe, None, parted)
-    assert len(all_losses(whole)) == 3
-    assert all_losses(whole) == all_losses(parted)
 
 
 def test_a_dataset_without_the_package_or_the_hub_is_an_error(monkeypatch) -> None:
@@ -197,9 +194,6 @@ def lines(folder: Path, rows: list[object]) -> str:
 
 def alone(source: str) -> Recipe:
     return replace(TINY, tasks={}, data=(source,), batch_size=2, row_tokens=512, max_positions=512)
-
-
-SUM = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "It is 4."}]
 
 
 def test_chats_that_a_template_wrote_as_text_are_not_learnt_as_letters(tmp_path) -> None:
@@ -323,23 +317,6 @@ def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> N
     assert second.messages[2] == ("assistant", "Yes.")
 
 
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"messages": "hello"}, "must have a list as messages; got 'hello'"),
-        ({"messages": [{"role": "user"}]}, "must have role and content.* in message 1"),
-        ({"messages": [TALK[1], {"content": "a"}]}, "must have role and content.* in message 2"),
-        ({"messages": [TALK[1], "a"]}, "must have role and content.* in message 2; got 'a'"),
-        ({"messages": [TALK[1], {"role": "assistant", "content": 5}]}, "content of message 2"),
-        ({"conversation": TALK}, "needs messages .role, content., conversations"),
-    ],
-)
-def test_a_record_that_lacks_something_is_named_by_its_line(tmp_path, record, message) -> None:
-    source = source_of(tmp_path, {"messages": TALK}, record)
-    with pytest.raises(ArgumentError, match=f": line 2.*{message}"):
-        read_source(source, Skipped(source))
-
-
 def test_a_turn_is_what_the_template_writes_to_the_end_token(chat_tokenizer) -> None:
     said = [(m["role"], m["content"]) for m in TALK[:4]]
     prompt, answer = encode_turn(chat_tokenizer, said, TALK[4]["content"], "it")
@@ -382,12 +359,3 @@ def test_without_a_template_messages_are_refused_and_prompts_stand_as_they_are(t
     text = recipe_of(source_of(tmp_path, {"text": "abcdefgh"}), row_tokens=40, max_block_size=16)
     drawn = {(*prompt, *answer) for prompt, answer in ExampleStream(text, bare).draw(0)}
     assert drawn == {(*bare.encode("abcdefgh"), bare.eos_token_id)}
-
-
-def test_what_is_too_long_for_a_row_is_counted(tmp_path, chat_tokenizer) -> None:
-    long = {"prompt": "a", "answer": "Tara " * 300}
-    stream = ExampleStream(recipe_of(source_of(tmp_path, {"messages": TALK}, long)), chat_tokenizer)
-    [note] = stream.notes
-    assert "left out 1 that do not fit" in note
-    assert "line 2" in note
-    assert "--row-tokens" in note

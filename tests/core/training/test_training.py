@@ -198,22 +198,6 @@ def test_an_edited_number_of_steps_is_a_training_error(whole, tmp_path, step) ->
     assert not (tmp_path / "run").exists()
 
 
-def test_a_data_file_that_vanishes_on_the_way_ends_no_run_and_is_named_later(
-    tmp_path, monkeypatch
-) -> None:
-    file = tmp_path / "texts.txt"
-    file.write_text("Tara has 49 pencils.")
-    recipe = replace(TINY, data=(f"file:{file}",))
-    with interrupted_at(3, monkeypatch, lambda: file.unlink(missing_ok=True)):
-        train(recipe, None, tmp_path / "model", save_every=1)
-    before = weights(tmp_path / "model")
-    with pytest.raises(TrainingError, match=r"texts\.txt: cannot be read|other texts"):
-        train(recipe, None, tmp_path / "model")
-    assert same(before, weights(tmp_path / "model"))
-    file.write_text("Tara has 49 pencils.")
-    train(recipe, None, tmp_path / "model")
-
-
 def test_a_model_folder_that_cannot_be_trained_is_a_training_error(whole, tmp_path) -> None:
     for name in ("model.safetensors", "config.json", "tokenizer.json"):
         init = tmp_path / name
@@ -253,16 +237,13 @@ def test_a_disk_that_fills_leaves_the_last_good_state(
     assert same(weights(out), weights(whole))
 
 
-def test_the_trained_folder_loads_decodes_and_states_its_range(whole) -> None:
+def test_training_lowers_the_loss_and_the_folder_loads_decodes_and_states_its_range(whole) -> None:
+    assert min(losses(whole)[3:]) < losses(whole)[0]
     model = sbd_core.load(whole, device="cpu")
     assert model.block_range == (2, 16)
     trace = generate(model, "2 + 2", DecodeConfig(max_new_tokens=9, block_size=4))
     assert 1 <= trace.num_tokens <= 9
     assert load_file(whole / "model.safetensors")["model.norm.weight"].dtype == torch.bfloat16
-
-
-def test_training_lowers_the_loss(whole) -> None:
-    assert min(losses(whole)[3:]) < losses(whole)[0]
 
 
 def test_the_base_stage_states_no_block_range_and_sbd_starts_from_it(tmp_path) -> None:
@@ -415,18 +396,30 @@ def test_another_init_does_not_go_on_from_a_state(tmp_path) -> None:
         train(TINY, tmp_path / "base0", out)
 
 
-def test_texts_that_changed_do_not_go_on(tmp_path, monkeypatch) -> None:
-    texts = tmp_path / "texts.txt"
-    texts.write_text("Tara has 49 pencils.\n\nThe answer is 7.")
-    recipe = replace(TINY, tasks={}, data=(f"file:{texts}",))
-    with interrupted_at(2, monkeypatch):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file: file.unlink(missing_ok=True),
+        lambda file: file.write_text('{"text": "The answer is 8."}'),
+    ],
+    ids=["gone", "changed"],
+)
+def test_texts_that_vanish_or_change_end_no_run_and_are_named_later(
+    tmp_path, monkeypatch, change
+) -> None:
+    file, good = tmp_path / "texts.jsonl", '{"prompt": "2 + 2", "answer": "4"}\n{"text": "Hello."}'
+    file.write_text(good)
+    recipe = replace(TINY, data=(f"file:{file}",))
+    train(recipe, None, tmp_path / "whole")
+    with interrupted_at(3, monkeypatch, lambda: change(file)):
         train(recipe, None, tmp_path / "model", save_every=1)
-    good = texts.read_text()
-    texts.write_text("The answer is 8.")
-    with pytest.raises(TrainingError, match="other texts"):
+    before = weights(tmp_path / "model")
+    with pytest.raises(TrainingError, match=r"texts\.jsonl: cannot be read|other texts"):
         train(recipe, None, tmp_path / "model")
-    texts.write_text(good)
+    assert same(before, weights(tmp_path / "model"))
+    file.write_text(good)
     train(recipe, None, tmp_path / "model")
+    assert losses(tmp_path / "model") == losses(tmp_path / "whole")
 
 
 def saved(model, tokenizer, folder: Path) -> Path:
