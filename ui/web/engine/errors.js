@@ -4,11 +4,7 @@ export class EngineError extends Error {}
 
 /** A value given by the caller breaks a rule. */
 export class ArgumentError extends EngineError {
-  /**
-   * @param {string} argument
-   * @param {string} rule
-   * @param {unknown} value what was received
-   */
+  /** @param {string} argument @param {string} rule @param {unknown} value what was received */
   constructor(argument, rule, value) {
     super(`${argument}: ${rule}; got ${shown(value)}`);
     this.argument = argument;

@@ -72,10 +72,7 @@ class Scratch {
 
 /** Rows of logits in the runtime's memory, there until the next forward pass. */
 export class Logits {
-  /**
-   * @param {Model} model
-   * @param {number} numRows
-   */
+  /** @param {Model} model @param {number} numRows */
   constructor(model, numRows) {
     this.model = model;
     this.numRows = numRows;
@@ -96,10 +93,7 @@ export class Logits {
 
 /** Keys and values of the causal tokens read so far, input and output of every forward pass. */
 export class Cache {
-  /**
-   * @param {Model} model
-   * @param {number} capacity in positions
-   */
+  /** @param {Model} model @param {number} capacity in positions */
   constructor({ runtime, session, shape, fewestRows }, capacity) {
     const { numLayers, numKvHeads, headSize } = shape;
     const padding = fewestRows > 1 ? /** @type {number} */ (ROW_COUNTS.at(-1)) : 0;

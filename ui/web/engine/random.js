@@ -40,10 +40,7 @@ export class Generator {
     return (y ^ (y >>> 18)) >>> 0;
   }
 
-  /**
-   * torch.randperm(count).
-   * @param {number} count
-   */
+  /** torch.randperm(count). @param {number} count */
   permutation(count) {
     const order = Array.from({ length: count }, (_, index) => index);
     for (let i = 0; i < count - 1; i += 1) {

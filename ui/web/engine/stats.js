@@ -32,11 +32,7 @@ export class LogitStats {
     this.topProbabilities = all.map(({ chances, listed }) => chances.slice(0, listed));
   }
 
-  /**
-   * The measures of some of the rows.
-   * @param {number} start
-   * @param {number} stop
-   */
+  /** The measures of some of the rows. @param {number} start @param {number} stop */
   rows(start, stop) {
     return new LogitStats(this.all.slice(start, stop));
   }
@@ -59,10 +55,7 @@ export class LogitStats {
     );
   }
 
-  /**
-   * The probability of one token a row, whichever it is.
-   * @param {number[]} tokenIds
-   */
+  /** The probability of one token a row, whichever it is. @param {number[]} tokenIds */
   tokenProbabilities(tokenIds) {
     return tokenIds.map((tokenId, index) => {
       const [best = 0, top = 0] = [this.bestIds[index], this.probability[index]];

@@ -115,10 +115,7 @@ export class Tokenizer {
     }
   }
 
-  /**
-   * The text of an answer, special tokens left out.
-   * @param {number[]} ids
-   */
+  /** The text of an answer, special tokens left out. @param {number[]} ids */
   decode(ids) {
     if (!ids.length) return "";
     const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };

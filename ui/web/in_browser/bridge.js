@@ -14,10 +14,7 @@
 /** @type {InBrowser} */
 export const inBrowser = { take: null, isOn: null, compare: null, choose: null };
 
-/**
- * Whether a wish is done in this browser; if not, it is the server's.
- * @param {Wish} wish
- */
+/** Whether a wish is done in this browser; if not, it is the server's. @param {Wish} wish */
 export function doInBrowser(wish) {
   return inBrowser.take?.(wish) ?? false;
 }
@@ -36,10 +33,7 @@ export function sayStatus(text, isError = false, isOfForm = false) {
   document.dispatchEvent(new CustomEvent(SAY_EVENT, { detail: { text, isError, isOfForm } }));
 }
 
-/**
- * @param {(said: Said) => void} hear
- * @param {AbortSignal} signal
- */
+/** @param {(said: Said) => void} hear @param {AbortSignal} signal */
 export function onStatus(hear, signal) {
   /** @param {Event} event */
   const listen = (event) => event instanceof CustomEvent && hear(event.detail);
@@ -56,10 +50,7 @@ export function sayNumAhead(numAhead) {
   document.dispatchEvent(new CustomEvent(LINE_EVENT, { detail: numAhead }));
 }
 
-/**
- * @param {(numAhead: number) => void} hear
- * @param {AbortSignal} signal
- */
+/** @param {(numAhead: number) => void} hear @param {AbortSignal} signal */
 export function onNumAhead(hear, signal) {
   /** @param {Event} event */
   const listen = (event) => event instanceof CustomEvent && hear(Number(event.detail));

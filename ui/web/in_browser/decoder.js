@@ -71,10 +71,7 @@ export class Decoder {
     }
   }
 
-  /**
-   * Decode with another model from the next wish on.
-   * @param {Source} source
-   */
+  /** Decode with another model from the next wish on. @param {Source} source */
   use(source) {
     this.place.source = source;
     this.cancel();
@@ -105,10 +102,7 @@ export class Decoder {
     if (state === "on" || state === "failed") document.dispatchEvent(new Event(SETTLED_EVENT));
   }
 
-  /**
-   * Have a wish done here, if new runs are made here.
-   * @param {Wish} wish
-   */
+  /** Have a wish done here, if new runs are made here. @param {Wish} wish */
   take(wish) {
     if (!this.isOn) return false;
     void this.send(wish);

@@ -131,11 +131,7 @@ function besidePage(path) {
 }
 
 class HereView {
-  /**
-   * @param {HTMLElement} root
-   * @param {Setting} setting
-   * @param {AbortSignal} signal
-   */
+  /** @param {HTMLElement} root @param {Setting} setting @param {AbortSignal} signal */
   constructor(root, setting, signal) {
     this.setting = setting;
     this.root = root;
@@ -350,10 +346,7 @@ class HereView {
     void this.takeOver("The line is long, so your browser decodes.");
   }
 
-  /**
-   * Leave the server's line and decode here.
-   * @param {string} words
-   */
+  /** Leave the server's line and decode here. @param {string} words */
   async takeOver(words) {
     const { asked, decoder } = this;
     if (!asked || decoder.isOn || decoder.state === "failed") return;
@@ -367,10 +360,7 @@ class HereView {
     sayStatus(words);
   }
 
-  /**
-   * Whether a wish is for a model that only the server has.
-   * @param {Wish} wish
-   */
+  /** Whether a wish is for a model that only the server has. @param {Wish} wish */
   isOfServer(wish) {
     const model = wish.kind === "decode" ? String(wish.form.model ?? "") : "";
     return this.root.hidden || (isOffered(model) && model !== this.setting.name);

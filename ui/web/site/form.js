@@ -41,10 +41,7 @@ function field(name, box) {
   );
 }
 
-/**
- * @param {FieldName} name
- * @param {string[]} titles
- */
+/** @param {FieldName} name @param {string[]} titles */
 function choice(name, titles) {
   const options = titles.map((title) => make("option", "", { value: title }, title));
   return field(name, make("select", "", {}, ...options));
@@ -77,10 +74,7 @@ export function showFieldsInUse() {
   }
 }
 
-/**
- * Write settings into the form; fields that are not named stay.
- * @param {Values} values
- */
+/** Write settings into the form; fields that are not named stay. @param {Values} values */
 export function fillForm(values) {
   for (const [name, id] of Object.entries(constants.formIds)) {
     const value = values[name];

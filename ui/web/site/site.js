@@ -16,10 +16,7 @@ import { fillForm, makeFields, showFieldsInUse } from "./form.js";
 const RECORDED_TEXT =
   "This run is recorded, and the form has its settings. Press Decode to run it here.";
 
-/**
- * Show a recorded run of the gallery.
- * @param {{ name: string, is_typed?: boolean }} choice
- */
+/** Show a recorded run of the gallery. @param {{ name: string, is_typed?: boolean }} choice */
 async function choose({ name, is_typed: isTyped }) {
   try {
     const response = await fetch(

@@ -40,11 +40,7 @@ class PendingTokens {
 }
 
 class Block {
-  /**
-   * @param {DecodingState} state
-   * @param {number} start
-   * @param {number} size
-   */
+  /** @param {DecodingState} state @param {number} start @param {number} size */
   constructor(state, start, size) {
     const { maskId, endIds, settings } = state;
     const pinned = new Map(settings.pinned);
@@ -243,11 +239,7 @@ class CausalFirstDecoding {
   }
 }
 
-/**
- * The way of the settings' solver.
- * @param {DecodingState} state
- * @returns {Strategy}
- */
+/** The way of the settings' solver. @param {DecodingState} state @returns {Strategy} */
 export function setBlockDecoding(state) {
   const isCausal = state.settings.solver.name === CAUSAL_FIRST;
   return isCausal ? new CausalFirstDecoding(state) : new SetBlockDecoding(state);

@@ -131,10 +131,7 @@ function readSolver(given) {
   return found;
 }
 
-/**
- * @param {Settings} settings
- * @returns {[number, number][]}
- */
+/** @param {Settings} settings @returns {[number, number][]} */
 function readPinned({ pinned, strategy, solver, max_new_tokens }) {
   if (pinned.length && strategy !== "sbd")
     throw new ArgumentError("pinned", "needs strategy sbd", strategy);
@@ -153,24 +150,14 @@ function readPinned({ pinned, strategy, solver, max_new_tokens }) {
   return [...pinned].sort(([a], [b]) => a - b);
 }
 
-/**
- * @param {string} argument
- * @param {unknown} value
- * @param {number} low
- * @param {number} high
- */
+/** @param {string} argument @param {unknown} value @param {number} low @param {number} high */
 export function requireNumber(argument, value, low, high = Infinity) {
   const rule = `must be a finite number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
   const isIn = typeof value === "number" && Number.isFinite(value) && value >= low && value <= high;
   if (!isIn) throw new ArgumentError(argument, rule, value);
 }
 
-/**
- * @param {string} argument
- * @param {unknown} value
- * @param {number} low
- * @param {number} high
- */
+/** @param {string} argument @param {unknown} value @param {number} low @param {number} high */
 function requireWhole(argument, value, low, high = Infinity) {
   const rule = `must be a whole number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
   const isIn = Number.isSafeInteger(value) && Number(value) >= low && Number(value) <= high;

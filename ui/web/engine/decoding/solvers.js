@@ -91,11 +91,7 @@ function countEntropyBound(entropies, gamma) {
   return entropies.length;
 }
 
-/**
- * How many of the first sum to at most gamma.
- * @param {number[]} entropies
- * @param {number} gamma
- */
+/** How many of the first sum to at most gamma. @param {number[]} entropies @param {number} gamma */
 function countWithin(entropies, gamma) {
   let sum = 0;
   const end = entropies.findIndex((entropy) => {

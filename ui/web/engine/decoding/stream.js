@@ -43,10 +43,7 @@ export async function* stream(checkpoint, promptIds, settings) {
   }
 }
 
-/**
- * Rows that a forward pass of verify may have beyond the answer.
- * @param {Settings} settings
- */
+/** Rows that a forward pass of verify may have beyond the answer. @param {Settings} settings */
 function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }) {
   const allowed = most ?? costs?.at(-1)?.[0] ?? 1;
   const every = (size + 1) * (size + 1 + NUM_ALTERNATIVES * (size + 1));

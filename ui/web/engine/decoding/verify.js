@@ -88,10 +88,7 @@ export class DraftAndVerify {
     return { numCausal: numCausal - 1, tokenIds: [alternative, ...masks], isAlternative: true };
   }
 
-  /**
-   * Plan the rows of the next forward pass besides the draft.
-   * @returns {RowPlan}
-   */
+  /** Plan the rows of the next forward pass besides the draft. @returns {RowPlan} */
   nextPlan() {
     const { state, draft, exactIds } = this;
     const { block_size, max_rows, row_costs } = state.settings;
@@ -109,10 +106,7 @@ export class DraftAndVerify {
     });
   }
 
-  /**
-   * @param {Span} span
-   * @returns {number[]}
-   */
+  /** @param {Span} span @returns {number[]} */
   masks(span) {
     return new Array(span.size).fill(this.state.maskId);
   }
@@ -181,11 +175,7 @@ export class DraftAndVerify {
     });
   }
 
-  /**
-   * @param {LogitStats} stats
-   * @param {number[]} chosen
-   * @param {boolean} [isBehindRejected]
-   */
+  /** @param {LogitStats} stats @param {number[]} chosen @param {boolean} [isBehindRejected] */
   drafted(stats, chosen, isBehindRejected = false) {
     const { state, record, plan } = this;
     const own = stats.probability.slice(1);

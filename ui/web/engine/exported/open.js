@@ -132,10 +132,7 @@ async function partsOf({ parts }, files) {
   return data;
 }
 
-/**
- * @param {Weights} weights
- * @param {Shape} shape
- */
+/** @param {Weights} weights @param {Shape} shape */
 function samplerHead(weights, { hidden }) {
   const headName = weights.has(HEAD) ? HEAD : EMBEDDING;
   const tables = weights.only([...new Set([EMBEDDING, headName])]);
@@ -183,19 +180,12 @@ function numParameters({ tensors }) {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/**
- * @param {string} file
- * @returns {never}
- */
+/** @param {string} file @returns {never} */
 function missing(file) {
   throw new ModelError(`The model’s export has no ${file}.`);
 }
 
-/**
- * @param {string | null} text
- * @param {string} [name]
- * @returns {Record<string, any>}
- */
+/** @param {string | null} text @param {string} [name] @returns {Record<string, any>} */
 function jsonOf(text, name = "tokenizer.json") {
   if (text === null) return {};
   try {

@@ -75,10 +75,7 @@ export class Weights {
     return { rows: many, columns, values };
   }
 
-  /**
-   * A graph's file of weights.
-   * @param {Graph} graph
-   */
+  /** A graph's file of weights. @param {Graph} graph */
   fileOf({ bytes, weights }) {
     const file = new Uint8Array(bytes);
     for (const weight of weights) {

@@ -130,10 +130,7 @@ function blankLength(blank) {
   throw new ArgumentError("template", rule, blank[0]);
 }
 
-/**
- * One line for the visitor: which field, which rule, what it got.
- * @param {unknown} error
- */
+/** One line for the visitor: which field, which rule, what it got. @param {unknown} error */
 export function messageOf(error) {
   if (!(error instanceof EngineError))
     return "The decode failed inside this browser; its console says where.";

@@ -47,10 +47,7 @@ export function laneTitle(lane) {
   return `${kindTitle(kind)}, ${words}`;
 }
 
-/**
- * An explanation of how a lane decodes.
- * @param {string} lane
- */
+/** An explanation of how a lane decodes. @param {string} lane */
 export function laneWords(lane) {
   const [kind = ""] = lane.split(":");
   return GLOSSARY[kind]?.words ?? SOLVER_LINES[kind] ?? "";

@@ -68,10 +68,7 @@ export class Session {
     return this.turn;
   }
 
-  /**
-   * Everything the page shows of one decode.
-   * @param {Form} form
-   */
+  /** Everything the page shows of one decode. @param {Form} form */
   async decode(form) {
     const ask = String(form.ask ?? "").slice(0, MAX_ASK);
     await this.tell("decode", () => this.open(form), ask);
@@ -115,10 +112,7 @@ export class Session {
     }
   }
 
-  /**
-   * The lanes of a form, the main one first; checked and not started.
-   * @param {Form} form
-   */
+  /** The lanes of a form, the main one first; checked and not started. @param {Form} form */
   async open(form) {
     const { prompt, promptIds, settings } = await openForm(this.checkpoint, form);
     const main = new Lane(this.checkpoint, prompt, promptIds, settings);
@@ -168,10 +162,7 @@ export class Session {
     if (isCut) this.say({ about, wire: "stop", isRunning: true });
   }
 
-  /**
-   * One decode made a few times, for its median and range.
-   * @param {Form} form
-   */
+  /** One decode made a few times, for its median and range. @param {Form} form */
   async time(form) {
     const turn = this.begin();
     const timing = {
@@ -229,10 +220,7 @@ export class Session {
     }
   }
 
-  /**
-   * @param {News["about"]} about
-   * @param {unknown} error
-   */
+  /** @param {News["about"]} about @param {unknown} error */
   fail(about, error) {
     if (!(error instanceof EngineError)) console.error(error);
     this.say({ about, text: messageOf(error), isError: true, isRunning: false });

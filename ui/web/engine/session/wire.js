@@ -17,10 +17,7 @@ const NOT_CHECKED = {
 };
 
 export class RunLines {
-  /**
-   * @param {string} runId
-   * @param {Checkpoint} checkpoint
-   */
+  /** @param {string} runId @param {Checkpoint} checkpoint */
   constructor(runId, checkpoint) {
     this.runId = runId;
     this.checkpoint = checkpoint;
@@ -61,11 +58,7 @@ export class RunLines {
     });
   }
 
-  /**
-   * One forward pass of a lane.
-   * @param {string} lane
-   * @param {StepEvent} event
-   */
+  /** One forward pass of a lane. @param {string} lane @param {StepEvent} event */
   step(lane, event) {
     return this.line("step", { lane, tokens: this.texts(mentionedIds(event)), ...event });
   }
@@ -80,10 +73,7 @@ export class RunLines {
     return this.line("end", { lane, finish, text, verdict: NOT_CHECKED });
   }
 
-  /**
-   * Texts of the tokens that no line has named yet.
-   * @param {number[]} ids
-   */
+  /** Texts of the tokens that no line has named yet. @param {number[]} ids */
   texts(ids) {
     const fresh = [...new Set(ids)].filter((id) => !this.sent.has(id));
     for (const id of fresh) this.sent.add(id);
