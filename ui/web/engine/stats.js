@@ -15,89 +15,52 @@ const NUM_BEST = 2; // the margin is between two
  */
 
 /**
- * One row: its likeliest tokens, best first, their probabilities, its entropy in nats; listed: how
- * many of the tokens are told; logits: of the row, there until the next forward pass.
- * @typedef {{ ids: number[], chances: number[], entropy: number, listed: number, logits: () => Float32Array }} Row
+ * One row: its likeliest token and that one's probability, how much that is above the next one's, its
+ * entropy in nats, the tokens listed, best first; logits: of the row, there until the next forward pass.
+ * @typedef {{ bestId: number, probability: number, margin: number, entropy: number, topIds: number[], topProbabilities: number[], logits: () => Float32Array }} Row
  */
 
-export class LogitStats {
-  /** @param {Row[]} all */
-  constructor(all) {
-    this.all = all;
-    this.entropy = all.map(({ entropy }) => entropy);
-    this.bestIds = all.map(({ ids }) => ids[0] ?? 0);
-    this.probability = all.map(({ chances }) => chances[0] ?? 0);
-    this.margin = all.map(({ chances: [first = 0, second = 0] }) => first - second);
-    this.topIds = all.map(({ ids, listed }) => ids.slice(0, listed));
-    this.topProbabilities = all.map(({ chances, listed }) => chances.slice(0, listed));
-  }
+/** A row with logits of its own, which outlive the next forward pass. @param {Row} row @returns {Row} */
+export function kept(row) {
+  const own = row.logits().slice();
+  return { ...row, logits: () => own };
+}
 
-  /** The measures of some of the rows. @param {number} start @param {number} stop */
-  rows(start, stop) {
-    return new LogitStats(this.all.slice(start, stop));
-  }
-
-  /**
-   * The measures of rows that stand one after the other, made in parts.
-   * @param {LogitStats[]} parts
-   */
-  static joined(parts) {
-    return new LogitStats(parts.flatMap(({ all }) => all));
-  }
-
-  /** One row with logits of its own, which outlive the next forward pass. @param {number} index */
-  kept(index) {
-    return new LogitStats(
-      this.all.slice(index, index + 1).map((one) => {
-        const own = one.logits().slice();
-        return { ...one, logits: () => own };
-      }),
-    );
-  }
-
-  /** The probability of one token a row, whichever it is. @param {number[]} tokenIds */
-  tokenProbabilities(tokenIds) {
-    return tokenIds.map((tokenId, index) => {
-      const [best = 0, top = 0] = [this.bestIds[index], this.probability[index]];
-      const row = tokenId === best ? null : this.all[index]?.logits();
-      return row ? top * Math.exp((row[tokenId] ?? 0) - (row[best] ?? 0)) : top;
-    });
-  }
+/** The probability of a token, whichever it is. @param {Row} row @param {number} tokenId */
+export function probabilityOf({ bestId, probability, logits }, tokenId) {
+  if (tokenId === bestId) return probability;
+  const own = logits();
+  return probability * Math.exp((own[tokenId] ?? 0) - (own[bestId] ?? 0));
 }
 
 /**
- * Measure rows of logits. Logits of forbidden tokens are -infinity in them afterwards. Raises
+ * The measures of rows of logits. Logits of forbidden tokens are -infinity in them afterwards. Raises
  * ModelError for logits that are no numbers.
  * @param {Logits} logits
  * @param {number} start
  * @param {number} stop
  * @param {StatsSpec} spec
+ * @returns {Row[]}
  */
-export function computeLogitStats(logits, start, stop, { forbiddenIds, numTop }) {
-  return new LogitStats(
-    Array.from({ length: stop - start }, (_, index) => {
-      const own = () => logits.row(start + index);
-      const row = own();
-      for (const id of forbiddenIds) {
-        if (!((row[id] ?? 0) < Infinity)) throw notNumbers();
-        row[id] = -Infinity;
-      }
-      return { ...measure(row, Math.max(numTop, NUM_BEST)), listed: numTop, logits: own };
-    }),
-  );
+export function measureRows(logits, start, stop, { forbiddenIds, numTop }) {
+  return Array.from({ length: stop - start }, (_, index) => {
+    const own = () => logits.row(start + index);
+    const row = own();
+    for (const id of forbiddenIds) {
+      if (!((row[id] ?? 0) < Infinity)) throw notNumbers();
+      row[id] = -Infinity;
+    }
+    return { ...measure(row, numTop), logits: own };
+  });
 }
 
 function notNumbers() {
   return new ModelError("The model gave logits that are NaN, infinite or all -infinity.");
 }
 
-/**
- * The entropy in nats of a row's softmax, its likeliest tokens, and their probabilities.
- * @param {Float32Array} row
- * @param {number} count of tokens
- */
-function measure(row, count) {
-  const ids = topOf(row, Math.min(count, row.length));
+/** All of a row but its logits. @param {Float32Array} row @param {number} numTop tokens listed */
+function measure(row, numTop) {
+  const ids = topOf(row, Math.min(Math.max(numTop, NUM_BEST), row.length));
   const [best = 0] = ids;
   const most = row[best] ?? NaN;
   let [others, weighted] = [0, 0]; // besides the best token, whose share would take their digits
@@ -112,7 +75,15 @@ function measure(row, count) {
   if (!Number.isFinite(most + others)) throw notNumbers();
   const whole = 1 + others;
   const chances = ids.map((id) => Math.exp((row[id] ?? 0) - most) / whole);
-  return { ids, chances, entropy: Math.log1p(others) - weighted / whole };
+  const [probability = 0, second = 0] = chances;
+  return {
+    bestId: best,
+    probability,
+    margin: probability - second,
+    entropy: Math.log1p(others) - weighted / whole,
+    topIds: ids.slice(0, numTop),
+    topProbabilities: chances.slice(0, numTop),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { cutAfterEnd } from "./state.js";
 
-/** @import { LogitStats } from "../stats.js" */
+/** @import { Row } from "../stats.js" */
 
 /**
  * Guesses for the positions after the exact tokens.
@@ -40,19 +40,19 @@ export function behind(sure, draft) {
 
 /**
  * The draft that a block's rows make; its first position is known exactly by another row.
- * @param {LogitStats} stats
- * @param {number[]} chosen a token a row
+ * @param {Row[]} rows
  * @param {number} length of the draft, unless it ends before
  * @param {Set<number>} endIds
  * @returns {Draft}
  */
-export function draftOf(stats, chosen, length, endIds) {
-  const tokenIds = cutAfterEnd(chosen.slice(1, length + 1), endIds);
-  const own = stats.rows(1, tokenIds.length + 1);
+export function draftOf([, ...rows], length, endIds) {
+  const ids = rows.slice(0, length).map(({ bestId }) => bestId);
+  const tokenIds = cutAfterEnd(ids, endIds);
+  const own = rows.slice(0, tokenIds.length);
   return {
     tokenIds,
-    probabilities: own.probability,
-    alternatives: own.topIds.map((_, row) => othersOf(own, row, endIds)),
+    probabilities: own.map(({ probability }) => probability),
+    alternatives: own.map((row) => othersOf(row, endIds)),
     numSure: 0,
   };
 }
@@ -60,14 +60,12 @@ export function draftOf(stats, chosen, length, endIds) {
 /**
  * The tokens listed of a row but the best. An end is no use: where the answer ends the check says so,
  * and nothing stands behind it.
- * @param {LogitStats} stats
- * @param {number} row
+ * @param {Row} row
  * @param {Set<number>} endIds
  */
-function othersOf(stats, row, endIds) {
-  const chances = stats.topProbabilities[row] ?? [];
-  const listed = (stats.topIds[row] ?? []).map((id, rank) => {
-    return /** @type {[number, number]} */ ([id, chances[rank] ?? 0]);
+function othersOf({ topIds, topProbabilities }, endIds) {
+  const listed = topIds.map((id, rank) => {
+    return /** @type {[number, number]} */ ([id, topProbabilities[rank] ?? 0]);
   });
   return listed.slice(1).filter(([id]) => !endIds.has(id));
 }

@@ -20,14 +20,14 @@ export class NextTokenPrediction {
   /** @param {Logits} logits */
   finish(logits) {
     const { state } = this;
-    const stats = state.causalStats(logits, 1, state.isRecorded);
+    const rows = state.causalRows(logits, 1, state.isRecorded);
     const position = state.answer.length;
-    this.causalIds = stats.bestIds;
-    const hindsight = makeHindsight(this.causalIds, stats, position);
+    this.causalIds = rows.map(({ bestId }) => bestId);
+    const hindsight = makeHindsight(this.causalIds, rows, position);
     return state.event(
       { start: position, size: 1 },
       {
-        masked: state.isRecorded ? maskedPositions(stats, [0], position) : [],
+        masked: state.isRecorded ? maskedPositions(rows, position) : [],
         reveals: revealsOf(hindsight),
         committed: this.causalIds,
         hindsight,

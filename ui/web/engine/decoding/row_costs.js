@@ -2,7 +2,7 @@
 // sbd_core/decoding/row_costs.py.
 
 import { Cache } from "../model.js";
-import { computeLogitStats } from "../stats.js";
+import { measureRows } from "../stats.js";
 import { NUM_ALTERNATIVES } from "./draft_tree.js";
 
 /** @import { Checkpoint } from "../exported/open.js" */
@@ -51,10 +51,10 @@ async function measureRowCosts({ model, maskId: mask, samplerHead }) {
     });
     const first = Math.min(numCausal, MAX_CAUSAL);
     const stop = Math.min(logits.numRows, first + NUM_DRAFTED);
-    computeLogitStats(logits, 0, first, spec);
+    measureRows(logits, 0, first, spec);
     const follow = samplerHead?.begin(logits, Math.min(first + 1, stop), stop);
     for (let row = first + 1; row < stop; row += 1) follow?.(row - first - 1, 0);
-    computeLogitStats(logits, first, stop, drafted);
+    measureRows(logits, first, stop, drafted);
     return (performance.now() - began) / 1000;
   };
   try {

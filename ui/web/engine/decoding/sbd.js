@@ -2,38 +2,34 @@
 // of a block also reads the block before it causally, which puts it in the KV cache;
 // CausalFirstDecoding takes the block's first token from the last of those causal rows.
 
-import { LogitStats } from "../stats.js";
+import { kept } from "../stats.js";
 import { CAUSAL_FIRST } from "./settings.js";
 import { ranked } from "./solvers.js";
 import { cutAfterEnd, makeHindsight, maskedPositions, sixDigits } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
+/** @import { Row } from "../stats.js" */
 /** @import { DecodingState, Hindsight, Reveal, Span, Strategy } from "./state.js" */
 
 /** Revealed tokens that the next forward pass reads, and with it scores. */
 class PendingTokens {
-  /** @param {LogitStats} before of the prompt's last token alone */
+  /** @param {Row} before of the prompt's last token */
   constructor(before) {
     /** @type {number[]} */
     this.tokenIds = [];
     this.start = 0;
-    this.before = before.kept(0);
+    this.before = kept(before);
   }
 
   /**
    * Rescore the tokens by the causal rows, a row for each; they are then in the cache. A token is
    * scored by the row of the token before it.
-   * @param {LogitStats} stats
-   * @returns {Hindsight[]}
+   * @param {Row[]} rows
    */
-  rescoreAndClear(stats) {
-    const last = this.tokenIds.length - 1;
-    const hindsight = [
-      ...makeHindsight(this.tokenIds.slice(0, 1), this.before, this.start),
-      ...makeHindsight(this.tokenIds.slice(1), stats.rows(0, last), this.start + 1),
-    ];
+  rescoreAndClear(rows) {
+    const hindsight = makeHindsight(this.tokenIds, [this.before, ...rows], this.start);
     this.start += this.tokenIds.length;
-    this.before = stats.kept(last);
+    this.before = kept(rows.at(-1) ?? this.before);
     this.tokenIds = [];
     return hindsight;
   }
@@ -84,18 +80,16 @@ class Block {
   /**
    * Fix the tokens at offsets `order`, out of one for every position of the block.
    * @param {number[]} order
-   * @param {number[]} tokenIds
-   * @param {LogitStats} stats
+   * @param {Row[]} rows
    * @returns {Reveal[]}
    */
-  reveal(order, tokenIds, stats) {
-    const probabilities = stats.tokenProbabilities(tokenIds);
-    return order.map((offset, rank) => {
-      const tokenId = tokenIds[offset] ?? 0;
-      this.tokenIds[offset] = tokenId;
-      const probability = sixDigits(probabilities[offset] ?? 0);
-      return [this.start + offset, tokenId, rank, probability];
-    });
+  reveal(order, rows) {
+    return order.flatMap((offset, rank) =>
+      rows.slice(offset, offset + 1).map(({ bestId, probability }) => {
+        this.tokenIds[offset] = bestId;
+        return [this.start + offset, bestId, rank, sixDigits(probability)];
+      }),
+    );
   }
 }
 
@@ -146,13 +140,14 @@ class SetBlockDecoding {
   finish(logits) {
     const { state, pending, block } = this;
     if (!pending || !block) {
-      this.pending = new PendingTokens(state.causalStats(logits, 1));
+      const [last] = state.causalRows(logits, 1);
+      if (last) this.pending = new PendingTokens(last);
       return state.event({ start: 0, size: 0 });
     }
     const numPending = pending.tokenIds.length;
     /** @type {Hindsight[]} */
     let hindsight = [];
-    if (numPending) hindsight = pending.rescoreAndClear(state.causalStats(logits, numPending));
+    if (numPending) hindsight = pending.rescoreAndClear(state.causalRows(logits, numPending));
     const revealed = block.size ? this.revealed(block, logits, numPending) : {};
     const final = block.finalTokenIds;
     const committed = [...this.waiting, ...(final ?? [])];
@@ -173,12 +168,11 @@ class SetBlockDecoding {
   revealed(block, logits, first) {
     const { state } = this;
     block.keepOpen(logits, first);
-    const stats = state.blockStats(logits, first, block.tokenIds);
-    const tokenIds = stats.bestIds;
+    const rows = state.blockRows(logits, first, block.tokenIds);
     const offsets = block.masked();
-    const masked = maskedPositions(stats, offsets, block.start);
-    const order = ranked(state.settings.solver, stats, offsets, state.generator);
-    return { masked, reveals: block.reveal(order, tokenIds, stats) };
+    const masked = maskedPositions(rows, block.start, undefined, offsets);
+    const order = ranked(state.settings.solver, rows, offsets, state.generator);
+    return { masked, reveals: block.reveal(order, rows) };
   }
 }
 
@@ -208,33 +202,28 @@ class CausalFirstDecoding {
     const { state, block } = this;
     const read = this.pending?.tokenIds ?? [];
     const numCausal = read.length || 1;
-    const causal = state.causalStats(logits, numCausal, true);
-    const first = causal.rows(numCausal - 1, numCausal);
+    const causal = state.causalRows(logits, numCausal, true);
+    const first = causal.slice(numCausal - 1);
     const hindsight = this.pending ? this.pending.rescoreAndClear(causal) : [];
-    const pending = this.pending ?? new PendingTokens(first);
-    this.pending = pending;
-    const exact = [...read.slice(1), ...first.bestIds];
+    for (const row of first) this.pending ??= new PendingTokens(row);
+    const exact = [...read.slice(1), ...first.map(({ bestId }) => bestId)];
     const stop = numCausal + block.size;
-    const [guesses, chosen] = state.draft(logits, numCausal, stop, exact, true);
-    const rest = guesses.rows(1, block.size);
-    const tokenIds = [...exact.slice(-1), ...chosen.slice(1)];
-    const stats = LogitStats.joined([first, rest]);
-    const offsets = [...new Array(block.size).keys()];
-    const order = ranked(state.settings.solver, stats, offsets, state.generator);
-    const committed = cutAfterEnd(tokenIds.slice(0, order.length), state.endIds);
-    pending.tokenIds.push(...committed);
-    const probabilities = [
-      ...first.tokenProbabilities(tokenIds.slice(0, 1)),
-      ...rest.tokenProbabilities(tokenIds.slice(1)),
-    ];
+    const rows = [...first, ...state.draft(logits, numCausal, stop, exact, true).slice(1)];
+    const order = ranked(state.settings.solver, rows, [...rows.keys()], state.generator);
+    const chosen = rows.slice(0, order.length);
+    const ids = chosen.map(({ bestId }) => bestId);
+    const committed = cutAfterEnd(ids, state.endIds);
+    this.pending?.tokenIds.push(...committed);
     /** @type {Reveal[]} */
-    const reveals = committed.map((tokenId, rank) => [
-      block.start + rank,
-      tokenId,
-      rank,
-      sixDigits(probabilities[rank] ?? 0),
-    ]);
-    const masked = maskedPositions(stats, offsets, block.start);
+    const reveals = chosen
+      .slice(0, committed.length)
+      .map(({ bestId, probability }, rank) => [
+        block.start + rank,
+        bestId,
+        rank,
+        sixDigits(probability),
+      ]);
+    const masked = maskedPositions(rows, block.start);
     return state.event(block, { masked, reveals, committed, hindsight });
   }
 }

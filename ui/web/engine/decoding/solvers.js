@@ -4,19 +4,20 @@
 import { ArgumentError } from "../errors.js";
 
 /** @import { Generator } from "../random.js" */
+/** @import { Row } from "../stats.js" */
 /** @import { Solver } from "./settings.js" */
-
-/** @typedef {{ probability: number[], margin: number[], entropy: number[] }} Scores one a position */
 
 /**
  * The positions to reveal, the rule's first choice first.
  * @param {Solver} solver
- * @param {Scores} scores
+ * @param {Row[]} rows of every position
  * @param {number[]} masked left to right
  * @param {Generator} generator used by `random` alone
  */
-export function ranked(solver, scores, masked, generator) {
-  const { entropy, probability, margin } = scores;
+export function ranked(solver, rows, masked, generator) {
+  const entropy = rows.map((row) => row.entropy);
+  const probability = rows.map((row) => row.probability);
+  const margin = rows.map((row) => row.margin);
   const { gamma, k } = solver;
   /** @param {number[]} values @param {number[]} order */
   const of = (values, order) => order.map((position) => values[position] ?? 0);

@@ -2,12 +2,12 @@
 // sbd_core/decoding/state.py; an event is one of a trace file.
 
 import { Generator } from "../random.js";
-import { computeLogitStats, LogitStats } from "../stats.js";
+import { measureRows, probabilityOf } from "../stats.js";
 
 /** @import { EventData } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Cache, PredraftBlock, ForwardRequest, Logits } from "../model.js" */
-/** @import { StatsSpec } from "../stats.js" */
+/** @import { Row, StatsSpec } from "../stats.js" */
 /** @import { Settings } from "./settings.js" */
 
 /** @typedef {{ start: number, size: number }} Span positions of the answer */
@@ -124,9 +124,9 @@ export class DecodingState {
    * @param {number} stop
    * @param {boolean} isRecorded all that solver and record need, too
    */
-  causalStats(logits, stop, isRecorded = false) {
+  causalRows(logits, stop, isRecorded = false) {
     const spec = isRecorded ? this.blockSpec : this.causalSpec;
-    return this.stats(logits, 0, stop, spec, (row) => this.unsure.slice(0, row));
+    return this.rows(logits, 0, stop, spec, (row) => this.unsure.slice(0, row));
   }
 
   /**
@@ -135,26 +135,16 @@ export class DecodingState {
    * @param {number} start
    * @param {number[]} blockIds as the model read them; a row counts the tokens known at its left
    */
-  blockStats(logits, start, blockIds) {
+  blockRows(logits, start, blockIds) {
     const known = (/** @type {number} */ row) =>
       blockIds.slice(0, row).filter((id) => id !== this.maskId);
     const before = (/** @type {number} */ row) => [...this.unsure, ...known(row)];
-    return this.stats(logits, start, start + blockIds.length, this.blockSpec, before);
+    return this.rows(logits, start, start + blockIds.length, this.blockSpec, before);
   }
 
   /**
-   * Measure the causal row of an alternative, as a check needs it.
-   * @param {Logits} logits
-   * @param {number} row
-   * @param {number[]} before the tokens of this forward pass that stand before the one it predicts
-   */
-  alternativeStats(logits, row, before) {
-    return this.stats(logits, row, row + 1, this.causalSpec, () => before);
-  }
-
-  /**
-   * Measure a block's rows and choose a token for each. With a penalty or a sampler head the tokens
-   * are chosen left to right, each by the row that counts those before it.
+   * Measure a block's rows. With a penalty or a sampler head their tokens are chosen left to right,
+   * each by the row that counts those before it.
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
@@ -162,28 +152,22 @@ export class DecodingState {
    *   block's first position
    * @param {boolean} isRecorded all that the record needs, too
    * @param {number} numTop tokens listed a row, at least
-   * @returns {[LogitStats, number[]]}
    */
   draft(logits, start, stop, exact, isRecorded, numTop = 0) {
     const own = isRecorded ? this.blockSpec : this.causalSpec;
     const spec = { ...own, numTop: Math.max(own.numTop, numTop) };
-    if (!this.seen && !this.samplerHead) {
-      const stats = this.stats(logits, start, stop, spec, () => []);
-      return [stats, stats.bestIds];
-    }
-    /** @type {LogitStats[]} */
-    const rows = [];
-    const chosen = exact.slice(-1);
+    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, spec, () => []);
+    const before = exact.slice(0, -1);
     const follow = this.samplerHead?.begin(logits, Math.min(start + 1, stop), stop);
-    for (let row = start; row < stop; row += 1) {
-      const isFirst = row === start;
-      const before = [...exact.slice(0, -1), ...(isFirst ? [] : chosen)];
-      if (!isFirst) follow?.(row - start - 1, chosen.at(-1) ?? 0);
-      const one = this.stats(logits, row, row + 1, spec, () => before);
-      rows.push(one);
-      if (!isFirst) chosen.push(...one.bestIds);
+    const rows = this.rows(logits, start, Math.min(start + 1, stop), spec, () => before);
+    let last = exact.at(-1) ?? 0;
+    for (let row = start + 1; row < stop; row += 1) {
+      before.push(last);
+      follow?.(row - start - 1, last);
+      rows.push(...this.rows(logits, row, row + 1, spec, () => before));
+      last = rows.at(-1)?.bestId ?? 0;
     }
-    return [LogitStats.joined(rows), chosen];
+    return rows;
   }
 
   /**
@@ -194,11 +178,11 @@ export class DecodingState {
    * @param {(row: number) => number[]} before of each row, the tokens that it counts besides those
    *   certain in the cache
    */
-  stats(logits, start, stop, spec, before) {
+  rows(logits, start, stop, spec, before) {
     for (let row = start; this.seen && row < stop; row += 1) {
       this.seen.penalise(logits.row(row), before(row - start));
     }
-    return computeLogitStats(logits, start, stop, spec);
+    return measureRows(logits, start, stop, spec);
   }
 
   /**
@@ -217,38 +201,36 @@ export class DecodingState {
 }
 
 /**
- * The head's guesses at block offsets `offsets` of the block at position `start`.
- * @param {LogitStats} stats
- * @param {number[]} offsets
+ * The head's guesses at offsets of the block at position `start`.
+ * @param {Row[]} rows
  * @param {number} start
  * @param {number} [numTop] how many of the tokens listed are wanted; all if not given
+ * @param {number[]} [offsets]
  * @returns {MaskedPosition[]}
  */
-export function maskedPositions(stats, offsets, start, numTop) {
-  return offsets.map((offset) => [
+export function maskedPositions(rows, start, numTop, offsets = [...rows.keys()]) {
+  const asked = [...rows.entries()].filter(([offset]) => offsets.includes(offset));
+  return asked.map(([offset, { entropy, topIds, topProbabilities }]) => [
     start + offset,
-    sixDigits(stats.entropy[offset] ?? 0),
-    (stats.topIds[offset] ?? []).slice(0, numTop),
-    (stats.topProbabilities[offset] ?? []).slice(0, numTop).map(sixDigits),
+    sixDigits(entropy),
+    topIds.slice(0, numTop),
+    topProbabilities.slice(0, numTop).map(sixDigits),
   ]);
 }
 
 /**
- * The causal head's probabilities of the answer's tokens from `start`, a row of stats each.
+ * The causal head's probabilities of the answer's tokens from `start`, a row each.
  * @param {number[]} tokenIds
- * @param {LogitStats} stats
+ * @param {Row[]} rows
  * @param {number} start
  * @returns {Hindsight[]}
  */
-export function makeHindsight(tokenIds, stats, start) {
-  const probabilities = stats.tokenProbabilities(tokenIds);
-  return tokenIds.map((tokenId, index) => [
-    start + index,
-    tokenId,
-    sixDigits(probabilities[index] ?? 0),
-    stats.bestIds[index] ?? 0,
-    sixDigits(stats.probability[index] ?? 0),
-  ]);
+export function makeHindsight(tokenIds, rows, start) {
+  return rows.slice(0, tokenIds.length).map((row, index) => {
+    const tokenId = tokenIds[index] ?? row.bestId;
+    const probability = sixDigits(probabilityOf(row, tokenId));
+    return [start + index, tokenId, probability, row.bestId, sixDigits(row.probability)];
+  });
 }
 
 /**

@@ -14,7 +14,7 @@ import { behind, draftOf, EMPTY_DRAFT } from "./drafts.js";
 import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
 /** @import { Logits, PredraftBlock } from "../model.js" */
-/** @import { LogitStats } from "../stats.js" */
+/** @import { Row } from "../stats.js" */
 /** @import { RowPlan } from "./draft_tree.js" */
 /** @import { DecodingState, MaskedPosition, Span, StepEvent } from "./state.js" */
 
@@ -116,7 +116,7 @@ export class DraftAndVerify {
     const { state, block } = this;
     const start = state.answer.length;
     const numChecked = this.draft.tokenIds.length + 1;
-    const causal = state.causalStats(logits, numChecked);
+    const causal = state.causalRows(logits, numChecked);
     const exact = this.checked(causal);
     const numAccepted = exact.length - 1;
     const used = this.branchUsed(exact);
@@ -130,21 +130,13 @@ export class DraftAndVerify {
     this.draft = EMPTY_DRAFT;
     const stop = numChecked + block.size;
     if (numAccepted === numChecked - 1 && block.size) {
-      const [stats, chosen] = state.draft(
-        logits,
-        numChecked,
-        stop,
-        exact,
-        state.isRecorded,
-        NUM_TOP,
-      );
-      const offsets = [...new Array(block.size).keys()];
+      const rows = state.draft(logits, numChecked, stop, exact, state.isRecorded, NUM_TOP);
       if (state.isRecorded)
-        masked = maskedPositions(stats, offsets, block.start, state.settings.top_k_recorded);
-      this.draft = this.drafted(stats, chosen);
+        masked = maskedPositions(rows, block.start, state.settings.top_k_recorded);
+      this.draft = this.drafted(rows);
     }
     const predrafts = this.predrafts(logits, used, exact);
-    const hindsight = makeHindsight(tokens, causal.rows(0, tokens.length), start);
+    const hindsight = makeHindsight(tokens, causal, start);
     return state.event(block, {
       masked,
       reveals: revealsOf(hindsight),
@@ -175,15 +167,16 @@ export class DraftAndVerify {
     });
   }
 
-  /** @param {LogitStats} stats @param {number[]} chosen @param {boolean} [isBehindRejected] */
-  drafted(stats, chosen, isBehindRejected = false) {
+  /** @param {Row[]} rows @param {boolean} [isBehindRejected] */
+  drafted(rows, isBehindRejected = false) {
     const { state, record, plan } = this;
-    const own = stats.probability.slice(1);
+    const guesses = rows.slice(1);
+    const own = guesses.map(({ probability }) => probability);
     const length = draftLength(record.chances(own), plan.price);
-    const inText = cutAfterEnd(chosen.slice(1), state.endIds).length;
+    const inText = cutAfterEnd(idsOf(guesses), state.endIds).length;
     if (!isBehindRejected) record.see(own.map((chance, index) => (index < inText ? chance : 0)));
     const most = state.settings.max_rows ?? Infinity;
-    return draftOf(stats, chosen, Math.min(length, most - 1), state.endIds);
+    return draftOf(rows, Math.min(length, most - 1), state.endIds);
   }
 
   /**
@@ -229,22 +222,30 @@ export class DraftAndVerify {
   draftOfUsed({ span, alternative, firstMask, stop }, logits, exact) {
     const { state } = this;
     const sure =
-      alternative === null ? [] : state.alternativeStats(logits, firstMask - 1, exact).bestIds;
+      alternative === null
+        ? []
+        : idsOf(state.rows(logits, firstMask - 1, firstMask, state.causalSpec, () => exact));
     if (!span.size || sure.some((id) => state.endIds.has(id))) return behind(sure, EMPTY_DRAFT);
     const before = [...exact, ...sure];
-    const [stats, chosen] = state.draft(logits, firstMask, stop, before, false, NUM_TOP);
-    const draft = this.drafted(stats, chosen, alternative === null);
+    const rows = state.draft(logits, firstMask, stop, before, false, NUM_TOP);
+    const draft = this.drafted(rows, alternative === null);
     return behind(sure, draft);
   }
 
   /**
    * Accepted draft tokens and one more from the causal head, which has a row for each.
-   * @param {LogitStats} causal
+   * @param {Row[]} causal
    * @returns {number[]}
    */
   checked(causal) {
     const { tokenIds } = this.draft;
-    const end = tokenIds.findIndex((tokenId, index) => tokenId !== causal.bestIds[index]);
-    return end < 0 ? [...causal.bestIds] : causal.bestIds.slice(0, end + 1);
+    const ids = idsOf(causal);
+    const end = tokenIds.findIndex((tokenId, index) => tokenId !== ids[index]);
+    return end < 0 ? ids : ids.slice(0, end + 1);
   }
+}
+
+/** @param {Row[]} rows */
+function idsOf(rows) {
+  return rows.map(({ bestId }) => bestId);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SamplerHead } from "../../engine/sampler_head.js";
-import { computeLogitStats, topOf } from "../../engine/stats.js";
+import { measureRows, topOf } from "../../engine/stats.js";
 
 /** @import { Logits } from "../../engine/model.js" */
 
@@ -25,29 +25,29 @@ function near(found, wanted) {
 test("a row's measures are those of its softmax, without forbidden tokens", () => {
   const chances = [0.5, 0.25, 0.125, 0.125];
   const logits = logitsOf([[9, ...chances.map((chance) => Math.log(chance) + 3)]]);
-  const stats = computeLogitStats(logits, 0, 1, { forbiddenIds: [0], numTop: 3 });
-  assert.deepEqual([stats.bestIds, stats.topIds], [[1], [[1, 2, 3]]]);
-  near(stats.probability[0] ?? NaN, 0.5);
-  near(stats.margin[0] ?? NaN, 0.25);
-  near(stats.entropy[0] ?? NaN, 1.75 * Math.LN2);
-  for (const [rank, chance] of (stats.topProbabilities[0] ?? []).entries()) {
+  const [stats = assert.fail()] = measureRows(logits, 0, 1, { forbiddenIds: [0], numTop: 3 });
+  assert.deepEqual([stats.bestId, stats.topIds], [1, [1, 2, 3]]);
+  near(stats.probability, 0.5);
+  near(stats.margin, 0.25);
+  near(stats.entropy, 1.75 * Math.LN2);
+  for (const [rank, chance] of stats.topProbabilities.entries()) {
     near(chance, chances[rank] ?? NaN);
   }
   assert.equal(logits.row(0)[0], -Infinity);
 });
 
 test("a token that has it all leaves an entropy of 0, and NaN is refused", () => {
-  const [sure] = computeLogitStats(logitsOf([[200, 0, -Infinity]]), 0, 1, {
+  const [sure] = measureRows(logitsOf([[200, 0, -Infinity]]), 0, 1, {
     forbiddenIds: [],
     numTop: 0,
-  }).entropy;
-  assert.equal(sure, 0);
+  });
+  assert.equal(sure?.entropy, 0);
   for (const row of [
     [NaN, 1],
     [Infinity, 1],
     [-Infinity, -Infinity],
   ]) {
-    const measure = () => computeLogitStats(logitsOf([row]), 0, 1, { forbiddenIds: [], numTop: 0 });
+    const measure = () => measureRows(logitsOf([row]), 0, 1, { forbiddenIds: [], numTop: 0 });
     assert.throws(measure, /logits that are NaN, infinite or all -infinity/);
   }
 });
