@@ -1,4 +1,5 @@
-"""The browser's GPU decodes an exported folder as Python does, or the processor instead of it.
+"""A browser decodes an exported folder as Python does, on its processor and its GPU, or on the
+processor instead of a GPU.
 
 The GPU is Chromium's software adapter: slow, and true to the last bits that matter here.
 """
@@ -10,17 +11,31 @@ from dataclasses import replace
 
 import pytest
 
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.hf.web import export_web
 from sbd_core.models.loading import load
+from sbd_core.rules import EntropyBound, LeftToRight, Random
 from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api
 from tests.browser.site.conftest import address, before_engine, fill, serving, until
-from tests.browser.site.test_engine import PROMPTS, WAYS
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 GPU_FLAGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
-LONGEST = 8
+PROMPTS = {
+    "sbd-nano": "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?",
+    "adapted": "a b c",
+}
+LONGEST = {"webgpu": 8, "wasm": 40}
+WAYS = {
+    "ntp": DecodeConfig(strategy="ntp"),
+    "sbd": DecodeConfig(strategy="sbd", solver=EntropyBound(0.35)),
+    "sbd-random": DecodeConfig(strategy="sbd", solver=Random(2), seed=5),
+    "sbd-left-to-right": DecodeConfig(strategy="sbd", solver=LeftToRight(3), block_size=8),
+    "verify": DecodeConfig(strategy="verify", block_size=8, max_rows=9),
+    "verify-12-rows": DecodeConfig(strategy="verify", max_rows=12),
+    "verify-penalised": DecodeConfig(strategy="verify", repetition_penalty=1.3),
+}
 ADAPTED = "?engine=gpu&model=models/adapted"
 WORDS = ".sbd-engine-choice-words"
 
@@ -74,27 +89,27 @@ def loaded(page, name: str, engine: str = "webgpu") -> None:
     assert ("gpu" in said and said["gpu"] != "") == (engine == "webgpu"), said
 
 
-def decoded(page, config, prompt: str):
+def decoded(page, config, prompt: str, longest: int = LONGEST["webgpu"]):
     """The result of a lane of the page's own engine."""
     kind = config.solver.name if config.strategy == "sbd" else config.strategy
     dials = {name: getattr(config.solver, name) for name in ("gamma", "k")
              if hasattr(config.solver, name)}  # fmt: skip
     form = {"prompt": prompt, "block_size": config.block_size, "seed": config.seed, **dials,
-            "max_new_tokens": LONGEST, "max_rows": config.max_rows,
+            "max_new_tokens": longest, "max_rows": config.max_rows,
             "repetition_penalty": config.repetition_penalty or 0}  # fmt: skip
     return page.evaluate(DECODE, ["sbd" if kind == "entropy-bound" else kind, form])[0]
 
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_every_strategy_gives_the_tokens_of_python(page, exports, name) -> None:
-    folder = next(export.folder for export in exports if export.name == name)
-    loaded(page, name)
-    model = load(folder)
-    for way, config in WAYS.items():
-        config = replace(config, max_new_tokens=LONGEST, max_rows=config.max_rows or 9)
-        expected = generate(model, PROMPTS[name], config)
-        tokens = [token for event in expected.events for token in event.committed]
-        assert decoded(page, config, PROMPTS[name]) == ["", expected.num_forwards, tokens], way
+    model = load(next(export.folder for export in exports if export.name == name))
+    for engine, longest in LONGEST.items():
+        loaded(page, name, engine)
+        for way, config in WAYS.items():
+            expected = generate(model, PROMPTS[name], replace(config, max_new_tokens=longest))
+            tokens = [token for event in expected.events for token in event.committed]
+            found = decoded(page, config, PROMPTS[name], longest)
+            assert found == ["", expected.num_forwards, tokens], (engine, way)
 
 
 def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_folder) -> None:
@@ -102,7 +117,7 @@ def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_fol
     export_web(adapter_folder, folder, dtype="int8")
     loaded(page, folder.name)
     model = load(folder, dtype="float32")
-    expected = generate(model, "a b c", replace(WAYS["ntp"], max_new_tokens=LONGEST))
+    expected = generate(model, "a b c", replace(WAYS["ntp"], max_new_tokens=LONGEST["webgpu"]))
     for way in ("ntp", "verify-12-rows"):
         text, _, tokens = decoded(page, WAYS[way], "a b c")
         assert (text, tokens) == ("", [*expected.token_ids]), way
