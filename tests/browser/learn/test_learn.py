@@ -14,6 +14,7 @@ from ui.views.learn import scenes as scenes_of
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
+WINDOW_HEIGHT = 900
 LAST = 10
 scenes = partial(scenes_of, has_model=False)  # of the exported file
 
@@ -45,9 +46,13 @@ def test_clicks_walk_every_scene_and_the_browser_goes_back(lesson):
         expect(question(page)).to_have_text(scene["question"])
         page.get_by_role("button", name="Show me").click()
         expect(answer(page)).to_have_text(plain(scene["answer"]))
-        page.get_by_role("button", name="Next", exact=True).click()
+        expect(page.locator(".sbd-learn-act")).to_be_hidden()
+        following = page.get_by_role("button", name="Next", exact=True)
+        box = following.bounding_box()
+        assert box["y"] + box["height"] <= WINDOW_HEIGHT, scene["title"]
+        following.click()
     expect(answer(page)).to_have_text(scenes()[-1]["answer"])
-    page.get_by_role("button", name="Scene 4: The bound").click()
+    page.get_by_role("button", name="Scene 4: The budget").click()
     expect(question(page)).to_have_text(scenes()[3]["question"])
     page.go_back()
     expect(question(page)).to_have_text(scenes()[-1]["question"])

@@ -167,7 +167,7 @@ def test_on_a_phone_tiles_say_pass_before_its_number(lesson):
 
 def test_the_cache_is_explained_before_the_reader_steps(lesson):
     page = lesson("the-cache")
-    expect(page.locator(".sbd-learn-stage")).to_contain_text("keeps a key and a value of every")
+    expect(page.locator(".sbd-learn-stage")).to_contain_text("keeps two vectors of every")
     expect(answer(page)).to_be_empty()
 
 

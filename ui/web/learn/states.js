@@ -1,7 +1,7 @@
 // The states that scenes show of their runs: who may look at whom, what a forward pass does with a
 // block, which words clash. Knows no DOM.
 
-import { gammaDigits, raceSeconds } from "../core/numbers.js";
+import { formatGamma, gammaDigits, raceSeconds } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
@@ -57,7 +57,7 @@ export function sumWords({ segments, spent, free }, gamma) {
   const sum = spent + free.entropy;
   const fine = digitsAbove(sum, gamma, digits);
   const added = addedTo(spent, free.entropy, fine);
-  const more = `One guess more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${gamma.toFixed(fine)}.`;
+  const more = `One guess more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${formatGamma(gamma)}.`;
   return { total, free: own, more };
 }
 

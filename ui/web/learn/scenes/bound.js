@@ -73,7 +73,7 @@ function makeSum(run, pass, budget) {
     const gamma = gammaPreview ?? 0;
     const layout = layOut(run, pass, wouldReveal ?? new Set());
     const { free } = sumWords(layout, gamma);
-    if (free) setText(budget.free, `not counted: ${free}`);
+    if (free) setText(budget.free, layout.count < 2 ? "always kept" : `not counted: ${free}`);
     const count = `${layout.count} of ${layout.segments.length}`;
     setText(kept, `With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.`);
     setText(sum, keptWords(layout, gamma));

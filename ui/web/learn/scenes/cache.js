@@ -19,11 +19,11 @@ const WORDS = {
   cached: "stored, read one way",
 };
 const CACHE =
-  "The [KV cache|cache] keeps a key and a value of every token read, by which later tokens look at it, so " +
-  "that no later forward pass computes them again.";
+  "The [KV cache|cache] keeps two vectors of every token read: its key, by which later tokens find it, and its " +
+  "value, which they read. No later forward pass computes them again.";
 const SOURCE =
-  "Rereading takes no extra forward pass; the cache is exact, as if read one token at a time. Nothing " +
-  "rereads the last block.";
+  "A finished block is reread beside the next one, in no forward pass of its own; the cache is exact, as if " +
+  "read one token at a time. Nothing rereads the last block.";
 const MOST_DOUBTS = 2;
 const PLAYED = 3; // forward passes before the one where it stops
 
@@ -53,7 +53,7 @@ function doubtWords(run, pass) {
     );
   const rest = doubts.length - shown.length;
   if (rest) shown.push(`${rest} more`);
-  return ` It would write ${shown.join("; ")}. Set Block Decoding keeps its words.`;
+  return ` Rereading, the model would write ${shown.join("; ")}. Set Block Decoding keeps its words.`;
 }
 
 /**

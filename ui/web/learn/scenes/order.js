@@ -43,7 +43,9 @@ function makePasses(lane, puzzle) {
     const blanks = reveals.filter(({ position }) => puzzle[position] === "0");
     const cells = blanks.map(({ position }) => cellName(position)).join(", ");
     if (!cells && pass > 0) return [];
-    return [{ pass, node: make("li", "", {}, `${pass + 1}: ${cells || "reads the prompt"}`) }];
+    return [
+      { pass, node: make("li", "", {}, `${pass + 1}: ${cells || "reads the prompt, fills none"}`) },
+    ];
   });
   const root = make("ol", "sbd-learn-passes-list", {}, ...lines.map(({ node }) => node));
   /** @param {View} view */

@@ -5,7 +5,7 @@ import { make, setText } from "../../dom/elements.js";
 import { makeBar, makePlayedSlider, makeRoom } from "../parts.js";
 import { storyPieces, verdictWords } from "../states.js";
 
-/** @import { Edge, Lesson } from "../lesson.js" */
+/** @import { Edge } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
 /** @param {Edge} edge */
@@ -54,10 +54,10 @@ const passesOfToken = ({ passes, tokens }) => passes / tokens.length;
 /**
  * The forward passes of a token one at a time, at a gamma where the story holds, and at the one chosen: the
  * story is of another length at each.
- * @param {Lesson} lesson
+ * @param {Edge[]} edges
  * @param {Edge | undefined} held
  */
-function makePassBars({ edges }, held) {
+function makePassBars(edges, held) {
   const most = Math.max(1, ...edges.map(passesOfToken));
   /**
    * @param {ReturnType<typeof makeBar>} bar
@@ -88,11 +88,12 @@ function makePassBars({ edges }, held) {
 
 /** @type {MakeScene} */
 export function makeWrongScene({ lesson, signal, did, say }) {
-  const { edges } = lesson;
+  // At γ = 0 it is a token a forward pass, as one at a time, and the prompt’s besides.
+  const edges = lesson.edges.filter(({ gamma }) => gamma > 0);
   const last = edges.length - 1;
   const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
   const story = makeStory(edges);
-  const bars = makePassBars(lesson, edges[Math.min(1, broken - 1)]);
+  const bars = makePassBars(edges, broken > 0 ? edges[0] : undefined);
   /** @param {number} index */
   function show(index) {
     const edge = edges[index];
