@@ -55,12 +55,12 @@ MASKS = """
 import { maskOf, rowsOf } from "./core/forward/mask.js";
 
 const masks = run.main.steps.map((_, pass) => {
-  const { numCached, visible } = maskOf(run, run.main, pass);
+  const { numCached, visible } = maskOf(run, pass);
   const keys = Array.from({ length: numCached + visible.length }, (_, key) => key);
   const rows = visible.map(({ seen, first, stop }) =>
     keys.map((key) => key - numCached).map((own) => own < seen || (own >= first && own < stop)),
   );
-  const read = rowsOf(run, run.main, pass);
+  const read = rowsOf(run, pass);
   return { rows, read: read.map(({ token, isMask }) => (isMask ? null : token)) };
 });
 console.log(JSON.stringify(masks));

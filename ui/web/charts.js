@@ -2,6 +2,7 @@
 // sight. Nothing is asked of the server while they are closed; open, they follow the run that the player shows.
 
 import { wayWords } from "./core/names.js";
+import { failureWords } from "./core/numbers.js";
 import { traceText } from "./core/run/trace.js";
 import { makeToggle } from "./dom/buttons.js";
 import { find, make } from "./dom/elements.js";
@@ -98,7 +99,7 @@ class Card {
     this.say({ title, words });
     /** @type {Figure | null} */
     this.figure = null;
-    this.isDrawn = false;
+    this.drawn = ""; // in which scheme
     this.isInSight = false;
   }
 
@@ -111,7 +112,7 @@ class Card {
   /** @param {Figure} figure */
   take(figure) {
     this.figure = figure;
-    this.isDrawn = false;
+    this.drawn = "";
     this.stage.style.minHeight = `${figure.layout.height}px`;
   }
 }
@@ -122,7 +123,6 @@ export class ChartCards {
   constructor(rows, library) {
     this.library = library;
     this.name = "";
-    this.isDark = false;
     this.cards = rows.map((row) => new Card(row));
     this.root = make("div", "sbd-charts-cards", ...this.cards.map(({ root }) => root));
     this.sight = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "300px" });
@@ -155,14 +155,7 @@ export class ChartCards {
     for (const row of rows) this.cards.find(({ id }) => id === row.id)?.say(row);
   }
 
-  /** @param {boolean} isDark */
-  async setTheme(isDark) {
-    if (isDark === this.isDark) return;
-    this.isDark = isDark;
-    for (const card of this.cards) card.isDrawn = false;
-    await this.drawAll();
-  }
-
+  /** Draw what is in sight and not drawn in the page's scheme: a figure holds both. */
   async drawAll() {
     await Promise.all(this.cards.map((card) => this.draw(card)));
   }
@@ -176,11 +169,12 @@ export class ChartCards {
 
   /** @param {Card} card @param {boolean} isWanted though it may be out of sight */
   async draw(card, isWanted = card.isInSight) {
-    if (!isWanted || !card.figure || card.isDrawn) return;
+    const scheme = isDarkPage() ? "dark" : "light";
+    if (!isWanted || !card.figure || card.drawn === scheme) return;
     const plotly = await this.library();
-    if (card.isDrawn) return; // in the meantime
-    card.isDrawn = true;
-    const themed = withChanges(card.figure, this.isDark ? card.figure.dark : undefined);
+    if (card.drawn === scheme) return; // in the meantime
+    card.drawn = scheme;
+    const themed = withChanges(card.figure, scheme === "dark" ? card.figure.dark : undefined);
     const isNarrow = card.stage.clientWidth < NARROW;
     const { data, layout } = withChanges(themed, isNarrow ? themed.layout.meta?.narrow : undefined);
     const toImageButtonOptions = { filename: this.name, scale: 2 };
@@ -245,7 +239,6 @@ class ChartSection {
     this.library().catch(() => {}); // while the figures are made; who draws them hears of a failure
     if (this.cards) return;
     this.cards = new ChartCards(this.setting.cards, this.library);
-    this.cards.isDark = isDarkPage();
     this.root.append(this.cards.root);
   }
 
@@ -293,20 +286,10 @@ class ChartSection {
     }
   }
 
-  /** The figures hold both themes, so nothing is asked of the server. */
-  async turnTheme() {
-    try {
-      await this.cards?.setTheme(isDarkPage());
-    } catch (failure) {
-      this.fail(failure);
-    }
-  }
-
   /** @param {unknown} failure */
   fail(failure) {
     this.asked = "";
-    const words = failure instanceof Error ? failure.message : String(failure);
-    this.say(`The charts cannot be drawn: ${words}.`, true);
+    this.say(`The charts cannot be drawn: ${failureWords(failure)}.`, true);
   }
 }
 
@@ -327,6 +310,6 @@ export function mountCharts({ element, value, trigger, signal }) {
   onTurn((name) => section.show(name === "compare"), signal);
   document.addEventListener("sbd-run", follow, { signal });
   document.addEventListener("sbd-compared", compared, { signal });
-  onScheme(() => section.turnTheme(), signal);
+  onScheme(() => section.cards?.drawAll().catch((failure) => section.fail(failure)), signal);
   return (text) => section.take(JSON.parse(text));
 }

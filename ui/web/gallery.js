@@ -43,12 +43,10 @@ function makeThumbnail({ passes }) {
 function makeCard(run, trigger) {
   const { name, title, sentence } = run;
   const words = [make("strong", "", title), make("span", "", sentence)];
-  const card = make("button", "sbd-gallery-card", { type: "button" }, makeThumbnail(run), ...words);
-  card.addEventListener("click", () => {
+  return make("button", "sbd-gallery-card", makeThumbnail(run), ...words, () => {
     trigger("choose_run", { name });
     document.querySelector("#sbd-show")?.scrollIntoView({ behavior: scrollBehavior() });
   });
-  return card;
 }
 
 /** @type {Mount} */

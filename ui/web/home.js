@@ -16,6 +16,7 @@ import { initialState, viewOf } from "./watch/view.js";
 
 /** @import { Lane } from "./core/run/lane.js" */
 /** @import { Run } from "./core/run/run.js" */
+/** @import { Part } from "./dom/elements.js" */
 /** @import { Mount } from "./stub.js" */
 /** @import { View } from "./watch/view.js" */
 
@@ -216,9 +217,9 @@ function makeKey({ strategy }) {
   );
 }
 
-/** @param {string} view @param {string} name @param {string} kind */
-function makeWay(view, name, kind) {
-  return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, name);
+/** @param {string} view @param {string} kind @param {Part[]} parts */
+function makeWay(view, kind, ...parts) {
+  return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, ...parts);
 }
 
 /** @param {string} lines @returns {Run | null} with both lanes */
@@ -239,12 +240,11 @@ export function mountHome({ element, value, signal }) {
   signal.addEventListener("abort", () => leaving.abort());
 
   function makeWays() {
-    const own = makeWay("watch", "Try your own prompt", "is-main");
-    own.addEventListener("click", () => {
+    const own = makeWay("watch", "is-main", "Try your own prompt", () => {
       askForChat();
       setTimeout(() => promptBox(promptId)?.select(), TURN_MS);
     });
-    return make("div", "sbd-home-ways", makeWay("learn", "How it works", ""), own);
+    return make("div", "sbd-home-ways", makeWay("learn", "", "How it works"), own);
   }
 
   /** @param {Shown[]} all @param {number} index */
@@ -262,14 +262,12 @@ export function mountHome({ element, value, signal }) {
     ways.append(race.play);
     const choices = all.map(({ model, run: { strategy } }, at) => {
       const name = `${LANE_TITLES[strategy]} · ${model}`;
-      const attributes = { type: "button", "aria-pressed": String(at === index) };
-      const button = make("button", "sbd-home-choice", attributes, name);
-      button.addEventListener("click", () => {
+      const attributes = { "aria-pressed": String(at === index) };
+      return make("button", "sbd-home-choice", attributes, name, () => {
         show(all, at);
         find(root, "[aria-pressed=true]").focus({ preventScroll: true });
         race?.playOn(!isStill());
       });
-      return button;
     });
     const group = { role: "group", "aria-label": "Recorded run" };
     root.setAttribute("data-strategy", run.strategy);

@@ -4,8 +4,9 @@
 import { ChartCards, makeLibrary } from "./charts.js";
 import { addDevice } from "./core/forward/cost.js";
 import { plainWords } from "./core/glossary.js";
+import { failureWords } from "./core/numbers.js";
 import { find, make } from "./dom/elements.js";
-import { fileAddress, isDarkPage, onScheme, onTurn } from "./dom/page.js";
+import { fileAddress, onScheme, onTurn } from "./dom/page.js";
 import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
 
 /** @import { CardWords, Figure } from "./charts.js" */
@@ -27,10 +28,7 @@ export function wishAt(hash, defaults) {
   const [, query] = ADDRESS.exec(hash) ?? [];
   if (query === undefined) return null;
   const fields = new URLSearchParams(query);
-  const said = Object.keys(defaults).map((name) => [
-    name,
-    fields.get(name) ?? defaults[name] ?? "",
-  ]);
+  const said = Object.entries(defaults).map(([name, value]) => [name, fields.get(name) ?? value]);
   return Object.fromEntries(said);
 }
 
@@ -79,17 +77,16 @@ class RooflineForm {
   constructor({ devices, models, ownHint }, changed) {
     this.device = select(devices);
     this.model = select(models);
-    this.config = make("textarea", "", { rows: "5", spellcheck: "false", placeholder: ownHint });
+    const config = { rows: 5, spellcheck: "false", placeholder: ownHint };
+    this.config = make("textarea", "", config);
     this.own = field("Config", this.config);
     /** @type {Map<string, HTMLInputElement>} */
-    this.numbers = new Map(
-      NUMBERS.map(({ name, step, min }) => {
-        return [name, make("input", "", { type: "number", step, min, inputmode: "decimal" })];
-      }),
-    );
-    const boxes = NUMBERS.map(({ name, label }) =>
-      field(label, this.numbers.get(name) ?? make("span")),
-    );
+    this.numbers = new Map();
+    const boxes = NUMBERS.map(({ name, label, ...bounds }) => {
+      const box = make("input", "", { type: "number", inputmode: "decimal", ...bounds });
+      this.numbers.set(name, box);
+      return field(label, box);
+    });
     this.root = make(
       "form",
       "sbd-card sbd-roofline-form",
@@ -118,15 +115,11 @@ class RooflineForm {
 
   /** @returns {Wish} */
   get wish() {
-    const numbers = [...this.numbers].map(([name, box]) => [name, box.value]);
     const { device, model, config } = this;
     const own = model.value === OWN ? config.value : "";
-    return {
-      device: device.value,
-      model: model.value,
-      config: own,
-      ...Object.fromEntries(numbers),
-    };
+    const numbers = [...this.numbers].map(([name, box]) => [name, box.value]);
+    const chosen = { device: device.value, model: model.value, config: own };
+    return { ...chosen, ...Object.fromEntries(numbers) };
   }
 
   /** Choose what a wish says; a box stays empty where it makes no sense. @param {Wish} wish */
@@ -187,10 +180,9 @@ class RooflineView {
 
   /** @param {string} name of the view that is in front now */
   turn(name) {
-    const isFirst = name === NAME && !this.host.firstChild;
     this.isInFront = name === NAME;
-    if (isFirst) this.build();
     if (!this.isInFront) return;
+    if (!this.host.firstChild) this.build();
     this.follow();
   }
 
@@ -247,21 +239,12 @@ class RooflineView {
   /** @param {() => Promise<void>} act */
   async draw(act) {
     try {
-      this.cards.isDark = isDarkPage();
       await act();
       await this.cards.drawRest();
     } catch (failure) {
-      const words = failure instanceof Error ? failure.message : String(failure);
-      this.problems.append(make("p", "", `The figures cannot be drawn: ${words}.`));
+      const words = `The figures cannot be drawn: ${failureWords(failure)}.`;
+      this.problems.append(make("p", "", words));
     }
-  }
-
-  async turnTheme() {
-    if (!this.isInFront || this.cards.isDark === isDarkPage()) return;
-    await this.draw(() => {
-      this.cards.isDark = !isDarkPage();
-      return this.cards.setTheme(isDarkPage());
-    });
   }
 }
 
@@ -275,7 +258,7 @@ export function mountRoofline({ element, value, trigger, signal }) {
   onTurn((name) => view.turn(name), signal);
   const follow = () => view.isInFront && location.hash !== view.hash && view.follow();
   addEventListener("hashchange", follow, { signal });
-  onScheme(() => view.turnTheme(), signal);
+  onScheme(() => view.isInFront && view.draw(() => view.cards.drawAll()), signal);
   return (text) => {
     view.take(JSON.parse(text));
   };

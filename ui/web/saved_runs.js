@@ -45,11 +45,11 @@ export function recordOf({ nodes }, shown, pass) {
 
 /**
  * The tree of a record; null for one that this page does not understand.
- * @param {unknown} record
+ * @param {SavedTab | undefined} record
  * @returns {{ nodes: Node[], shown: Run, pass: number } | null}
  */
 export function treeOf(record) {
-  if (!isRecord(record)) return null;
+  if (record?.version !== VERSION) return null;
   /** @type {Node[]} */
   const nodes = [];
   for (const { lines, parent, words, depth } of record.runs) {
@@ -62,18 +62,6 @@ export function treeOf(record) {
   }
   const shown = (nodes[record.shown] ?? nodes[0])?.run;
   return shown ? { nodes, shown, pass: record.pass } : null;
-}
-
-/** @param {unknown} record @returns {record is SavedTab} */
-function isRecord(record) {
-  return (
-    typeof record === "object" &&
-    record !== null &&
-    "version" in record &&
-    record.version === VERSION &&
-    "runs" in record &&
-    Array.isArray(record.runs)
-  );
 }
 
 const TAB = "sbd-tab";

@@ -1,4 +1,4 @@
-// Numbers: kept within bounds, and as words for a reader. Knows no DOM.
+// Numbers: kept within bounds, and as words for a reader, with lists and failures in words. Knows no DOM.
 
 /**
  * The value, or the bound that it passes.
@@ -104,6 +104,11 @@ export function asShownInRace(seconds) {
 /** "1 token", "3 tokens", "2 passes". @param {number} count @param {string} word */
 export function countOf(count, word) {
   return `${count} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
+}
+
+/** @param {unknown} failure */
+export function failureWords(failure) {
+  return failure instanceof Error ? failure.message : String(failure);
 }
 
 const LISTED = new Intl.ListFormat("en");

@@ -39,14 +39,8 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4];
  * @param {() => void} onClick
  */
 export function makeButton(name, label, onClick) {
-  const button = make(
-    "button",
-    `sbd-button sbd-button-${name}`,
-    { type: "button", "aria-label": label, title: label },
-    icon(name),
-  );
-  button.addEventListener("click", onClick);
-  return button;
+  const words = { "aria-label": label, title: label };
+  return make("button", `sbd-button sbd-button-${name}`, words, icon(name), onClick);
 }
 
 /**
@@ -55,15 +49,9 @@ export function makeButton(name, label, onClick) {
  * @param {() => void} onClick
  */
 export function makeToggle(words, onClick) {
-  const button = make(
-    "button",
-    "sbd-charts-toggle",
-    { type: "button", "aria-expanded": "false" },
-    make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
-    make("span", "", words),
-  );
-  button.addEventListener("click", onClick);
-  return button;
+  const arrow = make("span", "sbd-charts-arrow", { "aria-hidden": "true" });
+  const folded = { "aria-expanded": "false" };
+  return make("button", "sbd-charts-toggle", folded, arrow, make("span", "", words), onClick);
 }
 
 /**

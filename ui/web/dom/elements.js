@@ -3,7 +3,7 @@
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
 /** @typedef {Record<string, string | number | boolean>} Attributes */
-/** @typedef {Attributes | Node | string} Part */
+/** @typedef {Attributes | Node | string | ((event: Event) => void)} Part a function: what a click does */
 
 /**
  * @template {Element} Filled
@@ -13,13 +13,14 @@ const SVG_SPACE = "http://www.w3.org/2000/svg";
 function fill(node, parts) {
   for (const part of parts) {
     if (typeof part === "string" || part instanceof Node) node.append(part);
+    else if (typeof part === "function") node.addEventListener("click", part);
     else for (const [name, value] of Object.entries(part)) node.setAttribute(name, `${value}`);
   }
   return node;
 }
 
 /**
- * An element with a class; what follows are attributes and children (nodes or strings).
+ * An element with a class; what follows are attributes, children (nodes or strings) and what a click does.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Part[]} parts
@@ -27,6 +28,7 @@ function fill(node, parts) {
 export function make(tag, className = "", ...parts) {
   const node = document.createElement(tag);
   if (className) node.className = className;
+  if (node instanceof HTMLButtonElement) node.type = "button"; // which submits nothing
   return fill(node, parts);
 }
 

@@ -19,7 +19,7 @@ export function term(key, text = GLOSSARY[key]?.name ?? key) {
 
 /** @param {string} text @param {string} words that explain it */
 export function makeTerm(text, words) {
-  return explain(make("button", "sbd-term", { type: "button" }), text, words);
+  return explain(make("button", "sbd-term"), text, words);
 }
 
 /**
@@ -28,9 +28,8 @@ export function makeTerm(text, words) {
  * @param {string} words
  */
 export function question(about, words) {
-  const button = make("button", "sbd-term sbd-question", { type: "button" });
-  button.setAttribute("aria-label", `Explain ${about}`);
-  return explain(button, "", words);
+  const label = { "aria-label": `Explain ${about}` };
+  return explain(make("button", "sbd-term sbd-question", label), "", words);
 }
 
 /**
@@ -38,11 +37,10 @@ export function question(about, words) {
  * @param {string} about what the text explains
  * @param {HTMLElement} text
  */
-export function unfold(about, text) {
-  const attributes = { type: "button", "aria-label": `Explain ${about}`, "aria-expanded": "false" };
-  const button = make("button", "sbd-term sbd-question", attributes);
+export function unfold(about, text, label = `Explain ${about}`) {
+  const attributes = { "aria-label": label, "aria-expanded": "false" };
   text.hidden = true;
-  button.addEventListener("click", () => {
+  const button = make("button", "sbd-term sbd-question", attributes, () => {
     text.hidden = !text.hidden;
     setAttribute(button, "aria-expanded", !text.hidden);
   });

@@ -29,22 +29,17 @@ class Switch {
       this.boxes.set(name, box);
       group.append(make("label", "", { title: `${title} ${about}.` }, box, title));
     }
-    this.button = make("button", "sbd-models-more", {
-      type: "button",
-      "aria-label": "About the models",
-      "aria-expanded": "false",
-    });
-    this.button.textContent = "⋯";
     this.about = make("div", "sbd-models-about", { hidden: "" });
-    this.button.addEventListener("click", () => this.open(this.about.hidden === true));
+    const more = { "aria-label": "About the models", "aria-expanded": "false" };
+    const open = () => this.open(this.about.hidden === true);
+    this.button = make("button", "sbd-models-more", more, "⋯", open);
     this.words = make("span", "", { role: "status" });
-    this.act = make("button", "", { type: "button" });
-    this.close = make("button", "", { type: "button" }, "Not now");
-    this.line = make("p", "sbd-models-line", { hidden: "" }, this.words, this.act, this.close);
-    this.close.addEventListener("click", () => {
+    this.act = make("button", "");
+    this.close = make("button", "", "Not now", () => {
       this.asked = "";
       this.draw();
     });
+    this.line = make("p", "sbd-models-line", { hidden: "" }, this.words, this.act, this.close);
     this.root = make("div", "sbd-models-root", group, this.button, this.about, this.line);
     this.draw();
   }
@@ -110,14 +105,14 @@ class Switch {
       const row = make("p", "", make("strong", "", model.title), ` ${model.about}.`);
       if (model.base) {
         const address = `https://huggingface.co/${model.base}`;
-        const link = make("a", "", { href: address, rel: "noreferrer", target: "_blank" });
-        link.textContent = model.base;
+        const to = { href: address, rel: "noreferrer", target: "_blank" };
+        const link = make("a", "", to, model.base);
         row.append(" Its base: ", link, ` by Hugging Face, ${model.licence}.`);
       }
       if (!model.base || !model.isHere || !model.mayManage || model.isFetching) return row;
       const words = `Delete the download (${model.room} MB)`;
-      const remove = make("button", "", { type: "button" }, words);
-      remove.addEventListener("click", () => this.trigger("remove_base", { name: model.name }));
+      const click = () => this.trigger("remove_base", { name: model.name });
+      const remove = make("button", "", words, click);
       row.append(" ", remove, model.words ? ` ${model.words}` : "");
       return row;
     });

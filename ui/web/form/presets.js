@@ -25,8 +25,7 @@ const ANSWER_MS = 1200; // how long a recorded run may take to come
 function makeChip({ label, prompts: pairs }, promptId, choose) {
   const prompts = pairs.map(([prompt]) => prompt);
   const count = make("span", "sbd-chip-count");
-  const chip = make("button", "sbd-chip", { type: "button" }, label, count);
-  chip.addEventListener("click", () => {
+  const chip = make("button", "sbd-chip", label, count, () => {
     const box = promptBox(promptId);
     const next = (prompts.indexOf(box?.value ?? "") + 1) % prompts.length;
     const recording = pairs[next]?.[1];

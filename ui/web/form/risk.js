@@ -8,7 +8,7 @@ import constants from "../constants.json" with { type: "json" };
 import { LANE_TITLES } from "../core/names.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, playerOf, promptBox, typeInto, watchForm } from "../dom/page.js";
-import { explain, makeTermNote, question } from "../dom/terms.js";
+import { explain, makeTermNote, question, unfold } from "../dom/terms.js";
 import { kindTitle, laneWords } from "../engine/session/lane_names.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
@@ -38,16 +38,6 @@ export function outsideWords({ gammas, block_range: range }, gamma, blockSize) {
     parts.push(`blocks of ${blockSize} are outside the ${low} to ${high} it was trained on`);
   }
   return parts.length ? `This is unusual, and runs as it is: ${parts.join("; ")}.` : "";
-}
-
-/**
- * Why the slider stands elsewhere than at what was measured to be best; "" if a recording did not
- * bring it there.
- * @param {boolean} isBrought whether the form holds the settings of the recording on the stage
- * @param {string} words of those settings
- */
-export function recordingWords(isBrought, words) {
-  return isBrought ? `The recording shown was made with ${words}, so the form has that. ` : "";
 }
 
 /**
@@ -81,12 +71,6 @@ const FIRST = "causal-first";
 
 const WAYS = ["verify", FIRST, "sbd", "ntp"]; // strategies, and a solver of sbd
 
-const WHY = {
-  type: "button",
-  "aria-expanded": "false",
-  "aria-label": "Why the form starts from these settings",
-};
-
 /** @param {Choice} choice */
 function wordsOf({ strategy, gamma }) {
   return strategy === "sbd" ? `γ ${gamma}` : (LANE_TITLES[strategy] ?? strategy);
@@ -102,37 +86,27 @@ class RiskSlider {
     this.asked = null;
     this.byHand = new ByHand();
     this.recording = ""; // the id of the last that came
-    this.range = make("input", "", {
-      type: "range",
-      min: 1,
-      max: setting.gammas.length,
-      step: 1,
-      "aria-label": "Safer to bolder",
-    });
+    const steps = { type: "range", min: 1, max: setting.gammas.length, step: 1 };
+    this.range = make("input", "", { ...steps, "aria-label": "Safer to bolder" });
     this.now = make("output", "sbd-risk-now");
     this.outside = make("p", "sbd-risk-outside", { role: "status" });
-    this.best = make("button", "sbd-risk-best", { type: "button" });
+    this.best = make("button", "sbd-risk-best", () => this.chooseByHand(this.bestChoice));
     this.own = make("span", "", { role: "status" });
     this.advice = make("span");
     this.why = make("p", "sbd-risk-why", this.advice, " ", this.own, this.best);
-    this.why.hidden = true;
-    this.ask = make("button", "sbd-term sbd-question", WHY);
-    this.ask.addEventListener("click", () => {
-      this.why.hidden = !this.why.hidden;
-      this.ask.setAttribute("aria-expanded", String(!this.why.hidden));
-    });
+    this.ask = unfold("", this.why, "Why the form starts from these settings");
     const ends = [make("span", "", "safer"), this.now, make("span", "", "bolder")];
     this.ends = make("div", "sbd-risk-ends", ...ends);
     this.bold = make("div", "sbd-risk-bold", this.range, this.ends);
     this.ways = WAYS.map((way) => this.makeWay(way));
     const ways = this.ways.map(({ root }) => root);
-    this.other = make("button", "sbd-risk-other", { type: "button" }, "Use nano, which does");
-    this.other.addEventListener("click", () => modelBox(this.setting.other)?.click());
+    this.other = make("button", "sbd-risk-other", "Use nano, which does", () =>
+      modelBox(this.setting.other)?.click(),
+    );
     this.choices = make("fieldset", "sbd-ways", { "aria-label": "How to decode" }, ...ways);
     this.range.addEventListener("input", () =>
       this.chooseByHand(this.choiceAt(Number(this.range.value))),
     );
-    this.best.addEventListener("click", () => this.chooseByHand(this.bestChoice));
     this.nameBest();
   }
 
@@ -255,7 +229,8 @@ class RiskSlider {
     const run = playerOf(document)?.run;
     const isOther = choice !== null && !this.best.hidden && !this.byHand.isInForm;
     const isBrought = isOther && run?.isRecorded === true && !differences(run).length;
-    setText(this.own, recordingWords(isBrought, words));
+    const brought = `The recording shown was made with ${words}, so the form has that. `;
+    setText(this.own, isBrought ? brought : "");
   }
 
   /** Only Set Block Decoding fills in blanks. */
@@ -320,7 +295,9 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
     root.dataset.choice = JSON.stringify(choice);
     trigger("choose", choice);
   });
-  const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
+  const advanced = make("button", "sbd-advanced-switch", "Advanced", () =>
+    openAdvanced(!document.body.classList.contains("sbd-is-advanced")),
+  );
   const foot = make("div", "sbd-risk-foot", advanced, slider.ask);
   const note = makeTermNote(root, signal);
   root.replaceChildren(
@@ -337,9 +314,6 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
     document.body.classList.toggle("sbd-is-advanced", isOpen);
     advanced.setAttribute("aria-expanded", String(isOpen));
   }
-  advanced.addEventListener("click", () => {
-    openAdvanced(!document.body.classList.contains("sbd-is-advanced"));
-  });
   openAdvanced(false);
   /** @param {Event} event */
   const typed = (event) => {

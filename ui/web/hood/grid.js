@@ -1,6 +1,5 @@
 // The attention mask of a forward pass as a grid: a row for what the model reads, a column for what
-// it may look at. Point at a row, or move along the rows by the slider, to read what it sees. The KV cache's
-// strip is drawn with the same inks.
+// it may look at. Point at a row, or move along the rows by the slider, to read what it sees.
 
 import {
   besideWords,
@@ -9,7 +8,6 @@ import {
   maskOf,
   maskSentences,
   ntpMaskBeside,
-  numPromptOf,
   rowSentence,
   rowsOf,
   rowText,
@@ -19,23 +17,20 @@ import { tokenMarks } from "../core/text/letters.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { unfold, withTerms } from "../dom/terms.js";
 
-/** @import { Mask, Row, VisibleRow } from "../core/forward/mask.js" */
+/** @import { Mask, Row } from "../core/forward/mask.js" */
 /** @import { Run } from "../core/run/run.js" */
 /** @import { View } from "../watch/view.js" */
 
 const NTP_SHARE = 0.34; // of the width, where both stand side by side
 const SIDE_BY_SIDE = 860;
-const MAX_KNOWN = 5000; // tokens whose letters are kept
 
 /** @type {Map<string, string>} */
 const plainTexts = new Map();
 
-/** @param {string} text a token as its marks and letters */
+/** A token as its marks and letters. @param {string} text */
 function plain(text) {
-  const known = plainTexts.get(text);
-  if (known !== undefined) return known;
-  const marked = tokenMarks(text);
-  if (plainTexts.size < MAX_KNOWN) plainTexts.set(text, marked);
+  const marked = plainTexts.get(text) ?? tokenMarks(text);
+  plainTexts.set(text, marked);
   return marked;
 }
 
@@ -53,8 +48,8 @@ export class MaskGrid {
     this.redraw = redraw;
     /** @type {number | null} */
     this.hovered = null;
-    /** @type {GridPlan | null} */
-    this.plan = null;
+    /** @type {GridDrawing | null} */
+    this.drawing = null;
     /** @type {{ run: Run, pass: number, mask: Mask, rows: Row[] } | null} */
     this.shown = null;
     this.drawn = "";
@@ -62,13 +57,8 @@ export class MaskGrid {
     this.ntp = make("canvas", "sbd-hood-canvas", { role: "img" });
     this.ntpWords = make("p", "sbd-hood-note");
     this.title = make("h3", "");
-    this.range = make("input", "sbd-hood-row", {
-      type: "range",
-      min: "1",
-      max: "1",
-      value: "1",
-      "aria-label": "Row of the mask",
-    });
+    const range = { type: "range", min: 1, max: 1, value: 1, "aria-label": "Row of the mask" };
+    this.range = make("input", "sbd-hood-row", range);
     this.readout = make("p", "sbd-hood-readout");
     this.words = make("div", "sbd-hood-words");
     const head = make("div", "sbd-hood-title", this.title, unfold("the mask", this.words));
@@ -112,7 +102,7 @@ export class MaskGrid {
 
   /** @param {number} y */
   point(y) {
-    if (this.plan && this.shown) this.hover(rowAt(this.plan, y, this.shown.rows.length));
+    if (this.drawing) this.hover(this.drawing.rowAt(y));
   }
 
   /** @param {number | null} row */
@@ -124,14 +114,14 @@ export class MaskGrid {
 
   /** @param {View} view */
   update({ run, pass, isDark }) {
-    const mask = maskOf(run, run.main, pass);
+    const mask = maskOf(run, pass);
     if (!mask) return;
     const width = this.root.clientWidth;
     const row = this.hovered !== null && this.hovered < mask.visible.length ? this.hovered : null;
     const key = [run.id, pass, width, row, isDark, run.main.steps.length].join();
     if (key === this.drawn || !width) return;
     this.drawn = key;
-    const rows = rowsOf(run, run.main, pass);
+    const rows = rowsOf(run, pass);
     this.shown = { run, pass, mask, rows };
     this.showWords(row);
     this.draw(width, row, isDark);
@@ -149,13 +139,11 @@ export class MaskGrid {
     const fewer = fewMasksWords(run, run.main.steps[pass]?.block.size ?? 0);
     setText(this.words, [...sentences, fewer].join(" ").trim());
     setAttribute(this.range, "max", Math.max(rows.length, 1));
-    const hint = "Point at a row.";
-    const sentence = row === null ? hint : rowSentence(run, mask, rows, row);
-    setText(this.readout, sentence);
+    setText(this.readout, row === null ? "Point at a row." : rowSentence(run, mask, rows, row));
     if (row !== null) this.range.value = String(row + 1);
     const spoken = rowSentence(run, mask, rows, Number(this.range.value) - 1);
     setAttribute(this.range, "aria-valuetext", spoken || "no row");
-    const numPrompt = numPromptOf(run);
+    const { numPrompt } = run;
     const beside = ntpMaskBeside(mask, rows, numPrompt);
     const words = maskSentences(beside, rows);
     setAttribute(this.ntp, "aria-label", `Its attention mask. ${words.join(" ")}`);
@@ -170,25 +158,17 @@ export class MaskGrid {
     const isWide = width >= SIDE_BY_SIDE;
     const ntpWidth = isWide ? Math.round(width * NTP_SHARE) - 20 : width;
     const own = rows.map((each) => plain(rowText(run, each)));
-    const cached = Array.from({ length: mask.numCached }, (_, i) =>
-      plain(cachedText(run, run.main, i)),
-    );
-    const names = { cached, own };
-    this.plan = planGrid(isWide ? width - ntpWidth - 20 : width, names);
-    const context = contextOf(this.canvas, this.plan.width, this.plan.height);
-    drawGrid(context, this.plan, mask, inks, row);
-    drawNames(context, this.plan, names, inks, row);
-    const beside = ntpMaskBeside(mask, rows, numPromptOf(run));
+    const cached = Array.from({ length: mask.numCached }, (_, i) => plain(cachedText(run, i)));
+    const ownWidth = isWide ? width - ntpWidth - 20 : width;
+    this.drawing = new GridDrawing(this.canvas, ownWidth, mask, { cached, own }, inks, row);
+    const beside = ntpMaskBeside(mask, rows, run.numPrompt);
     this.ntp.hidden = !beside.visible.length;
     if (this.ntp.hidden) return;
     const next = run.ntp?.fixed.get(0)?.token;
     const text = [...cached, ...own.slice(0, mask.numCausal), plain(run.tokenText(next))];
     const { numCached: before, numCausal } = beside;
     const read = { cached: text.slice(0, before), own: text.slice(before, before + numCausal) };
-    const plan = planGrid(ntpWidth, read);
-    const page = contextOf(this.ntp, plan.width, plan.height);
-    drawGrid(page, plan, beside, inks, null);
-    drawNames(page, plan, read, inks, null);
+    new GridDrawing(this.ntp, ntpWidth, beside, read, inks, null);
   }
 }
 
@@ -212,50 +192,33 @@ export function contextOf(canvas, width, height) {
   return context;
 }
 
+const INKS = {
+  cached: "--sbd-hood-cached",
+  causal: "--sbd-sbd",
+  block: "--sbd-accent",
+  none: "--sbd-well",
+  line: "--sbd-card",
+  text: "--sbd-text",
+  muted: "--sbd-muted",
+  font: "--sbd-mono",
+};
+
+/** @typedef {typeof INKS} Inks colours and letters of the page */
+
 /** @type {Map<boolean, Inks>} by whether the page is dark: to ask for a style costs a layout */
 const known = new Map();
 
-/** The page's colours. @param {HTMLElement} node @param {boolean} isDark @returns {Inks} */
+/** The page's colours. @param {HTMLElement} node @param {boolean} isDark */
 export function inksOf(node, isDark) {
-  const inks = known.get(isDark) ?? readInks(node);
+  const inks = known.get(isDark) ?? { ...INKS };
+  if (known.has(isDark)) return inks;
+  const style = getComputedStyle(node);
+  for (const name of /** @type {(keyof Inks)[]} */ (Object.keys(INKS)))
+    inks[name] = style.getPropertyValue(INKS[name]).trim();
   known.set(isDark, inks);
   return inks;
 }
 
-/** @param {HTMLElement} node @returns {Inks} */
-function readInks(node) {
-  const style = getComputedStyle(node);
-  /** @param {string} name */
-  const read = (name) => style.getPropertyValue(name).trim();
-  return {
-    cached: read("--sbd-hood-cached"),
-    causal: read("--sbd-sbd"),
-    block: read("--sbd-accent"),
-    none: read("--sbd-well"),
-    line: read("--sbd-card"),
-    text: read("--sbd-text"),
-    muted: read("--sbd-muted"),
-    font: read("--sbd-mono"),
-  };
-}
-
-/**
- * Colours and letters of the page.
- * @typedef {{ cached: string, causal: string, block: string, none: string, line: string, text: string, muted: string, font: string }} Inks
- */
-/**
- * Where things lie, in pixels of the page.
- * @typedef {object} GridPlan
- * @property {number} width
- * @property {number} height
- * @property {number} left of the first key
- * @property {number} top of the first row
- * @property {number} cachedWidth of a cached token
- * @property {number} ownWidth of a key of this forward pass
- * @property {number} rowHeight
- */
-
-const TYPE = 11;
 const LETTER = 6.7; // pixels, of the axes' letters
 const LONGEST_DOWN = 12; // letters of a token beside its row
 const LONGEST_UP = 9; // and over its column
@@ -265,145 +228,9 @@ const LARGEST_HEIGHT = 372;
 
 /** @typedef {{ cached: string[], own: string[] }} AxisNames tokens in the cache, and those read now */
 
-/** @param {number} width @param {AxisNames} names @returns {GridPlan} */
-export function planGrid(width, { cached, own }) {
-  const left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12;
-  const room = Math.max(width - left - 4, 60);
-  const [numCached, numRows] = [cached.length, Math.max(own.length, 1)];
-  const least = numCached ? Math.min(0.35 * room, numCached * LARGEST_CELL) : 0;
-  const ownWidth = clamp((room - least) / numRows, 0.2, LARGEST_CELL);
-  const cachedWidth = numCached
-    ? clamp((room - ownWidth * numRows) / numCached, 0.05, LARGEST_CELL)
-    : 0;
-  const rowHeight = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL);
-  const named = [...(cachedWidth < READABLE ? [] : cached), ...(ownWidth < READABLE ? [] : own)];
-  const top = Math.max(LETTER * Math.min(longest(named), LONGEST_UP) + 10, 20);
-  const height = top + rowHeight * numRows + 2;
-  return { width, height, left, top, cachedWidth, ownWidth, rowHeight };
-}
-
 /** @param {string[]} names */
 function longest(names) {
   return names.reduce((most, name) => Math.max(most, name.length), 3);
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {GridPlan} plan
- * @param {{ numCached: number, numCausal: number, visible: VisibleRow[] }} mask
- * @param {Inks} inks
- * @param {number | null} chosen row that is pointed at
- */
-export function drawGrid(context, plan, mask, inks, chosen) {
-  const { numCached, numCausal, visible } = mask;
-  const { left, top, cachedWidth, ownWidth, rowHeight } = plan;
-  const ownLeft = left + numCached * cachedWidth;
-  const gap = rowHeight >= 6 ? 1 : 0;
-  context.fillStyle = inks.none;
-  context.fillRect(
-    left,
-    top,
-    numCached * cachedWidth + visible.length * ownWidth,
-    visible.length * rowHeight,
-  );
-  visible.forEach(({ seen, first, stop, isCausal }, index) => {
-    const y = top + index * rowHeight;
-    const height = rowHeight - gap;
-    context.globalAlpha = chosen === null || chosen === index ? 1 : 0.3;
-    context.fillStyle = inks.cached;
-    context.fillRect(left, y, numCached * cachedWidth, height);
-    context.fillStyle = inks.causal;
-    context.fillRect(ownLeft, y, seen * ownWidth, height);
-    context.fillStyle = isCausal ? inks.causal : inks.block;
-    context.fillRect(ownLeft + first * ownWidth, y, (stop - first) * ownWidth, height);
-  });
-  context.globalAlpha = 1;
-  drawLines(context, plan, mask, inks);
-  if (chosen !== null && chosen < visible.length) {
-    context.strokeStyle = inks.text;
-    context.lineWidth = 1.5;
-    const width = numCached * cachedWidth + visible.length * ownWidth;
-    context.strokeRect(
-      left - 1,
-      top + chosen * rowHeight - 1,
-      width + 2,
-      Math.max(rowHeight, 3) + 1,
-    );
-  }
-  if (numCausal && numCausal < visible.length) {
-    context.fillStyle = inks.text;
-    context.fillRect(left, top + numCausal * rowHeight - 1, plan.width - left, 1);
-    context.fillRect(ownLeft + numCausal * ownWidth - 1, top, 1, visible.length * rowHeight);
-  }
-}
-
-/**
- * Lines between the columns, where there is room for them.
- * @param {CanvasRenderingContext2D} context
- * @param {GridPlan} plan
- * @param {{ numCached: number, visible: VisibleRow[] }} mask
- * @param {Inks} inks
- */
-function drawLines(context, plan, { numCached, visible }, inks) {
-  const { left, top, cachedWidth, ownWidth, rowHeight } = plan;
-  const height = visible.length * rowHeight;
-  context.fillStyle = inks.line;
-  if (cachedWidth >= 6) {
-    for (let key = 1; key < numCached; key += 1)
-      context.fillRect(left + key * cachedWidth, top, 1, height);
-  }
-  if (ownWidth >= 6) {
-    for (let key = 0; key < visible.length; key += 1) {
-      context.fillRect(left + numCached * cachedWidth + key * ownWidth, top, 1, height);
-    }
-  }
-}
-
-/**
- * The tokens on both axes, as many as can be read.
- * @param {CanvasRenderingContext2D} context
- * @param {GridPlan} plan
- * @param {AxisNames} names
- * @param {Inks} inks
- * @param {number | null} chosen
- */
-export function drawNames(context, plan, { cached, own }, inks, chosen) {
-  const { left, top, cachedWidth, ownWidth, rowHeight } = plan;
-  context.font = `${TYPE}px ${inks.font}`;
-  context.textBaseline = "middle";
-  context.textAlign = "right";
-  own.forEach((name, index) => {
-    if (rowHeight < READABLE && chosen !== index) return;
-    context.fillStyle = chosen === index ? inks.text : inks.muted;
-    context.fillText(shorten(name, LONGEST_DOWN), left - 6, top + (index + 0.5) * rowHeight);
-  });
-  context.textAlign = "left";
-  context.fillStyle = inks.muted;
-  drawAcross(context, cached, left, cachedWidth, top);
-  drawAcross(context, own, left + cached.length * cachedWidth, ownWidth, top);
-  if (cached.length && cachedWidth < READABLE) {
-    const words = `${cached.length} cached`;
-    context.fillText(words, left + 2, top - 10);
-  }
-}
-
-/**
- * Names over the columns, upright.
- * @param {CanvasRenderingContext2D} context
- * @param {string[]} names
- * @param {number} left
- * @param {number} width
- * @param {number} bottom
- */
-function drawAcross(context, names, left, width, bottom) {
-  if (width < READABLE) return;
-  names.forEach((name, index) => {
-    context.save();
-    context.translate(left + (index + 0.5) * width, bottom - 4);
-    context.rotate(-Math.PI / 2);
-    context.fillText(shorten(name, LONGEST_UP), 0, 0);
-    context.restore();
-  });
 }
 
 /** @param {string} text @param {number} most */
@@ -412,60 +239,119 @@ function shorten(text, most) {
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }
 
-/**
- * The row at a height, null outside.
- * @param {GridPlan} plan
- * @param {number} y
- * @param {number} numRows
- */
-export function rowAt({ top, rowHeight }, y, numRows) {
-  const row = Math.floor((y - top) / rowHeight);
-  return row >= 0 && row < numRows ? row : null;
-}
-
-/** @typedef {{ from: number, to: number, ink: string, isStruck?: boolean }} Stretch of tokens */
-
-/**
- * A strip of tokens, each a cell; where they are too many, they melt into one another.
- * @param {CanvasRenderingContext2D} context
- * @param {{ width: number, height: number }} size
- * @param {number} count
- * @param {Stretch[]} stretches
- * @param {Inks} inks
- */
-export function drawStrip(context, { width, height }, count, stretches, inks) {
-  const cell = width / Math.max(count, 1);
-  context.fillStyle = inks.none;
-  context.fillRect(0, 0, width, height);
-  for (const { from, to, ink, isStruck } of stretches) {
-    context.fillStyle = ink;
-    context.fillRect(from * cell, 0, (to - from) * cell, height);
-    if (isStruck && to > from) drawHatch(context, from * cell, (to - from) * cell, height, inks);
+/** A mask on a canvas, with the tokens on both axes, as many as can be read. */
+class GridDrawing {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {number} width pixels of the page
+   * @param {Mask} mask
+   * @param {AxisNames} names
+   * @param {Inks} inks
+   * @param {number | null} chosen row that is pointed at
+   */
+  constructor(canvas, width, mask, names, inks, chosen) {
+    this.width = width;
+    this.mask = mask;
+    this.inks = inks;
+    this.chosen = chosen;
+    const { cached, own } = names;
+    this.left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12; // of the first key
+    const room = Math.max(width - this.left - 4, 60);
+    const [numCached, numRows] = [cached.length, Math.max(own.length, 1)];
+    const least = numCached ? Math.min(0.35 * room, numCached * LARGEST_CELL) : 0;
+    // Of a key of this forward pass, and of a cached token.
+    this.cell = clamp((room - least) / numRows, 0.2, LARGEST_CELL);
+    const rest = (room - this.cell * numRows) / Math.max(numCached, 1);
+    this.cachedCell = numCached ? clamp(rest, 0.05, LARGEST_CELL) : 0;
+    this.ownLeft = this.left + numCached * this.cachedCell;
+    this.row = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL); // its height
+    const isNamed = (/** @type {number} */ size) => size >= READABLE;
+    const named = [...(isNamed(this.cachedCell) ? cached : []), ...(isNamed(this.cell) ? own : [])];
+    this.top = Math.max(LETTER * Math.min(longest(named), LONGEST_UP) + 10, 20);
+    this.context = contextOf(canvas, width, this.top + this.row * numRows + 2);
+    this.drawRows();
+    this.drawLines();
+    this.drawNames(names);
   }
-  if (cell < 4) return;
-  context.fillStyle = inks.line;
-  for (let index = 1; index < count; index += 1) context.fillRect(index * cell, 0, 1, height);
-}
 
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {number} left
- * @param {number} width
- * @param {number} height
- * @param {Inks} inks
- */
-function drawHatch(context, left, width, height, inks) {
-  context.save();
-  context.beginPath();
-  context.rect(left, 0, width, height);
-  context.clip();
-  context.strokeStyle = inks.text;
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let x = left - height; x < left + width; x += 6) {
-    context.moveTo(x, height);
-    context.lineTo(x + height, 0);
+  /** @param {string} ink @param {number} x @param {number} y @param {number} width @param {number} height */
+  fill(ink, x, y, width, height) {
+    this.context.fillStyle = ink;
+    this.context.fillRect(x, y, width, height);
   }
-  context.stroke();
-  context.restore();
+
+  drawRows() {
+    const { context, inks, left, ownLeft, top, cell, row, chosen } = this;
+    const { visible } = this.mask;
+    const width = ownLeft - left + visible.length * cell;
+    const height = row - (row >= 6 ? 1 : 0);
+    this.fill(inks.none, left, top, width, visible.length * row);
+    visible.forEach(({ seen, first, stop, isCausal }, index) => {
+      const y = top + index * row;
+      context.globalAlpha = chosen === null || chosen === index ? 1 : 0.3;
+      this.fill(inks.cached, left, y, ownLeft - left, height);
+      this.fill(inks.causal, ownLeft, y, seen * cell, height);
+      const ink = isCausal ? inks.causal : inks.block;
+      this.fill(ink, ownLeft + first * cell, y, (stop - first) * cell, height);
+    });
+    context.globalAlpha = 1;
+  }
+
+  /** Lines between the columns, where there is room for them, and those that part the causal rows. */
+  drawLines() {
+    const { context, inks, left, ownLeft, top, cell, cachedCell, row, chosen } = this;
+    const { numCached, numCausal, visible } = this.mask;
+    const height = visible.length * row;
+    for (let key = 1; cachedCell >= 6 && key < numCached; key += 1)
+      this.fill(inks.line, left + key * cachedCell, top, 1, height);
+    for (let key = 0; cell >= 6 && key < visible.length; key += 1)
+      this.fill(inks.line, ownLeft + key * cell, top, 1, height);
+    if (chosen !== null && chosen < visible.length) {
+      context.strokeStyle = inks.text;
+      context.lineWidth = 1.5;
+      const width = ownLeft - left + visible.length * cell;
+      context.strokeRect(left - 1, top + chosen * row - 1, width + 2, Math.max(row, 3) + 1);
+    }
+    if (!numCausal || numCausal === visible.length) return;
+    this.fill(inks.text, left, top + numCausal * row - 1, this.width - left, 1);
+    this.fill(inks.text, ownLeft + numCausal * cell - 1, top, 1, height);
+  }
+
+  /** @param {AxisNames} names */
+  drawNames({ cached, own }) {
+    const { context, inks, left, top, row, chosen } = this;
+    context.font = `11px ${inks.font}`;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    own.forEach((name, index) => {
+      if (row < READABLE && chosen !== index) return;
+      context.fillStyle = chosen === index ? inks.text : inks.muted;
+      context.fillText(shorten(name, LONGEST_DOWN), left - 6, top + (index + 0.5) * row);
+    });
+    context.textAlign = "left";
+    context.fillStyle = inks.muted;
+    this.drawAcross(cached, left, this.cachedCell);
+    this.drawAcross(own, this.ownLeft, this.cell);
+    if (cached.length && this.cachedCell < READABLE)
+      context.fillText(`${cached.length} cached`, left + 2, top - 10);
+  }
+
+  /** Names over the columns, upright. @param {string[]} names @param {number} left @param {number} width */
+  drawAcross(names, left, width) {
+    if (width < READABLE) return;
+    const { context } = this;
+    names.forEach((name, index) => {
+      context.save();
+      context.translate(left + (index + 0.5) * width, this.top - 4);
+      context.rotate(-Math.PI / 2);
+      context.fillText(shorten(name, LONGEST_UP), 0, 0);
+      context.restore();
+    });
+  }
+
+  /** The row at a height, null outside. @param {number} y */
+  rowAt(y) {
+    const row = Math.floor((y - this.top) / this.row);
+    return row >= 0 && row < this.mask.visible.length ? row : null;
+  }
 }

@@ -13,15 +13,16 @@ import {
   rateWords,
   rooflineOf,
 } from "../core/forward/cost.js";
-import { maskOf, numPromptOf } from "../core/forward/mask.js";
+import { maskOf } from "../core/forward/mask.js";
 import { programsAt } from "../core/forward/program.js";
 import { countOf } from "../core/numbers.js";
 import { makeToggle } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/page.js";
 import { unfold, withTerms } from "../dom/terms.js";
-import { contextOf, drawStrip, inksOf, MaskGrid, makeKey } from "./grid.js";
+import { contextOf, inksOf, MaskGrid, makeKey } from "./grid.js";
 
+/** @import { CacheStep } from "../core/forward/cache.js" */
 /** @import { Device } from "../core/forward/cost.js" */
 /** @import { Line } from "../core/forward/program.js" */
 /** @import { View } from "../watch/view.js" */
@@ -103,34 +104,71 @@ class CacheStrip {
   /** @param {View} view */
   update({ run, pass, isDark }) {
     const lane = run.main;
-    const cache = cacheAt(run, lane, pass);
+    const cache = cacheAt(run, pass);
     const width = this.root.clientWidth;
     if (!cache || !width) return;
     const key = [run.id, pass, width, isDark, lane.steps.length].join();
     if (key === this.drawn) return;
     this.drawn = key;
-    const { before, after, rejected, dropped, numPrompt } = cache;
+    const { after, rejected, dropped, numPrompt } = cache;
     const whole = Math.max(numPrompt + lane.numCommitted, after + rejected + dropped);
     const sentences = cacheSentences(lane, pass, cache);
     setText(this.title, `KV cache: ${countOf(after, "token")}`);
     setText(this.words, sentences.join(" "));
     setAttribute(this.canvas, "aria-label", `KV cache. ${sentences[0] ?? ""}`);
+    this.draw(width, whole, cache, isDark);
+  }
+
+  /**
+   * A strip of tokens, each a cell; where they are too many, they melt into one another.
+   * @param {number} width
+   * @param {number} count of tokens
+   * @param {CacheStep} cache
+   * @param {boolean} isDark
+   */
+  draw(width, count, { before, after, rejected, dropped }, isDark) {
     const inks = inksOf(this.root, isDark);
     const context = contextOf(this.canvas, width, HEIGHT);
-    const written = after + rejected;
-    drawStrip(
-      context,
-      { width, height: HEIGHT },
-      whole,
-      [
-        { from: 0, to: before, ink: inks.cached },
-        { from: before, to: after, ink: inks.causal },
-        { from: after, to: written, ink: inks.line, isStruck: true },
-        { from: written, to: written + dropped, ink: inks.block, isStruck: true },
-      ],
-      inks,
-    );
+    const cell = width / Math.max(count, 1);
+    /** @param {string} ink @param {number} from @param {number} to */
+    const fill = (ink, from, to) => {
+      context.fillStyle = ink;
+      context.fillRect(from * cell, 0, (to - from) * cell, HEIGHT);
+    };
+    const [taken, end] = [after + rejected, after + rejected + dropped];
+    fill(inks.none, 0, count);
+    fill(inks.cached, 0, before);
+    fill(inks.causal, before, after);
+    fill(inks.line, after, taken);
+    fill(inks.block, taken, end);
+    strike(context, after * cell, end * cell, inks.text);
+    if (cell < 4) return;
+    context.fillStyle = inks.line;
+    for (let index = 1; index < count; index += 1) context.fillRect(index * cell, 0, 1, HEIGHT);
   }
+}
+
+/**
+ * Hatch what is taken back or dropped.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} right
+ * @param {string} ink
+ */
+function strike(context, left, right, ink) {
+  context.save();
+  context.beginPath();
+  context.rect(left, 0, right - left, HEIGHT);
+  context.clip();
+  context.strokeStyle = ink;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let x = left - HEIGHT; x < right; x += 6) {
+    context.moveTo(x, HEIGHT);
+    context.lineTo(x + HEIGHT, 0);
+  }
+  context.stroke();
+  context.restore();
 }
 
 export class Hood {
@@ -185,6 +223,7 @@ export class Hood {
 
 const UNKNOWN =
   "This run does not say which model made it: rows and measured time are here, operations and bytes are not.";
+const MEASURED = "on the machine that decoded this run, without drawing";
 const ROWS = [
   "Rows",
   "Operations",
@@ -246,22 +285,15 @@ export class CostTable {
     this.offer();
     const step = run.main.steps[pass];
     if (!step) return;
-    const cost = run.shape && costOf(run.shape, step, run.main.name, numPromptOf(run));
+    const measured = [formatShort(step.seconds), MEASURED];
+    const cost = run.shape && costOf(run.shape, step, run.main.name, run.numPrompt);
     this.missing.hidden = cost !== null;
     this.words.hidden = cost === null;
     this.choice.hidden = cost === null;
     const device = DEVICES.get(this.choice.value);
     if (!cost || !device) {
-      const rows = maskOf(run, run.main, pass)?.visible.length ?? 0;
-      this.show([
-        [`${rows}`, ""],
-        ["–", ""],
-        ["–", ""],
-        ["–", ""],
-        ["–", ""],
-        this.measured(step.seconds),
-        ["–", ""],
-      ]);
+      const rows = maskOf(run, pass)?.visible.length ?? 0;
+      this.show([[`${rows}`], [], [], [], [], measured]);
       return;
     }
     const { seconds, isMemoryBound, moving, computing } = rooflineOf(cost, device);
@@ -276,7 +308,7 @@ export class CostTable {
         (cost.flops / bytes).toFixed(1),
         "the larger this is, the less the machine waits for memory",
       ],
-      this.measured(step.seconds),
+      measured,
       [
         formatShort(seconds),
         `the least on ${device.name}${sizeWords(device, cost.valueBytes)}${rateWords(device)}: ${bound}`,
@@ -289,18 +321,11 @@ export class CostTable {
     setText(this.words, `${words} ${leftOutWords(cost)}`);
   }
 
-  /** @param {number} seconds @returns {[string, string]} */
-  measured(seconds) {
-    return [formatShort(seconds), "on the machine that decoded this run, without drawing"];
-  }
-
-  /** @param {[string, string][]} rows */
+  /** A value of each row, with its note; none is known of a row that is not there. @param {string[][]} rows */
   show(rows) {
-    rows.forEach(([value, note], index) => {
-      const cell = this.cells[index];
-      if (!cell) return;
-      setText(cell.value, value);
-      setText(cell.note, note);
-    });
+    for (const [index, { value, note }] of this.cells.entries()) {
+      setText(value, rows[index]?.[0] ?? "–");
+      setText(note, rows[index]?.[1] ?? "");
+    }
   }
 }

@@ -2,6 +2,7 @@
 // A trace is opened by the server, through `host`; without one pictures alone are offered.
 
 import constants from "../constants.json" with { type: "json" };
+import { failureWords } from "../core/numbers.js";
 import { traceText } from "../core/run/trace.js";
 import { icon } from "../dom/buttons.js";
 import { make, setText } from "../dom/elements.js";
@@ -47,9 +48,8 @@ export class Share {
     this.status = make("p", "sbd-share-status", { role: "status" });
     this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
     this.bar.hidden = true;
-    const title = { type: "button", "aria-label": "Close sharing", title: "Close (Esc)" };
-    const close = make("button", "sbd-button", title, icon("close"));
-    close.addEventListener("click", () => this.root.close());
+    const title = { "aria-label": "Close sharing", title: "Close (Esc)" };
+    const close = make("button", "sbd-button", title, icon("close"), () => this.root.close());
     const rows = [...(host ? this.serverRows(host) : []), ...this.pictureRows()];
     const heading = make("h2", "", { id: "sbd-share-title" }, "Take it home");
     this.root = make(
@@ -59,10 +59,8 @@ export class Share {
       make("div", "sbd-help-head", heading, close),
       make("div", "sbd-share-rows", ...rows),
       make("div", "sbd-share-foot", this.bar, this.status),
+      (event) => event.target === this.root && this.root.close(),
     );
-    this.root.addEventListener("click", (event) => {
-      if (event.target === this.root) this.root.close();
-    });
     if (host) this.listenToDrops(host, signal);
   }
 
@@ -123,8 +121,7 @@ export class Share {
     try {
       this.save(fileName(run, "gif"), await animate(run, isDarkPage(), show, this.signal));
     } catch (failure) {
-      const words = failure instanceof Error ? failure.message : String(failure);
-      this.say(`The animation cannot be made: ${words}.`, true);
+      this.say(`The animation cannot be made: ${failureWords(failure)}.`, true);
     } finally {
       this.bar.hidden = true;
     }
@@ -144,8 +141,8 @@ export class Share {
    * @param {(run: Run) => void} act
    */
   row(title, words, label, act) {
-    const button = make("button", "sbd-action sbd-share-do", { type: "button" }, label);
-    button.addEventListener("click", () => this.player.run && act(this.player.run));
+    const click = () => this.player.run && act(this.player.run);
+    const button = make("button", "sbd-action sbd-share-do", label, click);
     const text = make("div", "", make("h3", "", title), make("p", "", words));
     return make("div", "sbd-share-row", text, button);
   }

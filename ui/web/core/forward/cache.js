@@ -3,7 +3,7 @@
 
 import { countOf } from "../numbers.js";
 import { checkedDraft } from "../run/drafts.js";
-import { blocksOf, numPromptOf } from "./mask.js";
+import { blocksOf } from "./mask.js";
 
 /** @import { Lane } from "../run/lane.js" */
 /** @import { Run } from "../run/run.js" */
@@ -21,11 +21,11 @@ import { blocksOf, numPromptOf } from "./mask.js";
  * @property {number} alternatives
  */
 
-/** @param {Run} run @param {Lane} lane @param {number} pass @returns {CacheStep | null} */
-export function cacheAt(run, lane, pass) {
+/** @param {Run} run @param {number} pass @returns {CacheStep | null} */
+export function cacheAt(run, pass) {
+  const { main: lane, numPrompt } = run;
   const step = lane.steps[pass];
   if (!step) return null;
-  const numPrompt = numPromptOf(run, lane);
   const written = step.cached + step.causal;
   const after = Math.min(lane.steps[pass + 1]?.cached ?? lastLength(lane, pass), written);
   const dropped = blocksOf(step, lane.name, numPrompt).reduce((sum, { size }) => sum + size, 0);

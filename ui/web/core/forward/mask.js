@@ -64,23 +64,16 @@ export function visibleRows(numCausal, blocks) {
   return rows;
 }
 
-/** How many tokens the prompt has, as the model read it. @param {Run} run @param {Lane} [lane] */
-export function numPromptOf(run, lane = run.main) {
-  const [first] = lane.steps;
-  return first?.kind === "prefill" ? first.causal : run.read.length;
-}
-
 /**
- * The mask of a lane's forward pass.
+ * The mask of a forward pass.
  * @param {Run} run
- * @param {Lane} lane
  * @param {number} pass
  * @returns {Mask | null}
  */
-export function maskOf(run, lane, pass) {
-  const step = lane.steps[pass];
+export function maskOf(run, pass) {
+  const step = run.main.steps[pass];
   if (!step) return null;
-  const blocks = blocksOf(step, lane.name, numPromptOf(run, lane));
+  const blocks = blocksOf(step, run.main.name, run.numPrompt);
   const { cached: numCached, causal: numCausal } = step;
   return { numCached, numCausal, blocks, visible: visibleRows(numCausal, blocks) };
 }
@@ -107,12 +100,12 @@ export function ntpMaskBeside({ numCached, numCausal }, rows, numPrompt) {
 /**
  * The token at a place of the text as pass `pass` reads it: of the prompt, final, or drafted.
  * @param {Run} run
- * @param {Lane} lane
  * @param {number} pass
  * @param {number} position
  */
-function tokenRead(run, lane, pass, position) {
-  if (position < 0) return run.read[position + numPromptOf(run, lane)];
+function tokenRead(run, pass, position) {
+  if (position < 0) return run.read[position + run.numPrompt];
+  const lane = run.main;
   const step = lane.steps[pass];
   const before = step?.committedBefore ?? 0;
   if (position < before || lane.name !== "verify") return lane.fixed.get(position)?.token;
@@ -122,19 +115,17 @@ function tokenRead(run, lane, pass, position) {
 /**
  * The token of each row, in the order of the mask's rows.
  * @param {Run} run
- * @param {Lane} lane
  * @param {number} pass
  * @returns {Row[]}
  */
-export function rowsOf(run, lane, pass) {
+export function rowsOf(run, pass) {
+  const { main: lane, numPrompt } = run;
   const step = lane.steps[pass];
-  const mask = maskOf(run, lane, pass);
-  if (!step || !mask) return [];
-  const numPrompt = numPromptOf(run, lane);
+  if (!step) return [];
   const causal = Array.from({ length: step.causal }, (_, i) => {
     const position = step.cached + i - numPrompt;
     const kind = causalKind(lane.name, position, step.committedBefore);
-    return { kind, position, token: tokenRead(run, lane, pass, position), isMask: false };
+    return { kind, position, token: tokenRead(run, pass, position), isMask: false };
   });
   if (lane.name === "ntp") return causal;
   const { start, size } = step.block;
@@ -180,12 +171,11 @@ export function rowText(run, row) {
 /**
  * The text of a cached token, by its place from the start of the prompt.
  * @param {Run} run
- * @param {Lane} lane
  * @param {number} place
  */
-export function cachedText(run, lane, place) {
-  const position = place - numPromptOf(run, lane);
-  const token = position < 0 ? run.read[place] : lane.fixed.get(position)?.token;
+export function cachedText(run, place) {
+  const position = place - run.numPrompt;
+  const token = position < 0 ? run.read[place] : run.main.fixed.get(position)?.token;
   return token === undefined ? "?" : run.tokenText(token);
 }
 

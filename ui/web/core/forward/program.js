@@ -7,7 +7,6 @@ import { countOf, formatGamma, formatNats } from "../numbers.js";
 import { checkedDraft, rightAlternative } from "../run/drafts.js";
 import { tokenName } from "../text/letters.js";
 import { cacheAt } from "./cache.js";
-import { numPromptOf } from "./mask.js";
 
 /** @import { LaneStep } from "../run/lane.js" */
 /** @import { Run } from "../run/run.js" */
@@ -32,7 +31,7 @@ const UNTIL = "Until the answer ends or reaches its limit:";
  */
 export function programsAt(run, pass) {
   const step = run.main.steps[pass];
-  const cache = cacheAt(run, run.main, pass);
+  const cache = cacheAt(run, pass);
   if (!step || !cache) return [];
   const moment = { run, pass, step, cache, isPrefill: step.kind === "prefill" };
   if (run.strategy === "ntp") return [program("Next-token prediction", ntpLines(moment))];
@@ -74,7 +73,7 @@ function answerLines(moment) {
   // What was given between the text and the block stands before it, and is added with it.
   const before = size ? start : step.committedBefore;
   const done = step.committedBefore + step.committed.length;
-  const text = `t = ${numPromptOf(run) + before}`;
+  const text = `t = ${run.numPrompt + before}`;
   /** @type {LineParts} */
   const alone = [
     1,
@@ -210,12 +209,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const predraft = step.predrafts.find(({ isUsed }) => isUsed);
   return [
     [0, "Read the prompt causally, with masks behind it.", isPrefill, `t = ${step.causal}`],
-    [
-      0,
-      UNTIL,
-      !isPrefill,
-      `t = ${numPromptOf(run) + step.committedBefore}, ${cache.before} cached`,
-    ],
+    [0, UNTIL, !isPrefill, `t = ${run.numPrompt + step.committedBefore}, ${cache.before} cached`],
     [
       1,
       "One forward pass reads the last exact token, the draft, alternatives to its tokens and new masks.",
@@ -265,7 +259,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
 function ntpLines({ run, step, cache, isPrefill }) {
   return [
     [0, "Read the prompt causally; keep its keys and values.", isPrefill, `t = ${cache.after}`],
-    [0, UNTIL, !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
+    [0, UNTIL, !isPrefill, `t = ${run.numPrompt + step.committedBefore}`],
     [
       1,
       "One forward pass reads the newest token alone; keep its key and value.",

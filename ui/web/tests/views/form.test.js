@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { acceptedWords } from "../../form/puzzle.js";
-import { adviceWords, nearestStep, outsideWords, recordingWords } from "../../form/risk.js";
+import { adviceWords, nearestStep, outsideWords } from "../../form/risk.js";
 import { isLater } from "../../form/status.js";
 
 const USUAL = { gammas: [0, 0.1, 1], block_range: [2, 16] };
@@ -16,14 +16,6 @@ test("only what is outside the usual range is said, and that it is run", () => {
   assert.equal(outsideWords(USUAL, 1, 16), "");
   assert.match(outsideWords(USUAL, 4, 16), /runs as it is: γ 4 is above the usual 0 to 1\.$/);
   assert.match(outsideWords(USUAL, 0.1, 32), /blocks of 32 are outside the 2 to 16/);
-});
-
-test("a recording that brought its own settings into the form is named beside what is best", () => {
-  assert.match(
-    recordingWords(true, "γ 0.1"),
-    /recording .* made with γ 0\.1, so the form has that/,
-  );
-  assert.equal(recordingWords(false, "γ 0.1"), "");
 });
 
 test("while blanks are to be filled in, verify is not advised", () => {

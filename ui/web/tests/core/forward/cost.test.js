@@ -7,7 +7,6 @@ import {
   DEVICES,
   formatLarge,
   formatShort,
-  leftOutWords,
   operationWords,
   rateWords,
   rooflineOf,
@@ -55,13 +54,6 @@ test("a device is bound by its memory or by its operations", () => {
   assert.deepEqual([found.seconds, found.isMemoryBound], [8.24, true]);
   assert.equal(rooflineOf(cost, { ...device, valueBytes: 1 }).isMemoryBound, false);
   for (const each of DEVICES.values()) assert.ok(each.bandwidth > 1e11 && each.source);
-});
-
-test("what the roofline view leaves out is told: the output layer, and attention to what is read", () => {
-  assert.match(
-    leftOutWords(costAt(3)),
-    /output layer is 160 FLOP and 80 B of it.* read 88 FLOP: the Roofline/,
-  );
 });
 
 test("attention takes its own rate, and a device that has one says so", () => {

@@ -44,7 +44,7 @@ function mayAttend({ seen, first, stop }, key, numCached) {
 
 /** @param {number} pass */
 function maskAt(pass) {
-  const mask = maskOf(RIDING_RUN, RIDING_RUN.main, pass);
+  const mask = maskOf(RIDING_RUN, pass);
   assert.ok(mask);
   return mask;
 }
@@ -59,7 +59,7 @@ test("a block that rides along is causal, the block behind it sees both ways", (
 });
 
 test("rows are named by what they read: final tokens, masks, tokens of the block", () => {
-  const read = rowsOf(RIDING_RUN, RIDING_RUN.main, 3);
+  const read = rowsOf(RIDING_RUN, 3);
   assert.deepEqual(
     read.map((row) => [row.kind, row.position, rowText(RIDING_RUN, row)]),
     [
@@ -69,20 +69,14 @@ test("rows are named by what they read: final tokens, masks, tokens of the block
       ["block", 3, "<m>"],
     ],
   );
-  assert.equal(
-    rowText(RIDING_RUN, rowsOf(RIDING_RUN, RIDING_RUN.main, 2)[1] ?? assert.fail()),
-    " world",
-  );
-  assert.equal(
-    rowText(RIDING_RUN, rowsOf(RIDING_RUN, RIDING_RUN.main, 0)[0] ?? assert.fail()),
-    "Hello",
-  );
+  assert.equal(rowText(RIDING_RUN, rowsOf(RIDING_RUN, 2)[1] ?? assert.fail()), " world");
+  assert.equal(rowText(RIDING_RUN, rowsOf(RIDING_RUN, 0)[0] ?? assert.fail()), "Hello");
 });
 
 test("next-token prediction beside it has the same text, and reads no token of the prompt twice", () => {
   const sizes = [0, 1, 3].map((pass) => {
     const mask = maskAt(pass);
-    const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, RIDING_RUN.main, pass), 3);
+    const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, pass), 3);
     return [mask.numCached + mask.numCausal, beside.numCached, beside.visible.length];
   });
   assert.deepEqual(sizes, [
@@ -94,7 +88,7 @@ test("next-token prediction beside it has the same text, and reads no token of t
 
 test("a mask is told in sentences, and so is each of its rows", () => {
   const mask = maskAt(3);
-  const read = rowsOf(RIDING_RUN, RIDING_RUN.main, 3);
+  const read = rowsOf(RIDING_RUN, 3);
   const sentences = maskSentences(mask, read);
   assert.equal(sentences.length, 2);
   assert.match(sentences[0] ?? "", /^2 tokens are read causally: each sees all 3 cached tokens/);
@@ -113,7 +107,7 @@ test("verify says why it reads fewer masks than the block size", () => {
 });
 
 test("the cache grows by what was read causally, the block's rows are dropped", () => {
-  const cache = cacheAt(RIDING_RUN, RIDING_RUN.main, 3);
+  const cache = cacheAt(RIDING_RUN, 3);
   assert.deepEqual(cache, {
     numPrompt: 3,
     before: 3,
@@ -124,7 +118,7 @@ test("the cache grows by what was read causally, the block's rows are dropped", 
   });
   const words = cacheSentences(RIDING_RUN.main, 3, cache ?? assert.fail()).join(" ");
   assert.match(words, /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
-  const still = cacheAt(RIDING_RUN, RIDING_RUN.main, 2);
+  const still = cacheAt(RIDING_RUN, 2);
   assert.match(
     cacheSentences(RIDING_RUN.main, 2, still ?? assert.fail())[0] ?? "",
     /Nothing is added/,
@@ -140,7 +134,7 @@ test("verify takes back the keys of rejected drafts", () => {
       { ...step, seq: 2, context: [3, 3], block: [3, 2], committed: [1, 3], draft: [] },
     ),
   );
-  const cache = cacheAt(run, run.main, 1);
+  const cache = cacheAt(run, 1);
   assert.deepEqual(cache, {
     numPrompt: 3,
     before: 3,
@@ -150,7 +144,7 @@ test("verify takes back the keys of rejected drafts", () => {
     alternatives: 0,
   });
   assert.deepEqual(
-    rowsOf(run, run.main, 1).map(({ kind, token }) => [kind, token]),
+    rowsOf(run, 1).map(({ kind, token }) => [kind, token]),
     [
       ["exact", 0],
       ["draft", 1],
@@ -187,14 +181,14 @@ test("a forward pass without a block says that it reads what was given, and was 
       end,
     ),
   );
-  const words = cacheSentences(run.main, 3, cacheAt(run, run.main, 3) ?? assert.fail()).join(" ");
+  const words = cacheSentences(run.main, 3, cacheAt(run, 3) ?? assert.fail()).join(" ");
   assert.match(words, /was given, so this forward pass reads it without a block/);
   assert.doesNotMatch(words, /needed anyway/);
   const [answer, block] = programsAt(run, 3);
   assert.ok(answer?.lines.some((line) => line.isLit && /without a block/.test(line.words)));
   assert.ok(block?.lines.every((line) => !line.isLit));
-  const mask = maskOf(run, run.main, 3) ?? assert.fail();
-  const beside = ntpMaskBeside(mask, rowsOf(run, run.main, 3), 3);
+  const mask = maskOf(run, 3) ?? assert.fail();
+  const beside = ntpMaskBeside(mask, rowsOf(run, 3), 3);
   assert.deepEqual([beside.numCached, beside.visible.length], [5, 0]);
   assert.match(besideWords(run, mask, beside, 3), /^Nothing is left to write, .* nothing more\.$/);
 });
@@ -244,7 +238,7 @@ test("verify's last forward pass, accepted whole, takes nothing back and adds no
       { ...step, seq: 2, context: [3, 3], block: [3, 0], committed: [1, 2], draft: [] },
     ),
   );
-  assert.equal(cacheAt(run, run.main, 1)?.rejected, 0);
+  assert.equal(cacheAt(run, 1)?.rejected, 0);
   const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
   assert.ok(lit.some(({ values }) => values === "2 of 2 accepted"));
   assert.ok(lit.some(({ values }) => values === "t = 4, 3 cached"));
@@ -253,7 +247,7 @@ test("verify's last forward pass, accepted whole, takes nothing back and adds no
 
 test("what stands beside a mask is called the same only where it is", () => {
   const mask = maskAt(0);
-  const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, RIDING_RUN.main, 0), 3);
+  const beside = ntpMaskBeside(mask, rowsOf(RIDING_RUN, 0), 3);
   assert.match(
     besideWords(RIDING_RUN, { ...mask, visible: beside.visible }, beside, 3),
     /^3 rows, the same/,
@@ -300,14 +294,8 @@ test("the rule is seen to hold by its numbers: what one more would have made is 
   assert.equal(chosen([[1, 0.05, 1, 0.99]]), "s = 1: 0.00 ≤ γ = 0.10");
 });
 
-test("no line promises a next forward pass, or a token beyond the limit, that may not come", () => {
-  const lines = programsAt(RIDING_RUN, 3).flatMap((each) => each.lines.map(({ words }) => words));
-  assert.ok(lines.includes("Until the answer ends or reaches its limit:"));
-  assert.ok(lines.some((words) => /the next forward pass, if there is one, reads it/.test(words)));
-});
-
-const mask = maskOf(ALTERNATIVE_RUN, ALTERNATIVE_RUN.main, 1) ?? assert.fail();
-const rows = rowsOf(ALTERNATIVE_RUN, ALTERNATIVE_RUN.main, 1);
+const mask = maskOf(ALTERNATIVE_RUN, 1) ?? assert.fail();
+const rows = rowsOf(ALTERNATIVE_RUN, 1);
 
 test("an alternative sees the causal tokens before its place and itself, its masks see it too", () => {
   const seen = mask.visible.map(({ seen, first, stop, isCausal }) => [seen, first, stop, isCausal]);
@@ -333,7 +321,7 @@ test("its row reads its token, in the place of the drafted one", () => {
       ["predraft", 4, undefined],
     ],
   );
-  const after = rowsOf(ALTERNATIVE_RUN, ALTERNATIVE_RUN.main, 2).slice(0, 3);
+  const after = rowsOf(ALTERNATIVE_RUN, 2).slice(0, 3);
   assert.deepEqual(
     after.map(({ kind, token }) => [kind, token]),
     [
@@ -369,7 +357,7 @@ test("what they cost is counted", () => {
 });
 
 test("their keys are dropped, and those of one that was right come with the next forward pass", () => {
-  const cache = cacheAt(ALTERNATIVE_RUN, ALTERNATIVE_RUN.main, 1) ?? assert.fail();
+  const cache = cacheAt(ALTERNATIVE_RUN, 1) ?? assert.fail();
   const { before, after, rejected, dropped, alternatives } = cache;
   assert.deepEqual([before, after, rejected, dropped, alternatives], [3, 5, 1, 10, 2]);
   const words = cacheSentences(ALTERNATIVE_RUN.main, 1, cache).join(" ");
@@ -378,9 +366,8 @@ test("their keys are dropped, and those of one that was right come with the next
     words,
     /Those of 2 alternatives are dropped too, .* read again next, for the cache\.$/,
   );
-  const stopped = { ...ALTERNATIVE_RUN.main, steps: ALTERNATIVE_RUN.main.steps.slice(0, 2) };
-  const alone = /** @type {import("../../../core/run/lane.js").Lane} */ (stopped);
-  assert.equal(cacheAt(ALTERNATIVE_RUN, alone, 1)?.after, 5);
+  const stopped = runOf(ALTERNATIVE_RUN.lines.slice(0, 3).join("\n"));
+  assert.equal(cacheAt(stopped, 1)?.after, 5);
 });
 
 test("the algorithm's lines name the alternative's own token and the exact tokens read", () => {
