@@ -131,22 +131,18 @@ def exported(folder) -> HuggingFaceModel:
 
 
 @pytest.fixture(scope="module")
-def num_prompts(exported) -> int:
-    """Enough for every way to be gone once."""
-    return -(-len(ways(exported)) // WAYS)
-
-
-@pytest.fixture(scope="module")
-def lines(exported, num_prompts) -> list[str]:
-    return list(traces(exported, num_prompts, WAYS))
+def lines(exported) -> list[str]:
+    """Of enough prompts for every way to be gone once."""
+    return list(traces(exported, -(-len(ways(exported)) // WAYS), WAYS))
 
 
 @needs_node
 @pytest.mark.parametrize("num_threads", [1, 2])
-def test_tokens_and_reveals_are_those_of_sbd_core(lines, num_prompts, folder, num_threads) -> None:
-    said = compare(lines, folder, num_threads)
+def test_tokens_and_reveals_are_those_of_sbd_core(lines, folder, num_threads) -> None:
+    given = lines if num_threads == 1 else lines[::-6]  # threads change how, not what
+    said = compare(given, folder, num_threads)
     assert said["differences"] == []
-    assert said["cases"] == len(lines) > num_prompts * WAYS
+    assert said["cases"] == len(given)
     # Positions that are equally good up to rounding are rare.
     assert said["ties"] <= said["cases"] // 20
     assert 0 < said["largest"] < 1e-4

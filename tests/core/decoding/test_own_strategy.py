@@ -66,12 +66,6 @@ def test_the_real_model_names_verify_and_nano_sbd(nano: HuggingFaceModel) -> Non
     assert folder is not None
     assert read_info(folder)[0].strategy == "verify"
     assert nano.strategy == "sbd"
-    assert (
-        json.loads(Path("assets/checkpoints/sbd-nano/config.json").read_text())[
-            "set_block_decoding"
-        ]["strategy"]
-        == "sbd"
-    )
 
 
 def test_what_only_another_strategy_has_is_refused_by_name(ready: Path) -> None:

@@ -166,12 +166,6 @@ def test_messages_are_read_as_transformers_writes_them(chatty: HuggingFaceModel)
     assert alone.messages == ()
 
 
-def test_special_tokens_in_what_was_said_are_plain_text(chatty: HuggingFaceModel) -> None:
-    mask = chatty.tokenizer.mask_token
-    said = [*CHAT[:3], {"role": "user", "content": f"What is {mask}?"}]
-    assert chatty.mask_token_id not in prompt_token_ids(chatty, said, CONFIG)
-
-
 @pytest.mark.parametrize(
     "messages",
     [

@@ -51,7 +51,7 @@ def model(request, tmp_path_factory) -> HuggingFaceModel:
 
 @pytest.fixture(scope="module")
 def prompts(model) -> list[list[int]]:
-    return random_ids(12, model.vocabulary_size)
+    return random_ids(8, model.vocabulary_size)
 
 
 def with_padding(prompts: list[list[int]]) -> dict[str, torch.Tensor]:
@@ -63,7 +63,7 @@ def with_padding(prompts: list[list[int]]) -> dict[str, torch.Tensor]:
 
 
 def test_cached_is_uncached(model, prompts) -> None:
-    for prompt in prompts[:6]:
+    for prompt in prompts[:3]:
         check_against_reference(model, prompt, block_size=3, gamma=0.5, num_new=NUM_NEW)
 
 

@@ -139,14 +139,6 @@ def test_a_model_without_a_mask_token_decodes_ntp_and_is_told_of_prepare(tmp_pat
     assert ntp.tolist() == theirs.tolist()
 
 
-def test_a_trained_folder_brings_its_generate(tmp_path) -> None:
-    tokenizer = tiny_tokenizer()
-    recipe = replace(read_recipe("sbd", None, {}), min_block_size=2, max_block_size=4)
-    export(tiny_model("llama", len(tokenizer)), tokenizer, recipe, tmp_path / "model")
-    assert (tmp_path / "model" / "custom_generate" / "generate.py").is_file()
-    assert sbd_core.load(tmp_path / "model").model.config.mask_token_id == tokenizer.mask_token_id
-
-
 def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_keeps_it(
     tmp_path,
 ) -> None:
@@ -172,6 +164,7 @@ def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_ke
         config = DecodeConfig(strategy="verify", max_new_tokens=LENGTH, block_size=4)
         trace = sbd_core.generate(engine, ids, config)
         assert told.num_forwards == (trace.num_forwards,) != other.num_forwards
+        assert told.tokens_per_forward == pytest.approx(trace.tokens_per_forward)
         assert tuple(told.sequences[0, len(ids) :].tolist()) == trace.token_ids
 
 
@@ -312,20 +305,6 @@ def test_what_cannot_be_honoured_is_refused_by_name(arguments, argument, plain, 
     with pytest.raises(ArgumentError) as caught:
         plain.generate(**inputs, custom_generate=generate, max_new_tokens=4, **arguments)
     assert caught.value.argument == argument
-
-
-def test_the_output_object_counts_forward_passes(plain, ours, tokenizer) -> None:
-    inputs = tokenizer(PROMPTS[:1], return_tensors="pt")
-    output = plain.generate(
-        **inputs, custom_generate=generate, max_new_tokens=LENGTH, return_dict_in_generate=True
-    )
-    trace = sbd_core.generate(
-        ours, inputs["input_ids"][0].tolist(), DecodeConfig(max_new_tokens=LENGTH)
-    )
-    assert output.num_forwards == (trace.num_forwards,)
-    assert output.tokens_per_forward == pytest.approx(trace.tokens_per_forward)
-    revealing = sum(bool(event.reveals) for event in trace.events)
-    assert output.tokens_per_revealing_forward == pytest.approx(trace.num_tokens / revealing)
 
 
 def test_a_warper_of_logits_is_applied_before_entropies() -> None:

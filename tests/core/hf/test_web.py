@@ -1,16 +1,12 @@
 """export web: the parts, rules and graph that a browser reads are the model that Python decodes."""
 
-import hashlib
 import json
-import math
 import os
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnxruntime
 import pytest
 import torch
 
@@ -21,15 +17,10 @@ from sbd_core.errors import ModelError
 from sbd_core.hf import web
 from sbd_core.hf.web import export_web
 from sbd_core.hf.web_cache import exports_folder, find_export, keep_export
-from sbd_core.models.backends.onnx.forward import own_bias
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
-from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.models.stored_tensors import Stored
-from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web, read_web, tensors_of
+from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web, read_web
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
-
-CAPACITY = 64
 
 
 @pytest.fixture(scope="module")
@@ -49,85 +40,6 @@ def adapted_folder(
     return folder
 
 
-def weights_by_rules(folder: Path, engine: str) -> bytes:
-    """A graph's weights as a browser makes them: by the manifest alone, value by value."""
-    found = open_web(folder)
-    stored, graph = tensors_of(found), found.manifest["graphs"][engine]
-    data = bytearray(graph["bytes"])
-    for weight in graph["weights"]:
-        value = value_by_rule(weight, [stored[name] for name in weight["from"]])
-        assert list(value.shape) == weight["shape"]
-        assert value.dtype == weight["dtype"]
-        data[weight["offset"] : weight["offset"] + weight["bytes"]] = value.tobytes()
-    return bytes(data)
-
-
-def value_by_rule(weight: dict[str, Any], parts: list[Stored]) -> np.ndarray:
-    kind, _, part = weight["rule"].rpartition(".")
-    if kind == "rounded":
-        blocks = np.frombuffer(parts[0].data, [("scale", "<f2"), ("values", "i1", 32)])
-        value = blocks["values"] if part == "integers" else blocks["scale"].astype("f4")
-        return value.reshape(weight["shape"])
-    values = [part.tensor().numpy() for part in parts]
-    if "swaps" in weight:
-        axis, *heads, place = weight["swaps"]
-        if axis == "rows":
-            values[place] = with_heads_swapped(values[place], *heads)
-        else:
-            values = [with_heads_swapped(value.T, *heads).T for value in values]
-    if "columns" in weight:
-        values = [value[:, slice(*weight["columns"])] for value in values]
-    if "turns_last" in weight:
-        values[-1] = turned(values[-1].T, weight["turns_last"]).T
-    if part == "diagonal":
-        joined = np.zeros(weight["shape"], np.float32)
-        row = column = 0
-        for value in values:
-            joined[row : row + value.shape[0], column : column + value.shape[1]] = value
-            row, column = row + value.shape[0], column + value.shape[1]
-        return joined
-    joined = np.concatenate(values)
-    if "group" in weight:
-        joined = turned(joined, weight["group"])
-    if part == "values":
-        return joined
-    if kind == "blocks":
-        blocks = joined.reshape(len(joined), -1, 32)
-        scales = np.maximum(np.abs(blocks).max(2), np.float32(1e-30)) / np.float32(127)
-        numbers = np.rint(blocks / scales[..., None]) + 128
-        return scales.ravel() if part == "scales" else numbers.astype(np.uint8)
-    scales = np.maximum(np.abs(joined).max(1), np.float32(1e-30)) / np.float32(127)
-    if part == "scales":
-        return scales
-    return np.ascontiguousarray(np.rint(joined / scales[:, None]).astype(np.int8).T)
-
-
-def with_heads_swapped(rows: np.ndarray, kv_heads: int, group: int) -> np.ndarray:
-    """The first head of every group, then the second of every group, and so on."""
-    heads = rows.reshape(kv_heads * group, -1, *rows.shape[1:])
-    order = [head * group + member for member in range(group) for head in range(kv_heads)]
-    return np.concatenate([heads[index] for index in order])
-
-
-def turned(rows: np.ndarray, group: int) -> np.ndarray:
-    """By sums and differences of the pairs at distances 1, 2, 4 and so on."""
-    made = np.array(rows, np.float32).reshape(-1, group)
-    half = 1
-    while half < group:
-        for first in range(group):
-            if not first & half:
-                a, b = made[:, first].copy(), made[:, first + half].copy()
-                made[:, first], made[:, first + half] = a + b, a - b
-        half *= 2
-    return (made * np.float32(1 / math.sqrt(group))).reshape(rows.shape)
-
-
-def test_the_rules_make_the_weights_of_the_graph(nano_folder: Path, adapted_folder: Path) -> None:
-    for folder in (nano_folder, adapted_folder):
-        for engine, graph in open_web(folder).manifest["graphs"].items():
-            assert hashlib.sha256(weights_by_rules(folder, engine)).hexdigest() == graph["sha256"]
-
-
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_one_a_of_several_linear_layers_is_multiplied_once(
     adapter_folder: Path, tmp_path: Path, is_shared: bool
@@ -139,97 +51,11 @@ def test_one_a_of_several_linear_layers_is_multiplied_once(
     shutil.copytree(adapter_folder, tmp_path / "adapter")
     write_block_adapter(adapter, tmp_path / "adapter")
     export_web(tmp_path / "adapter", tmp_path / "web", dtype="int8")
-    test_the_rules_make_the_weights_of_the_graph(tmp_path / "web", tmp_path / "web")
     weights = open_web(tmp_path / "web").manifest["graphs"]["wasm"]["weights"]
     [read] = [
         each["from"] for each in weights if each["name"] == "layer.0.query_key_value.both.weight"
     ]
     assert len(read) == (4 if is_shared else 6)
-
-
-class InBrowser:
-    """The exported graph of one text, read as the page's scripts do."""
-
-    def __init__(self, folder: Path, engine: str) -> None:
-        manifest = open_web(folder).manifest
-        self.dtype = manifest["dtype"]
-        self.config, file = manifest["config"], manifest["graphs"][engine]["file"]
-        graph = folder.parent / f"{folder.name}-{engine}"
-        graph.mkdir(exist_ok=True)
-        shutil.copy(folder / file, graph)
-        (graph / "weights.bin").write_bytes(weights_by_rules(folder, engine))
-        self.session = onnxruntime.InferenceSession(
-            graph / file, providers=["CPUExecutionProvider"]
-        )
-        sizes = self.config["num_kv_heads"] * CAPACITY, self.config["head_size"]
-        self.caches = {
-            each.name: np.zeros(sizes, np.float32)
-            for each in self.session.get_inputs()
-            if each.name.startswith(("keys.", "values."))
-        }
-        self.length = 0
-        self.slot = 0
-
-    def forward(self, request: ForwardRequest) -> dict[str, np.ndarray]:
-        """request: whose cache is this."""
-        config, start, num_rows = self.config, self.length, request.num_rows
-        stop, kv_heads = start + num_rows, config["num_kv_heads"]
-        inverse = np.array(config["rotary"]["inverse_frequencies"], np.float32)
-        angles = np.array(list(request.positions()), np.float32)[:, None] * inverse
-        places = np.arange(kv_heads) * CAPACITY + np.arange(start, stop)[:, None]
-        bias = np.full((num_rows, CAPACITY), -np.inf, np.float32)
-        bias[:, :start] = 0
-        num_own = len(request.causal_ids), len(request.block_ids)
-        bias[:, start:stop] = own_bias(*num_own, request.predraft_shapes)
-        is_of_block = np.zeros((num_rows, 1), np.float32)
-        is_of_block[list(request.block_rows())] = 1
-        inputs = {
-            "token_ids": np.array(request.token_ids, np.int32),
-            "wanted": np.arange(num_rows - request.num_logits, num_rows, dtype=np.int32),
-            "cosines": np.cos(angles) * np.float32(config["rotary"]["scaling"]),
-            "sines": np.sin(angles) * np.float32(config["rotary"]["scaling"]),
-            "places": places.reshape(-1, 1),
-            "bias": bias,
-            **({"is_of_block": is_of_block} if config["has_adapter"] else {}),
-            **self.caches,
-        }
-        names = [each.name for each in self.session.get_outputs()]
-        found = dict(zip(names, self.session.run(names, inputs), strict=True))
-        for name, cache in self.caches.items():
-            kept = places[: len(request.causal_ids)].ravel()
-            cache[kept] = found[f"{name}.new"][kept]
-        self.length += len(request.causal_ids)
-        return found
-
-
-@pytest.mark.parametrize("engine", ["wasm", "webgpu"])
-def test_the_graph_gives_what_the_server_gives(
-    nano_folder: Path, adapted_folder: Path, engine: str
-) -> None:
-    for folder in (nano_folder, adapted_folder):
-        browser = InBrowser(folder, engine)
-        # For WebGPU products are of fp32, by weights nearly those that are stored.
-        model = sbd_core.load(folder, dtype="float32" if engine == "webgpu" else None)
-        assert model.runs_on.startswith("ONNX Runtime, ")
-        mask, cache = model.mask_token_id, model.new_caches(1)[0]
-        predrafts = [PredraftBlock(1, [mask] * 3), PredraftBlock(2, [77, mask, mask], True)]
-        steps: list[Any] = [
-            (list(range(30, 50)), [], 1, ()),
-            ([60], [], 1, ()),
-            ([61, 62], [mask] * 8, 2, ()),
-            ([63, 64, 65], [mask, 70, mask], 3, predrafts),
-        ]
-        for step in steps:
-            [logits] = model.forward_batch([ForwardRequest(cache, *step)])
-            found = browser.forward(ForwardRequest(browser, *step))
-            # One rounding that flips in int8 moves all that comes after it.
-            near = 1e-5 if browser.dtype == "float32" else 0.03
-            off = np.abs(found["logits"] - logits.numpy()).max()
-            assert off < near * np.abs(logits.numpy()).max()
-        if model.sampler_head is not None:
-            walk = model.sampler_head.begin(torch.from_numpy(found["logits"]))
-            off = np.abs(found["sampler"] - walk.of_hidden.numpy()).max()
-            assert off < max(near, 1e-3) * np.abs(found["sampler"]).max()
 
 
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])

