@@ -13,9 +13,6 @@ export class ArgumentError extends EngineError {
   }
 }
 
-/** A model folder cannot be used. */
-export class ModelError extends EngineError {}
-
 /** @param {unknown} value on one line, shortened */
 export function shown(value) {
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);

@@ -2,7 +2,7 @@
 // graph and its inputs are described in sbd_core/models/backends/onnx/web.py.
 
 import { visibleRows } from "../core/forward/mask.js";
-import { ModelError } from "./errors.js";
+import { EngineError } from "./errors.js";
 
 /** @import { SeenBlock } from "../core/forward/mask.js" */
 /** @import { Resident, Runtime, Type } from "./runtime.js" */
@@ -215,7 +215,7 @@ export class Model {
     const numRead = ids.length;
     const numRows = this.padded(numRead);
     const numWanted = Math.ceil(numLogits / this.wantedStep) * this.wantedStep;
-    if (length + numRows > capacity) throw new ModelError("The text is longer than its cache.");
+    if (length + numRows > capacity) throw new EngineError("The text is longer than its cache.");
     const half = shape.rotary.frequencies.length;
     const logits = this.logits.atLeast(numWanted * vocabulary * FLOAT_BYTES);
     // The widest first, as each must begin where its elements may.

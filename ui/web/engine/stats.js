@@ -1,7 +1,7 @@
 // Rows of logits measured, in plain numbers: LogitStats and compute_logit_stats() of
 // sbd_core/sampling.py.
 
-import { ModelError } from "./errors.js";
+import { EngineError } from "./errors.js";
 
 /** @import { Logits } from "./model.js" */
 
@@ -35,7 +35,7 @@ export function probabilityOf({ bestId, probability, logits }, tokenId) {
 
 /**
  * The measures of rows of logits. Logits of forbidden tokens are -infinity in them afterwards. Raises
- * ModelError for logits that are no numbers.
+ * EngineError for logits that are no numbers.
  * @param {Logits} logits
  * @param {number} start
  * @param {number} stop
@@ -55,7 +55,7 @@ export function measureRows(logits, start, stop, { forbiddenIds, numTop }) {
 }
 
 function notNumbers() {
-  return new ModelError("The model gave logits that are NaN, infinite or all -infinity.");
+  return new EngineError("The model gave logits that are NaN, infinite or all -infinity.");
 }
 
 /** All of a row but its logits. @param {Float32Array} row @param {number} numTop tokens listed */

@@ -4,7 +4,7 @@
 
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as Encoder } from "@huggingface/tokenizers";
-import { ModelError } from "./errors.js";
+import { EngineError } from "./errors.js";
 
 /** An added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>. */
 const CONTROL = /^[^\p{L}\p{N}_\s].*[\p{L}\p{N}_].*[^\p{L}\p{N}_\s]$/su;
@@ -28,7 +28,7 @@ const BYTE_OF = new Map([
 
 export class Tokenizer {
   /**
-   * Raises ModelError for a tokenizer that cannot be read.
+   * Raises EngineError for a tokenizer that cannot be read.
    * @param {Record<string, any>} file the content of tokenizer.json
    * @param {Record<string, any>} settings the content of tokenizer_config.json
    * @param {string | null} template
@@ -45,7 +45,7 @@ export class Tokenizer {
       this.plain = new Encoder({ ...file, added_tokens: letters }, settings);
       this.template = template === null ? null : new Template(template);
     } catch (error) {
-      throw new ModelError(`The model’s tokenizer cannot be read: ${wordsOf(error)}`);
+      throw new EngineError(`The model’s tokenizer cannot be read: ${wordsOf(error)}`);
     }
     this.tokens = Object.fromEntries(
       NAMES.flatMap((name) => {
@@ -65,7 +65,7 @@ export class Tokenizer {
 
   /**
    * Token ids of a prompt as the user's turn; isRaw, or without a template, as it stands. Raises
-   * ModelError for a template that cannot be used.
+   * EngineError for a template that cannot be used.
    * @param {string} prompt
    * @param {boolean} isRaw
    */
@@ -76,7 +76,7 @@ export class Tokenizer {
     const mark = isHeld ? crypto.randomUUID().replaceAll("-", "") : words;
     const text = this.rendered(prompt.replace(words, () => mark));
     if (!text.includes(mark)) {
-      throw new ModelError("The model’s chat template leaves out what the user says.");
+      throw new EngineError("The model’s chat template leaves out what the user says.");
     }
     if (!isHeld) return this.encoder.encode(text, { add_special_tokens: false }).ids;
     // The space around the content stays around its mark, as a template may trim it.
@@ -111,7 +111,7 @@ export class Tokenizer {
       const messages = [{ role: "user", content }];
       return this.template?.render({ messages, add_generation_prompt: true, ...this.tokens }) ?? "";
     } catch (error) {
-      throw new ModelError(`The model’s chat template cannot be used: ${wordsOf(error)}`);
+      throw new EngineError(`The model’s chat template cannot be used: ${wordsOf(error)}`);
     }
   }
 

@@ -19,7 +19,22 @@ export function doInBrowser(wish) {
   return inBrowser.take?.(wish) ?? false;
 }
 
+/**
+ * Hear what another part of the page says.
+ * @template Detail
+ * @param {string} name
+ * @param {(detail: Detail) => void} hear
+ * @param {AbortSignal} signal
+ */
+function listen(name, hear, signal) {
+  const own = (/** @type {Event} */ event) => event instanceof CustomEvent && hear(event.detail);
+  document.addEventListener(name, own, { signal });
+}
+
 const SAY_EVENT = "sbd-say";
+const LINE_EVENT = "sbd-line";
+/** On the document: the engine has its model, or cannot have it. */
+export const SETTLED_EVENT = "sbd-engine-settled";
 
 /** @typedef {{ text: string, isError: boolean, isOfForm?: boolean }} Said */
 
@@ -35,27 +50,15 @@ export function sayStatus(text, isError = false, isOfForm = false) {
 
 /** @param {(said: Said) => void} hear @param {AbortSignal} signal */
 export function onStatus(hear, signal) {
-  /** @param {Event} event */
-  const listen = (event) => event instanceof CustomEvent && hear(event.detail);
-  document.addEventListener(SAY_EVENT, listen, { signal });
+  listen(SAY_EVENT, hear, signal);
 }
 
-const LINE_EVENT = "sbd-line";
-
-/**
- * The server says how many runs are before this visitor's; Infinity for a full line.
- * @param {number} numAhead
- */
+/** The runs before this visitor's at the server; Infinity for a full line. @param {number} numAhead */
 export function sayNumAhead(numAhead) {
   document.dispatchEvent(new CustomEvent(LINE_EVENT, { detail: numAhead }));
 }
 
 /** @param {(numAhead: number) => void} hear @param {AbortSignal} signal */
 export function onNumAhead(hear, signal) {
-  /** @param {Event} event */
-  const listen = (event) => event instanceof CustomEvent && hear(Number(event.detail));
-  document.addEventListener(LINE_EVENT, listen, { signal });
+  listen(LINE_EVENT, hear, signal);
 }
-
-/** On the document: the engine has its model, or cannot have it. */
-export const SETTLED_EVENT = "sbd-engine-settled";

@@ -1,7 +1,7 @@
 // The files of an exported model, below an address: fetched, checked against the manifest, and kept in
 // this browser by the export's digest, so that a later visit fetches none.
 
-import { EngineError, ModelError, shown } from "../errors.js";
+import { EngineError, shown } from "../errors.js";
 
 export const FORMAT = 1;
 const MANIFEST = "manifest.json";
@@ -58,7 +58,7 @@ export class Files {
   }
 
   /**
-   * The manifest; the other files are read afterwards. Raises ModelError.
+   * The manifest; the other files are read afterwards. Raises EngineError.
    * @returns {Promise<Manifest>}
    */
   async manifest() {
@@ -69,13 +69,13 @@ export class Files {
     try {
       found = JSON.parse(new TextDecoder().decode(data));
     } catch {
-      throw new ModelError(`${MANIFEST} is not JSON.`);
+      throw new EngineError(`${MANIFEST} is not JSON.`);
     }
     if (!(Number(found?.format) >= 1)) {
-      throw new ModelError(`${MANIFEST} is not that of a model exported for browsers.`);
+      throw new EngineError(`${MANIFEST} is not that of a model exported for browsers.`);
     }
     if (found.format > FORMAT) {
-      throw new ModelError(
+      throw new EngineError(
         `The model was exported by a newer version: format ${shown(found.format)}, and this page reads ${FORMAT}.`,
       );
     }
@@ -100,14 +100,14 @@ export class Files {
   }
 
   /**
-   * A file that the manifest names, from this browser or from the network. Raises ModelError for one
+   * A file that the manifest names, from this browser or from the network. Raises EngineError for one
    * that is missing, cut off, or another.
    * @param {string} name
    * @param {Promised} promised
    */
   async read(name, promised) {
     if (!/^[\w.-]+$/.test(name))
-      throw new ModelError(`${MANIFEST} names a file outside the folder.`);
+      throw new EngineError(`${MANIFEST} names a file outside the folder.`);
     const read = () => this.keptOrFetched(name, promised);
     const locks = this.store && globalThis.navigator?.locks;
     if (!locks) return read();
@@ -132,7 +132,7 @@ export class Files {
     const data = await this.fetched(name, {}, promised.size);
     if (!data) throw gone(name);
     const reason = await whyNot(data, promised);
-    if (reason) throw new ModelError(`${name} ${reason}`);
+    if (reason) throw new EngineError(`${name} ${reason}`);
     await this.keep(address, data);
     return data;
   }
@@ -180,14 +180,14 @@ export class Files {
    */
   async fetched(name, settings, size = 4_000_000) {
     const response = await fetch(this.addressOf(name), settings).catch(() => null);
-    if (!response) throw new ModelError(UNREACHED);
+    if (!response) throw new EngineError(UNREACHED);
     if (!response.ok) return null;
     const reader = response.body?.getReader();
     const data = new Uint8Array(size + 1);
     let length = 0;
     for (;;) {
       const part = await reader?.read().catch(() => {
-        throw new ModelError(UNREACHED);
+        throw new EngineError(UNREACHED);
       });
       if (!part?.value) break;
       const fitting = part.value.subarray(0, data.length - length);
@@ -230,7 +230,7 @@ async function storesOf(name) {
 
 /** @param {string} name of a file that is not there, or not any more */
 function gone(name) {
-  return new ModelError(
+  return new EngineError(
     `The model’s folder has no ${name}. A page open for long may need a reload.`,
   );
 }

@@ -2,7 +2,7 @@
 
 import { USUAL_CALIBRATION } from "../decoding/draft_tree.js";
 import { PENALTIES, requireNumber } from "../decoding/settings.js";
-import { ArgumentError, EngineError, ModelError } from "../errors.js";
+import { ArgumentError, EngineError } from "../errors.js";
 import { Model } from "../model.js";
 import { SamplerHead } from "../sampler_head.js";
 import { Tokenizer } from "../tokenizer.js";
@@ -41,7 +41,7 @@ const INEXACT = "This browser’s products of 8-bit integers are not exact, whic
  */
 
 /**
- * Raises ModelError, which says what is wrong with the export.
+ * Raises EngineError, which says what is wrong with the export.
  * @param {Runtime} runtime
  * @param {Manifest} manifest
  * @param {Files} files
@@ -182,7 +182,7 @@ function numParameters({ tensors }) {
 
 /** @param {string} file @returns {never} */
 function missing(file) {
-  throw new ModelError(`The model’s export has no ${file}.`);
+  throw new EngineError(`The model’s export has no ${file}.`);
 }
 
 /** @param {string | null} text @param {string} [name] @returns {Record<string, any>} */
@@ -194,7 +194,7 @@ function jsonOf(text, name = "tokenizer.json") {
   } catch {
     // Said below: text that is no JSON is no object either.
   }
-  throw new ModelError(`${name} is not a JSON object.`);
+  throw new EngineError(`${name} is not a JSON object.`);
 }
 
 /** @param {unknown} value of the manifest */
@@ -202,7 +202,7 @@ function ownPenalty(value) {
   try {
     requireNumber("config.repetition_penalty", value, ...PENALTIES);
   } catch (error) {
-    throw new ModelError(error instanceof ArgumentError ? error.message : String(error));
+    throw new EngineError(error instanceof ArgumentError ? error.message : String(error));
   }
   return Number(value);
 }

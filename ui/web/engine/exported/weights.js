@@ -1,7 +1,7 @@
 // The weights of a graph, made from the tensors that an export stores, in the order of operations that
 // sbd_core/models/backends/onnx/web.py has, so that both compute with the same numbers.
 
-import { ModelError } from "../errors.js";
+import { EngineError } from "../errors.js";
 
 /** @import { Graph, Initializer, Stored } from "./files.js" */
 
@@ -50,7 +50,7 @@ export class Weights {
   /** @param {string} name */
   stored(name) {
     const stored = this.tensors[name];
-    if (!stored) throw new ModelError(`The model’s export lacks ${name}.`);
+    if (!stored) throw new EngineError(`The model’s export lacks ${name}.`);
     const { shape, offset, bytes, kind } = stored;
     const columns = shape.at(-1) ?? 1;
     const rows = shape.slice(0, -1).reduce((product, size) => product * size, 1);
@@ -69,7 +69,7 @@ export class Weights {
     const { kind, rows, columns, view } = this.stored(name);
     const many = count ?? rows;
     const read = READERS[kind];
-    if (!read) throw new ModelError(`The model’s export holds ${name} as ${kind}, unknown here.`);
+    if (!read) throw new EngineError(`The model’s export holds ${name} as ${kind}, unknown here.`);
     const values = new Float32Array(many * columns);
     read(view, first * columns, values);
     return { rows: many, columns, values };
@@ -81,7 +81,7 @@ export class Weights {
     for (const weight of weights) {
       const made = this.made(weight);
       if (made.byteLength !== weight.bytes) {
-        throw new ModelError(`The model’s export makes ${weight.name} of another size.`);
+        throw new EngineError(`The model’s export makes ${weight.name} of another size.`);
       }
       file.set(new Uint8Array(made.buffer, made.byteOffset, made.byteLength), weight.offset);
     }
@@ -108,7 +108,7 @@ export class Weights {
       case "rounded.scales":
         return this.blocks(weight).scales;
       default:
-        throw new ModelError(`The model’s export makes weights by ${weight.rule}, unknown here.`);
+        throw new EngineError(`The model’s export makes weights by ${weight.rule}, unknown here.`);
     }
   }
 
