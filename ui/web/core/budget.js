@@ -276,7 +276,8 @@ export function solverOrder(solver, masked, reveals = []) {
 }
 
 /**
- * For each item in order: the least gamma that reveals it. Null for rules without gamma.
+ * For each item in order: the least gamma that reveals it. Null for rules without gamma. Summed without
+ * the largest rather than by subtraction, so that no rounding creeps in.
  * @param {Solver} solver
  * @param {Masked[]} order
  */
@@ -287,11 +288,9 @@ export function revealCosts(solver, order) {
   let largest = 0;
   return order.map(({ entropy }, rank) => {
     if (rank === 0 && isLeftmostFree) return 0;
-    sum += entropy;
+    sum += isLeftmostFree ? entropy : Math.min(entropy, largest);
     largest = Math.max(largest, entropy);
-    if (rank === 0) return 0;
-    if (isLeftmostFree) return sum;
-    return solver.name === "entropy-threshold" ? entropy : sum - largest;
+    return rank > 0 && solver.name === "entropy-threshold" ? entropy : sum;
   });
 }
 

@@ -15,9 +15,9 @@ const NUM_BEST = 2; // the margin is between two
  */
 
 /**
- * One row: its likeliest token and that one's probability, how much that is above the next one's, its
- * entropy in nats, the tokens listed, best first; logits: of the row, there until the next forward pass.
- * @typedef {{ bestId: number, probability: number, margin: number, entropy: number, topIds: number[], topProbabilities: number[], logits: () => Float32Array }} Row
+ * One row: its likeliest token and that one's probability, the next one's, its entropy in nats, the
+ * tokens listed, best first; logits: of the row, there until the next forward pass.
+ * @typedef {{ bestId: number, probability: number, second: number, entropy: number, topIds: number[], topProbabilities: number[], logits: () => Float32Array }} Row
  */
 
 /** A row with logits of its own, which outlive the next forward pass. @param {Row} row @returns {Row} */
@@ -79,7 +79,7 @@ function measure(row, numTop) {
   return {
     bestId: best,
     probability,
-    margin: probability - second,
+    second,
     entropy: Math.log1p(others) - weighted / whole,
     topIds: ids.slice(0, numTop),
     topProbabilities: chances.slice(0, numTop),

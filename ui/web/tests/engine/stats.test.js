@@ -28,7 +28,7 @@ test("a row's measures are those of its softmax, without forbidden tokens", () =
   const [stats = assert.fail()] = measureRows(logits, 0, 1, { forbiddenIds: [0], numTop: 3 });
   assert.deepEqual([stats.bestId, stats.topIds], [1, [1, 2, 3]]);
   near(stats.probability, 0.5);
-  near(stats.margin, 0.25);
+  near(stats.second, 0.25);
   near(stats.entropy, 1.75 * Math.LN2);
   for (const [rank, chance] of stats.topProbabilities.entries()) {
     near(chance, chances[rank] ?? NaN);
