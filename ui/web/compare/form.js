@@ -19,10 +19,7 @@ const HOW =
 
 /** One of the four places: what decodes there, and the value of its setting if it has one. */
 class LaneChoice {
-  /**
-   * @param {number} place
-   * @param {string[]} kinds
-   */
+  /** @param {number} place @param {string[]} kinds */
   constructor(place, kinds) {
     this.place = place;
     const options = kinds.map((kind) => make("option", "", { value: kind }, kindTitle(kind)));
@@ -30,8 +27,8 @@ class LaneChoice {
     this.select = make("select", "", { "aria-label": `Way ${place}` }, none, ...options);
     this.letter = make("span", "sbd-compare-letter");
     this.field = make("input", "sbd-compare-dial", { type: "number", min: "0", step: "any" });
-    const dial = make("label", "", {}, this.letter, this.field);
-    this.root = make("div", "sbd-compare-choice", {}, this.select, dial);
+    const dial = make("label", "", this.letter, this.field);
+    this.root = make("div", "sbd-compare-choice", this.select, dial);
     this.select.addEventListener("change", () => this.turn());
   }
 
@@ -67,41 +64,36 @@ class LaneChoice {
 
 /** The form over the lanes. */
 export class CompareForm {
-  /**
-   * @param {FormSetting} setting
-   * @param {FormActions} actions
-   */
+  /** @param {FormSetting} setting @param {FormActions} actions */
   constructor({ presets, of_model: ofModel = {} }, actions) {
     this.ofModel = ofModel;
     this.actions = actions;
     const kinds = Object.keys(presets).length ? KINDS : ["ntp"];
     const places = Array.from({ length: constants.maxLanes }, (_, index) => index + 1);
     this.choices = places.map((place) => new LaneChoice(place, kinds));
-    this.go = make("button", "sbd-compare-go", { type: "button" }, "Compare");
-    this.stop = make("button", "sbd-compare-stop", { type: "button", disabled: "" }, "Stop");
+    this.go = make("button", "sbd-compare-go", "Compare");
+    this.stop = make("button", "sbd-compare-stop", { disabled: "" }, "Stop");
     this.news = make("p", "sbd-compare-news", { role: "status" });
     this.presets = Object.entries(presets).map(([name, lanes]) => {
-      const chip = make("button", "sbd-chip", { type: "button" }, name);
+      const chip = make("button", "sbd-chip", name);
       const preset = { chip, lanes };
       chip.addEventListener("click", () => this.choose(preset.lanes));
       return preset;
     });
-    const legend = make("legend", "sbd-unseen", {}, "Ways to decode");
+    const legend = make("legend", "sbd-unseen", "Ways to decode");
     this.root = make(
       "div",
       "sbd-card sbd-compare-form",
-      {},
       make(
         "div",
         "sbd-compare-buttons",
-        {},
         ...this.presets.map(({ chip }) => chip),
         question("the comparison", HOW),
         this.news,
         this.go,
         this.stop,
       ),
-      make("fieldset", "sbd-compare-choices", {}, legend, ...this.choices.map(({ root }) => root)),
+      make("fieldset", "sbd-compare-choices", legend, ...this.choices.map(({ root }) => root)),
     );
     this.choose(Object.values(presets)[0] ?? ["ntp"]);
     this.follow();
@@ -164,10 +156,7 @@ export class CompareForm {
     return this.news.classList.contains("is-error");
   }
 
-  /**
-   * @param {string} text
-   * @param {boolean} isError
-   */
+  /** @param {string} text @param {boolean} isError */
   say(text, isError) {
     setAttribute(this.news, "role", isError ? "alert" : "status");
     this.news.classList.toggle("is-error", isError);

@@ -54,7 +54,7 @@ export class LaneCard {
     this.comparison = null;
     this.value = make("b", "");
     this.unit = make("small", "");
-    this.place = make("span", "sbd-compare-place", {}, this.value, " ", this.unit);
+    this.place = make("span", "sbd-compare-place", this.value, " ", this.unit);
     this.fill = make("span", "sbd-compare-fill");
     const attributes = { role: "group", tabindex: "0", "aria-label": `Text of ${this.title}` };
     this.text = make("div", "sbd-compare-text", attributes);
@@ -62,7 +62,7 @@ export class LaneCard {
     this.verdict = new VerdictLine();
     this.why = question(`the verdict on ${this.title}`, "");
     this.cut = make("p", "sbd-compare-cut");
-    this.beside = make("div", "sbd-compare-verdict", {}, this.verdict.root, this.why, this.cut);
+    this.beside = make("div", "sbd-compare-verdict", this.verdict.root, this.why, this.cut);
     this.root = make(
       "section",
       "sbd-compare-lane",
@@ -70,8 +70,7 @@ export class LaneCard {
       make(
         "div",
         "sbd-compare-run",
-        {},
-        make("h3", "sbd-compare-name", {}, makeTerm(this.title, laneWords(lane.name))),
+        make("h3", "sbd-compare-name", makeTerm(this.title, laneWords(lane.name))),
         make("div", "sbd-compare-track", { "aria-hidden": "true" }, this.fill),
         this.place,
       ),
@@ -126,11 +125,7 @@ export class LaneCard {
     this.shown = "";
   }
 
-  /**
-   * @param {number} position
-   * @param {(string | undefined)[]} texts
-   * @param {boolean} isEnd
-   */
+  /** @param {number} position @param {(string | undefined)[]} texts @param {boolean} isEnd */
   write(position, texts, isEnd) {
     let span = this.spans[position];
     if (!span) {
@@ -146,7 +141,7 @@ export class LaneCard {
     this.keys[position] = key;
     span.classList.toggle("is-mask", text === undefined);
     if (text === undefined) span.replaceChildren();
-    else if (isEnd) span.replaceChildren(make("span", "sbd-compare-end", {}, "end"));
+    else if (isEnd) span.replaceChildren(make("span", "sbd-compare-end", "end"));
     else showPieces(span, lanePieces(text, before, after));
   }
 
@@ -223,10 +218,7 @@ export class LaneCard {
     this.keepNewestInSight();
   }
 
-  /**
-   * In a word; the reason is behind the "?".
-   * @param {boolean} isFinished
-   */
+  /** In a word; the reason is behind the "?". @param {boolean} isFinished */
   showVerdict(isFinished) {
     const { judged, open } = verdictParts(this.lane.verdict);
     const brief = judged && { ...judged, words: briefly(judged.words) };

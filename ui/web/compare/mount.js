@@ -103,10 +103,7 @@ class CompareView {
     else this.parts?.player.rest();
   }
 
-  /**
-   * The page was opened by a link: choose its lanes, once.
-   * @param {string[]} lanes
-   */
+  /** The page was opened by a link: choose its lanes, once. @param {string[]} lanes */
   takeLink(lanes) {
     if (this.isLinkTaken) return;
     this.isLinkTaken = true;
@@ -123,10 +120,7 @@ class CompareView {
     this.say({ text, isError, isRunning, wire });
   }
 
-  /**
-   * Take a message of this browser's own lanes.
-   * @param {News} news
-   */
+  /** Take a message of this browser's own lanes. @param {News} news */
   takeNews({ text = "", isError = false, isRunning = false, wire = "" }) {
     this.say({ text, isError, isRunning, wire });
   }

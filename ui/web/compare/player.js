@@ -33,8 +33,8 @@ const HEADINGS = {
 
 /** @param {(isByTime: boolean) => void} choose */
 function makeMeasure(choose) {
-  const legend = make("legend", "sbd-unseen", {}, "Advance");
-  const group = make("fieldset", "sbd-compare-measure", {}, legend);
+  const legend = make("legend", "sbd-unseen", "Advance");
+  const group = make("fieldset", "sbd-compare-measure", legend);
   let isPointed = false; // a choice made with a pointer leaves the keys to the lanes
   group.addEventListener("pointerdown", () => (isPointed = true));
   group.addEventListener("keydown", () => (isPointed = false));
@@ -58,12 +58,11 @@ function makeTransport(player) {
     make(
       "div",
       "sbd-buttons",
-      {},
       makeButton("first", "Start (Home)", actions.first),
       player.play,
       makeButton("last", "Finish (End)", actions.last),
     ),
-    make("div", "sbd-scrubber", {}, player.range),
+    make("div", "sbd-scrubber", player.range),
     player.place,
     makeMeasure((isByTime) => player.measureBy(isByTime)),
     makeSpeedChoice("Pace", (speed) => player.set({ speed })),
@@ -80,10 +79,7 @@ const PLAY_SECONDS = 8; // from start to the last finish, at speed 1
 
 /** The lanes, their transport and their table. */
 export class ComparePlayer {
-  /**
-   * @param {HTMLElement} root
-   * @param {AbortSignal} signal ends the listening
-   */
+  /** @param {HTMLElement} root @param {AbortSignal} signal ends the listening */
   constructor(root, signal) {
     this.root = root;
     this.history = new History();
@@ -114,7 +110,7 @@ export class ComparePlayer {
     this.range.addEventListener("input", () => this.actions.seek(Number(this.range.value)));
     this.range.addEventListener("keydown", (event) => this.stepOnTrack(event));
     this.place = make("span", "sbd-compare-clock");
-    this.head = make("div", "sbd-compare-head", {}, this.title, this.key);
+    this.head = make("div", "sbd-compare-head", this.title, this.key);
     this.card = this.makeCard();
     const hidden = { hidden: "" };
     this.result = make("div", "sbd-card sbd-compare-board", hidden, this.table);
@@ -212,10 +208,7 @@ export class ComparePlayer {
     };
   }
 
-  /**
-   * Move the focus from lane to lane.
-   * @param {number} by
-   */
+  /** Move the focus from lane to lane. @param {number} by */
   turnTo(by) {
     const from = this.lanes.findIndex(({ text }) => text === document.activeElement);
     const last = this.lanes.length - 1;
@@ -262,20 +255,14 @@ export class ComparePlayer {
     this.run();
   }
 
-  /**
-   * Change the measure and stay at the same part.
-   * @param {boolean} isByTime
-   */
+  /** Change the measure and stay at the same part. @param {boolean} isByTime */
   measureBy(isByTime) {
     const part = this.state.clock / Math.max(this.finish, 1);
     this.state.isByTime = isByTime;
     this.set({ clock: Math.round(part * this.finish) });
   }
 
-  /**
-   * @param {number} clock
-   * @param {boolean} isManual
-   */
+  /** @param {number} clock @param {boolean} isManual */
   seek(clock, isManual) {
     if (!this.lanes.length) return;
     const target = clamp(clock, 0, this.finish);
@@ -284,10 +271,7 @@ export class ComparePlayer {
     if (isManual) setText(this.live, this.clockWords());
   }
 
-  /**
-   * One pass; by time, to where a lane ends its next one.
-   * @param {number} by
-   */
+  /** One pass; by time, to where a lane ends its next one. @param {number} by */
   step(by) {
     const { clock, isByTime } = this.state;
     const ends = this.lanes.flatMap((lane) => lane.ends);

@@ -26,10 +26,7 @@ const UNKNOWN = "–";
 /** @param {Lane} lane */
 const secondsOf = (lane) => lane.secondsAt(lane.lastPass) / Math.max(lane.numCommitted, 1);
 
-/**
- * How a lane's answer compares with next-token prediction's, in words.
- * @param {LaneCard} card
- */
+/** How a lane's answer compares with next-token prediction's, in words. @param {LaneCard} card */
 function differsWords({ lane, comparison, numTokens }) {
   if (!comparison) return UNKNOWN;
   if (lane.name === "ntp") return "the measure";
@@ -53,10 +50,7 @@ export function clockComparison(lane, plain) {
   return fasterWords(timesLess(own ?? 0, 1, other ?? 0, 1)) || UNKNOWN;
 }
 
-/**
- * @param {Run} run
- * @param {LaneCard} card
- */
+/** @param {Run} run @param {LaneCard} card */
 function rowWords(run, card) {
   const { lane } = card;
   return [
@@ -88,10 +82,9 @@ export function makeTable(run, cards, words) {
   const root = make(
     "table",
     "sbd-compare-table",
-    {},
-    make("caption", "", {}, "Result", about),
-    make("thead", "", {}, make("tr", "", {}, ...heads)),
-    make("tbody", "", {}, ...bodies.map(({ node }) => node)),
+    make("caption", "", "Result", about),
+    make("thead", "", make("tr", "", ...heads)),
+    make("tbody", "", ...bodies.map(({ node }) => node)),
   );
 
   /**

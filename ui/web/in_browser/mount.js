@@ -136,13 +136,13 @@ class HereView {
     this.setting = setting;
     this.root = root;
     this.words = make("span", "sbd-engine-choice-words", { role: "status" });
-    this.button = make("button", "sbd-engine-choice-do", { type: "button" });
+    this.button = make("button", "sbd-engine-choice-do");
     // A frame of a page that shares no memory decodes with one thread.
     const isFramed = window.top !== window.self && !window.crossOriginIsolated;
     const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
     alone.hidden = !(isFramed && setting.is_only);
     this.bar = make("progress", "sbd-engine-choice-bar", { "aria-label": "Fetched" });
-    this.remove = make("button", "sbd-engine-choice-do", { type: "button" }, REMOVE);
+    this.remove = make("button", "sbd-engine-choice-do", REMOVE);
     this.bench = make("pre", "sbd-engine-choice-bench");
     root.replaceChildren(this.words, this.bar, this.button, this.remove, alone, this.bench);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);

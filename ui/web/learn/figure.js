@@ -18,10 +18,7 @@ import { initialState, viewOf } from "../watch/view.js";
 const PASSES_A_SECOND = 1.2;
 
 export class Figure {
-  /**
-   * @param {Run} run
-   * @param {AbortSignal} signal the scene is left
-   */
+  /** @param {Run} run @param {AbortSignal} signal the scene is left */
   constructor(run, signal) {
     this.run = run;
     this.reveals = new Reveals();
@@ -63,10 +60,7 @@ export class Figure {
     };
   }
 
-  /**
-   * Show the run in more parts.
-   * @param {Part[]} parts
-   */
+  /** Show the run in more parts. @param {Part[]} parts */
   add(...parts) {
     this.parts.push(...parts);
     this.draw();

@@ -76,11 +76,7 @@ export function hashOf(address) {
 
 /** @typedef {Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> }} Lesson */
 
-/**
- * A run of wire lines.
- * @param {string | undefined} lines
- * @returns {Run}
- */
+/** A run of wire lines. @param {string | undefined} lines @returns {Run} */
 function runOf(lines) {
   const history = new History();
   history.accept(lines ?? "");
@@ -88,10 +84,7 @@ function runOf(lines) {
   return history.run;
 }
 
-/**
- * @param {string} text JSON of LessonData
- * @returns {Lesson}
- */
+/** @param {string} text JSON of LessonData @returns {Lesson} */
 export function readLesson(text) {
   /** @type {LessonData} */
   const data = JSON.parse(text);

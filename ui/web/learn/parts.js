@@ -4,10 +4,7 @@ import { entropyColour, inkOn, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { isStill } from "../dom/page.js";
 
-/**
- * @param {HTMLElement} node
- * @param {number} entropy nats
- */
+/** @param {HTMLElement} node @param {number} entropy nats */
 export function paintEntropy(node, entropy) {
   node.classList.add("sbd-learn-ink");
   setStyle(node, "--ink-light", entropyColour(entropy, false));
@@ -22,15 +19,12 @@ export function paintEntropy(node, entropy) {
  * @param {string[]} texts that may stand in it
  */
 export function makeRoom(node, texts = []) {
-  const root = make("div", `sbd-learn-room ${node.className}-room`, {}, node);
+  const root = make("div", `sbd-learn-room ${node.className}-room`, node);
   keepRoom(root, texts);
   return root;
 }
 
-/**
- * @param {HTMLElement} room
- * @param {string[]} texts
- */
+/** @param {HTMLElement} room @param {string[]} texts */
 export function keepRoom(room, texts) {
   for (const old of room.querySelectorAll(":scope > .sbd-learn-ghost")) old.remove();
   // The style sheet shows the attribute: it is no text of the page.
@@ -67,21 +61,15 @@ export function makePassNumbers(root) {
 
 /** @typedef {ReturnType<typeof makeBar>} Bar */
 
-/**
- * @param {string} words the name
- * @param {string} kind of its colour, in the style sheet
- */
+/** @param {string} words the name @param {string} kind of its colour, in the style sheet */
 export function makeBar(words, kind) {
-  const name = make("span", "sbd-learn-bar-name", {}, words);
+  const name = make("span", "sbd-learn-bar-name", words);
   const fill = make("span", `sbd-learn-bar is-${kind}`);
   const number = make("span", "sbd-learn-bar-number");
-  const track = make("span", "sbd-learn-bar-track", {}, fill);
+  const track = make("span", "sbd-learn-bar-track", fill);
   return {
-    root: make("div", "sbd-learn-bar-row", {}, name, track, number),
-    /**
-     * @param {number} part of the full length, 0 to 1
-     * @param {string} value the number in words
-     */
+    root: make("div", "sbd-learn-bar-row", name, track, number),
+    /** @param {number} part of the full length, 0 to 1 @param {string} value the number in words */
     set(part, value) {
       setStyle(fill, "--part", String(part));
       setText(number, value);
@@ -121,7 +109,7 @@ export function sweep(duration, show, signal) {
  */
 export function makeChoices(label, options, onChoose) {
   const buttons = options.map((option) => {
-    const button = make("button", "sbd-learn-choice", { type: "button" }, option);
+    const button = make("button", "sbd-learn-choice", option);
     button.addEventListener("click", () => {
       mark(option, true);
       onChoose(option);
@@ -130,10 +118,7 @@ export function makeChoices(label, options, onChoose) {
   });
   /** @type {string | null} */
   let right = null;
-  /**
-   * @param {string} chosen
-   * @param {boolean} isReaders
-   */
+  /** @param {string} chosen @param {boolean} isReaders */
   function mark(chosen, isReaders) {
     for (const { option, button } of buttons) {
       button.classList.toggle("is-chosen", isReaders && option === chosen);
@@ -198,8 +183,7 @@ function makeSlider(label, last, words, onInput) {
     root: make(
       "div",
       "sbd-learn-slider",
-      {},
-      make("span", "sbd-learn-slider-label", {}, label),
+      make("span", "sbd-learn-slider-label", label),
       range,
       output,
     ),

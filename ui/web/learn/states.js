@@ -169,10 +169,7 @@ export function timeTitle({ name, rates }, numTexts) {
   return `Time for ${who} by Llama-3.1-8B on ${name}, worked out from ${rates}`;
 }
 
-/**
- * With digits enough to check a ratio.
- * @param {number} seconds
- */
+/** With digits enough to check a ratio. @param {number} seconds */
 export function secondsWords(seconds) {
   return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : raceSeconds(seconds);
 }

@@ -96,7 +96,7 @@ export class LearnView {
     large.prepend(icon("lecture"));
     large.classList.add("sbd-learn-lecture");
     const places = lesson.scenes.map((_, index) => placeWords(lesson.scenes, index));
-    const tools = make("div", "sbd-learn-tools", {}, makeRoom(place, places), large);
+    const tools = make("div", "sbd-learn-tools", makeRoom(place, places), large);
     if (this.host) tools.append(this.makeSkip());
     this.root.replaceChildren(
       make("nav", "sbd-learn-head", { "aria-label": "Scenes" }, dots, tools),
@@ -105,11 +105,11 @@ export class LearnView {
         "sbd-learn-scene",
         { "aria-label": "Scene" },
         problem,
-        make("div", "sbd-learn-ask", {}, question, act),
+        make("div", "sbd-learn-ask", question, act),
         stage,
         said,
       ),
-      make("div", "sbd-learn-foot", {}, back, make("span", "sbd-learn-keys", {}, "← → keys"), next),
+      make("div", "sbd-learn-foot", back, make("span", "sbd-learn-keys", "← → keys"), next),
       live,
       makeTermNote(this.root, this.signal),
     );
@@ -123,19 +123,12 @@ export class LearnView {
     return skip;
   }
 
-  /**
-   * @param {string} title
-   * @param {number} index
-   */
+  /** @param {string} title @param {number} index */
   makeDot(title, index) {
     const label = `Scene ${index + 1}: ${title}`;
-    const dot = make("button", "sbd-learn-dot", {
-      type: "button",
-      title: label,
-      "aria-label": label,
-    });
+    const dot = make("button", "sbd-learn-dot", { title: label, "aria-label": label });
     dot.addEventListener("click", () => this.go(index));
-    return make("li", "", {}, dot);
+    return make("li", "", dot);
   }
 
   listen() {
@@ -226,10 +219,7 @@ export class LearnView {
     this.parts.said.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
-  /**
-   * @param {number} index
-   * @param {string} problem of the address
-   */
+  /** @param {number} index @param {string} problem of the address */
   show(index, problem) {
     const { lesson, parts } = this;
     const words = lesson?.scenes[index];
@@ -301,20 +291,14 @@ export class LearnView {
   }
 }
 
-/**
- * @param {SceneWords[]} scenes
- * @param {number} index
- */
+/** @param {SceneWords[]} scenes @param {number} index */
 function placeWords(scenes, index) {
   return `${index + 1} of ${scenes.length} · ${scenes[index]?.title ?? ""}`;
 }
 
-/**
- * @param {string} words
- * @param {() => void} act
- */
+/** @param {string} words @param {() => void} act */
 function makeStep(words, act) {
-  const button = make("button", "sbd-learn-step", { type: "button" }, words);
+  const button = make("button", "sbd-learn-step", words);
   button.addEventListener("click", act);
   return button;
 }

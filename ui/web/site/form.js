@@ -36,7 +36,7 @@ function field(name, box) {
     "label",
     "sbd-field",
     { id: constants.formIds[name] },
-    make("span", "", {}, constants.fieldLabels[name]),
+    make("span", "", constants.fieldLabels[name]),
     box,
   );
 }
@@ -44,7 +44,7 @@ function field(name, box) {
 /** @param {FieldName} name @param {string[]} titles */
 function choice(name, titles) {
   const options = titles.map((title) => make("option", "", { value: title }, title));
-  return field(name, make("select", "", {}, ...options));
+  return field(name, make("select", "", ...options));
 }
 
 /** The advanced part of the form. */

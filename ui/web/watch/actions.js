@@ -46,11 +46,7 @@ import { positionTitle } from "./view.js";
 
 /** @typedef {Pick<Actions, "hover" | "hold">} Pointing */
 
-/**
- * The actions of a player.
- * @param {Player} player
- * @returns {Actions}
- */
+/** The actions of a player. @param {Player} player @returns {Actions} */
 export function makeActions(player) {
   return {
     ...positionActions(player),
@@ -88,10 +84,7 @@ function movePosition(player, by) {
   player.say(positionTitle(player.makeView() ?? view, target));
 }
 
-/**
- * The position pointed at, and the one held.
- * @param {Player} player
- */
+/** The position pointed at, and the one held. @param {Player} player */
 function positionActions(player) {
   const { state } = player;
   /** @param {number | null} position */
@@ -124,10 +117,7 @@ function positionActions(player) {
   };
 }
 
-/**
- * Actions that decode again or change the run shown.
- * @param {Player} player
- */
+/** Actions that decode again or change the run shown. @param {Player} player */
 function runActions(player) {
   /** @param {"pin" | "branch"} name a button of the inspector, which comes first if it is not open */
   const redoShown = (name) => () => {
@@ -153,10 +143,7 @@ function runActions(player) {
   };
 }
 
-/**
- * Where the playhead goes.
- * @param {Player} player
- */
+/** Where the playhead goes. @param {Player} player */
 function playActions(player) {
   /** @param {number} by */
   const step = (by) => () => player.seek(player.state.pass + by, true);

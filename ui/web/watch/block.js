@@ -14,10 +14,7 @@ const TILES =
   "Each tile is a place of the block. In grey italics: a mask’s best guess; the bar is how unsure " +
   "the model is. Bold: revealed; ringed: in this forward pass. Choose a tile to look inside it.";
 
-/**
- * "Block 3 of 7", as far as that can be told.
- * @param {View} view
- */
+/** "Block 3 of 7", as far as that can be told. @param {View} view */
 function headingOf({ run, pass }) {
   if (run.strategy === "ntp") return "Tokens to come";
   if (run.strategy === "verify") return "Draft";
@@ -37,19 +34,18 @@ export class BlockView {
     this.legend = makeVerifyLegend();
     this.about = question("tiles", TILES);
     this.explain = make("button", "sbd-term sbd-question", {
-      type: "button",
       "aria-expanded": "false",
       "aria-label": "What the tiles of a draft mean",
     });
     this.explain.addEventListener("click", () => this.turn(!this.hasLegend));
     this.hasLegend = false;
     this.legend.hidden = true;
-    this.verify = make("div", "sbd-verify-view", {}, this.legend, this.branches.root);
+    this.verify = make("div", "sbd-verify-view", this.legend, this.branches.root);
     this.root = make(
       "section",
       "sbd-block-view",
       { "aria-label": "Current block" },
-      make("div", "sbd-row", {}, make("h3", "", {}, this.heading), this.about, this.explain),
+      make("div", "sbd-row", make("h3", "", this.heading), this.about, this.explain),
       this.tiles.root,
       this.tiles.more,
       this.verify,

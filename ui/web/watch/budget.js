@@ -36,7 +36,7 @@ const THIN = 0.05; // of the bar: too narrow for a token
 /** The ticks under the bar. */
 function makeTicks() {
   return AXIS_TICKS.map((nats) => {
-    const tick = make("span", "sbd-budget-tick", {}, String(nats));
+    const tick = make("span", "sbd-budget-tick", String(nats));
     tick.style.left = percent(axisPlace(nats));
     return tick;
   });
@@ -58,12 +58,7 @@ export class Budget {
     this.segments = [];
     this.note = make("span", "sbd-budget-note");
     this.rule = question("solver", "");
-    this.again = make(
-      "button",
-      "sbd-action sbd-again",
-      { type: "button" },
-      "Decode again at this γ",
-    );
+    this.again = make("button", "sbd-action sbd-again", "Decode again at this γ");
     this.again.addEventListener("click", () =>
       actions.redo({ gamma: actions.gamma() }, { kind: "gamma" }),
     );
@@ -78,7 +73,7 @@ export class Budget {
       },
       make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ"),
     );
-    this.track = make("div", "sbd-budget-track", {}, this.bar, this.handle);
+    this.track = make("div", "sbd-budget-track", this.bar, this.handle);
     this.free = make("span", "sbd-budget-free");
     this.ticks = makeTicks();
     const hidden = { "aria-hidden": "true" };
@@ -92,8 +87,7 @@ export class Budget {
     this.root = make(
       "section",
       "sbd-budget",
-      {},
-      make("div", "sbd-budget-head", {}, this.title, this.rule, this.again, this.note),
+      make("div", "sbd-budget-head", this.title, this.rule, this.again, this.note),
       this.track,
       this.axis,
     );
@@ -149,10 +143,7 @@ export class Budget {
     return segment;
   }
 
-  /**
-   * Title of the picture, by the solver.
-   * @param {Bound} bound
-   */
+  /** Title of the picture, by the solver. @param {Bound} bound */
   showTitle(bound) {
     if (bound === this.titled) return;
     this.titled = bound;
@@ -162,11 +153,7 @@ export class Budget {
     setAttribute(this.handle, "aria-label", `Gamma, ${bound.gamma}`);
   }
 
-  /**
-   * @param {View} view
-   * @param {Segment} segment
-   * @param {number} rank
-   */
+  /** @param {View} view @param {Segment} segment @param {number} rank */
   showSegment(view, { item, left, width, isIn, isFree }, rank) {
     const segment = this.segmentAt(rank);
     const { node } = segment;

@@ -19,7 +19,7 @@ export class Conversation {
     this.run = null;
     this.summary = make("summary");
     this.said = make("div", "sbd-turns-said");
-    this.before = make("details", "sbd-turns", {}, this.summary, this.said);
+    this.before = make("details", "sbd-turns", this.summary, this.said);
     this.box = make("input", "sbd-follow-up-box", {
       type: "text",
       maxlength: String(MAX_CHARACTERS),
@@ -27,9 +27,9 @@ export class Conversation {
       "aria-label": "A follow-up to this answer",
     });
     const ask = make("button", "sbd-action", { type: "submit" }, "Ask");
-    const anew = make("button", "sbd-action", { type: "button" }, "Start anew");
+    const anew = make("button", "sbd-action", "Start anew");
     anew.addEventListener("click", () => startAnew(this.box.value.trim()));
-    this.form = make("form", "sbd-follow-up", {}, this.box, ask, anew);
+    this.form = make("form", "sbd-follow-up", this.box, ask, anew);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = this.box.value.trim();
@@ -53,7 +53,7 @@ export class Conversation {
     const asked = `Question ${count + 1} of this conversation: ${run.prompt}`;
     setText(this.summary, run.isConversation ? asked : "Its system message");
     this.said.replaceChildren(
-      ...run.turns.map(([role, content]) => make("p", "", {}, `${WHO[role] ?? role}: ${content}`)),
+      ...run.turns.map(([role, content]) => make("p", "", `${WHO[role] ?? role}: ${content}`)),
     );
   }
 }

@@ -15,25 +15,22 @@ const HINDSIGHT =
 
 /** The button and the drawer that it opens. */
 export class Details {
-  /**
-   * @param {Actions} actions
-   * @param {HTMLElement} numbers
-   */
+  /** @param {Actions} actions @param {HTMLElement} numbers */
   constructor(actions, numbers) {
     this.button = make(
       "button",
       "sbd-action sbd-details-open",
-      { type: "button", "aria-expanded": "false" },
+      { "aria-expanded": "false" },
       "Details",
     );
     this.button.addEventListener("click", () => this.toggle());
-    this.doubts = make("button", "sbd-action sbd-lane-doubts", { type: "button" });
+    this.doubts = make("button", "sbd-action sbd-lane-doubts");
     this.doubts.addEventListener("click", actions.toggleHindsight);
-    const hindsight = make("h3", "", {}, "Hindsight ", question("hindsight", HINDSIGHT));
+    const hindsight = make("h3", "", "Hindsight ", question("hindsight", HINDSIGHT));
     const close = make(
       "button",
       "sbd-button sbd-close",
-      { type: "button", "aria-label": "Close details", title: "Close (Esc)" },
+      { "aria-label": "Close details", title: "Close (Esc)" },
       icon("close"),
     );
     close.addEventListener("click", () => this.close());
@@ -41,10 +38,10 @@ export class Details {
       "aside",
       "sbd-drawer sbd-details",
       { "aria-label": "Details" },
-      make("div", "sbd-drawer-head", {}, make("h2", "", {}, "Details"), close),
+      make("div", "sbd-drawer-head", make("h2", "", "Details"), close),
       numbers,
-      make("section", "", {}, hindsight, this.doubts),
-      make("section", "", {}, make("h3", "", {}, "Entropy as colour"), makeLegend()),
+      make("section", "", hindsight, this.doubts),
+      make("section", "", make("h3", "", "Entropy as colour"), makeLegend()),
     );
   }
 
@@ -68,10 +65,7 @@ export class Details {
     this.button.setAttribute("aria-expanded", String(isOpen));
   }
 
-  /**
-   * How many tokens hindsight disagrees with; pressed, the text marks them.
-   * @param {View} view
-   */
+  /** How many tokens hindsight disagrees with; pressed, the text marks them. @param {View} view */
   update({ run, pass, showsHindsight }) {
     const { main } = run;
     const count = main.disagreementsAt(pass).length;

@@ -54,31 +54,26 @@ function timeOf({ run, pass, isOver }, numbers, timing) {
 /** Both numbers, each over a word that explains itself, and a note: why one saves more than the other. */
 export function makeHeadline() {
   const own = make("b", "sbd-headline-own");
-  const instead = make("small", "", {}, "instead of");
+  const instead = make("small", "", "instead of");
   const plain = make("b", "sbd-headline-plain");
   const time = make("b", "sbd-headline-time");
-  const label = make("button", "sbd-term sbd-headline-label", { type: "button" });
+  const label = make("button", "sbd-term sbd-headline-label");
   const note = make("p", "sbd-headline-why");
   const passes = make(
     "div",
     "sbd-headline-passes",
-    {},
-    make("div", "sbd-headline-big", {}, own, instead, plain),
-    make("div", "sbd-headline-cap", {}, term("pass", "forward passes")),
+    make("div", "sbd-headline-big", own, instead, plain),
+    make("div", "sbd-headline-cap", term("pass", "forward passes")),
   );
   const clock = make(
     "div",
     "sbd-headline-clock",
-    {},
-    make("div", "sbd-headline-big", {}, time),
-    make("div", "sbd-headline-cap", {}, label),
+    make("div", "sbd-headline-big", time),
+    make("div", "sbd-headline-cap", label),
   );
-  const root = make("div", "sbd-headline", {}, passes, clock);
+  const root = make("div", "sbd-headline", passes, clock);
 
-  /**
-   * @param {View} view
-   * @param {Timing | null} timing
-   */
+  /** @param {View} view @param {Timing | null} timing */
   function update(view, timing) {
     const numbers = view.run.numbersAt(view.pass);
     const count = passesOf(view, numbers);

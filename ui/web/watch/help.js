@@ -84,19 +84,14 @@ function makeWords() {
     make(
       "dl",
       "sbd-help-words",
-      {},
-      ...rows.flatMap(([name = "", line = ""]) => [
-        make("dt", "", {}, name),
-        make("dd", "", {}, line),
-      ]),
+      ...rows.flatMap(([name = "", line = ""]) => [make("dt", "", name), make("dd", "", line)]),
     );
   return make(
     "div",
     "",
-    {},
-    make("h3", "", {}, "Words"),
+    make("h3", "", "Words"),
     list(words),
-    make("h3", "", {}, "Solvers, ", paperLink("the paper’s is Eq. 8")),
+    make("h3", "", "Solvers, ", paperLink("the paper’s is Eq. 8")),
     list(solvers),
   );
 }
@@ -106,11 +101,7 @@ function makeWords() {
  * @typedef {{ sights: [name: string, words: string][], keys: KeyWords[], hasScale: boolean }} HelpWords
  */
 
-/**
- * The help of Watch.
- * @param {boolean} canRedo
- * @returns {HelpWords}
- */
+/** The help of Watch. @param {boolean} canRedo @returns {HelpWords} */
 function watchHelp(canRedo) {
   const sights = canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
   return { sights, keys: KEY_WORDS, hasScale: true };
@@ -118,50 +109,38 @@ function watchHelp(canRedo) {
 
 /** The sheet; `toggle` opens and closes it. */
 export class Help {
-  /**
-   * @param {boolean} canRedo
-   * @param {HelpWords} words
-   */
+  /** @param {boolean} canRedo @param {HelpWords} words */
   constructor(canRedo, words = watchHelp(canRedo)) {
     const close = make(
       "button",
       "sbd-button",
-      { type: "button", "aria-label": "Close help", title: "Close (Esc)" },
+      { "aria-label": "Close help", title: "Close (Esc)" },
       icon("close"),
     );
     close.addEventListener("click", () => this.root.close());
     const sights = make(
       "dl",
       "sbd-help-sights",
-      {},
       ...words.sights.map(([name, text]) =>
-        make("div", "", {}, make("dt", "", {}, name), make("dd", "", {}, text)),
+        make("div", "", make("dt", "", name), make("dd", "", text)),
       ),
     );
     this.root = make(
       "dialog",
       "sbd-help",
       { "aria-labelledby": "sbd-help-title", "data-key": "?" },
-      make(
-        "div",
-        "sbd-help-head",
-        {},
-        make("h2", "", { id: "sbd-help-title" }, "What you see"),
-        close,
-      ),
+      make("div", "sbd-help-head", make("h2", "", { id: "sbd-help-title" }, "What you see"), close),
       make(
         "div",
         "sbd-help-body",
-        {},
-        make("div", "", {}, sights, makeWords()),
+        make("div", "", sights, makeWords()),
         make(
           "div",
           "sbd-help-side",
-          {},
           ...(words.hasScale
-            ? [make("h3", "", {}, "Colour, and a guess’s bar height"), makeLegend()]
+            ? [make("h3", "", "Colour, and a guess’s bar height"), makeLegend()]
             : []),
-          make("h3", "", {}, "Keys"),
+          make("h3", "", "Keys"),
           makeKeyList(words.keys, canRedo),
           makeLetterSwitch(),
         ),

@@ -28,11 +28,7 @@ function inspectedPass({ run, pass }, focus) {
   return run.main.entropyHistory(focus).findLast((item) => item.pass <= pass)?.pass ?? null;
 }
 
-/**
- * How a strategy without a solver came to a token.
- * @param {Run} run
- * @param {FixedItem} item
- */
+/** How a strategy without a solver came to a token. @param {Run} run @param {FixedItem} item */
 function writtenText(run, { position, pass, token }) {
   const { drafted, isAccepted } = draftedAt(run.main, pass, position);
   if (isAccepted && drafted !== undefined) {
@@ -54,11 +50,7 @@ function afterEndText(item) {
   return `After the end of the answer: not part of it${came}.`;
 }
 
-/**
- * How the position came to what it holds.
- * @param {View} view
- * @param {number} focus
- */
+/** How the position came to what it holds. @param {View} view @param {number} focus */
 export function revealText(view, focus) {
   const { run, pass } = view;
   const item = run.main.fixedAt(focus, pass);
@@ -102,10 +94,7 @@ export function guessTitle({ strategy }, at, pass) {
   return `${whose} in ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
 }
 
-/**
- * How the answer came to its end, before what it never came to.
- * @param {Run} run
- */
+/** How the answer came to its end, before what it never came to. @param {Run} run */
 function endWords({ main, config }) {
   if (main.finish === "end_of_sequence") return "The answer ends";
   if (main.finish === "stopped") return "The run was stopped";
@@ -149,10 +138,7 @@ export function hindsightText(view, focus) {
   ];
 }
 
-/**
- * Names the position, and why it is shown.
- * @param {View} view
- */
+/** Names the position, and why it is shown. @param {View} view */
 export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (focus === null) return "Inspector";
   if (held === focus) return `Position ${focus} · held`;
@@ -195,7 +181,7 @@ function makeSpark() {
     now,
   );
   const note = make("div", "sbd-spark-note");
-  const root = make("div", "", {}, svg, note);
+  const root = make("div", "", svg, note);
 
   /** @param {View} view */
   function update(view) {
@@ -244,11 +230,7 @@ function chosenAlternative(view, top, fixedToken) {
 
 /** @typedef {[position: number, id: number]} Pin */
 
-/**
- * Tokens fixed by the view's pass.
- * @param {View} view
- * @returns {Pin[]}
- */
+/** Tokens fixed by the view's pass. @param {View} view @returns {Pin[]} */
 function tokensSoFar({ run, pass }) {
   return run.main.knownAt(pass).map(({ position, token }) => [position, token]);
 }
@@ -293,10 +275,10 @@ class Alternatives {
       "Keep what is revealed so far, put this token here, decode the rest",
       (view) => [...view.run.settings().pinned, ...tokensSoFar(view)],
     );
-    this.buttons = make("div", "sbd-alternative-actions", {}, this.pin.button, this.branch.button);
+    this.buttons = make("div", "sbd-alternative-actions", this.pin.button, this.branch.button);
     this.note = make("p", "sbd-action-note");
-    this.acting = make("div", "sbd-alternative-acting", {}, this.buttons, this.note);
-    this.root = make("div", "sbd-top", {}, ...this.rows.map((row) => row.root), this.acting);
+    this.acting = make("div", "sbd-alternative-acting", this.buttons, this.note);
+    this.root = make("div", "sbd-top", ...this.rows.map((row) => row.root), this.acting);
   }
 
   makeRow() {
@@ -308,7 +290,7 @@ class Alternatives {
       "sbd-top-row",
       { type: "button" },
       token,
-      make("span", "sbd-top-track", {}, bar),
+      make("span", "sbd-top-track", bar),
       value,
     );
     /** @type {{ entry: Top | null }} */
@@ -331,8 +313,8 @@ class Alternatives {
     const button = make(
       "button",
       `sbd-action sbd-action-${name}`,
-      { type: "button", title },
-      make("span", "", {}, word),
+      { title },
+      make("span", "", word),
       label,
       make("kbd", "", { "aria-hidden": "true" }, key.toUpperCase()),
     );
@@ -350,10 +332,7 @@ class Alternatives {
     return { button, label, act };
   }
 
-  /**
-   * @param {View} view
-   * @param {Top[]} top
-   */
+  /** @param {View} view @param {Top[]} top */
   update(view, top) {
     const { run, focus } = view;
     const fixedToken = focus === null ? undefined : run.main.fixedAt(focus, view.pass)?.token;
@@ -395,12 +374,9 @@ class Alternatives {
   }
 }
 
-/**
- * @param {string | (Node | string)[]} title
- * @param {Node[]} nodes
- */
+/** @param {string | (Node | string)[]} title @param {Node[]} nodes */
 function section(title, ...nodes) {
-  return make("section", "", {}, make("h3", "", {}, ...[title].flat()), ...nodes);
+  return make("section", "", make("h3", "", ...[title].flat()), ...nodes);
 }
 
 /** The card of one position. */
@@ -412,7 +388,7 @@ export class Inspector {
     this.release = make(
       "button",
       "sbd-button sbd-release",
-      { type: "button", "aria-label": "Release this position", title: "Close (Esc)" },
+      { "aria-label": "Release this position", title: "Close (Esc)" },
       icon("close"),
     );
     this.release.addEventListener("click", actions.release);
@@ -424,7 +400,7 @@ export class Inspector {
     this.hindsight = make("p", "sbd-hindsight");
     const legend = section("Colour, and a guess’s bar height", makeLegend());
     this.about = make("div", "sbd-inspector-about");
-    this.topSection = make("section", "", {}, this.topTitle, this.top.root);
+    this.topSection = make("section", "", this.topTitle, this.top.root);
     this.sparkSection = section(
       [term("entropy", "Entropy"), " over ", term("pass", "forward passes")],
       this.spark.root,
@@ -440,7 +416,7 @@ export class Inspector {
       "aside",
       "sbd-drawer sbd-inspector",
       { "aria-label": "Inspector" },
-      make("div", "sbd-drawer-head", {}, this.kicker, this.release),
+      make("div", "sbd-drawer-head", this.kicker, this.release),
       this.about,
       legend,
     );

@@ -15,10 +15,7 @@ const SHOWN_DIGITS = 8; // of a digest: enough to tell weights apart
 const UNKNOWN = "–";
 const WHOLE = "The whole run";
 
-/**
- * "1.40 ms to 1.90 ms"
- * @param {number[]} seconds
- */
+/** "1.40 ms to 1.90 ms" @param {number[]} seconds */
 function rangeWords(seconds) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
   return `${fine(low)} to ${fine(high)}`;
@@ -142,48 +139,39 @@ function makeGroup(name, title, keys) {
     keys.map((key) => {
       const value = make("dd", "sbd-number");
       const label = make("dt", "sbd-number-label");
-      const root = make("div", `sbd-number-cell sbd-number-${key}`, {}, label, value);
+      const root = make("div", `sbd-number-cell sbd-number-${key}`, label, value);
       return [key, { root, value, label }];
     }),
   );
   const nodes = [...cells.values()].map(({ root }) => root);
-  const list = make("dl", `sbd-numbers-group sbd-numbers-${name}`, {}, ...nodes);
-  const root = make("section", "", { "aria-label": title }, make("h3", "", {}, title), list);
+  const list = make("dl", `sbd-numbers-group sbd-numbers-${name}`, ...nodes);
+  const root = make("section", "", { "aria-label": title }, make("h3", "", title), list);
   return { root, cells };
 }
 
-/**
- * The row, with a cell a number.
- * @param {Actions} actions
- */
+/** The row, with a cell a number. @param {Actions} actions */
 export function makeNumbers(actions) {
   const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
   const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
-  const again = make("button", "sbd-action sbd-time-again", { type: "button" });
+  const again = make("button", "sbd-action sbd-time-again");
   const why = make("p", "sbd-numbers-why");
   again.addEventListener("click", actions.timeAgain);
-  const title = make("span", "", {}, WHOLE);
+  const title = make("span", "", WHOLE);
   whole.root.querySelector("h3")?.replaceChildren(title, again);
   const weights = make("p", "sbd-numbers-why sbd-numbers-weights", {
     title: "Names and the first digits of SHA-256 digests; the trace file has them whole",
   });
-  const root = make("div", "sbd-numbers", {}, moment.root, whole.root, why, weights);
+  const root = make("div", "sbd-numbers", moment.root, whole.root, why, weights);
   const cells = new Map([...moment.cells, ...whole.cells]);
   /** @type {Map<string, Timing>} by run */
   const timings = new Map();
 
-  /**
-   * Result of timing a run again.
-   * @param {Timing} timing
-   */
+  /** Result of timing a run again. @param {Timing} timing */
   function take(timing) {
     timings.set(timing.run, timing);
   }
 
-  /**
-   * How long a run took when it was made again; null if it was not.
-   * @param {View["run"]} run
-   */
+  /** How long a run took when it was made again; null if it was not. @param {View["run"]} run */
   function timingOf(run) {
     return timings.get(run.id) ?? run.timing;
   }
@@ -221,10 +209,7 @@ export function makeNumbers(actions) {
   return { root, update, take, timingOf };
 }
 
-/**
- * @param {HTMLButtonElement} button
- * @param {Timing | null} timing
- */
+/** @param {HTMLButtonElement} button @param {Timing | null} timing */
 function showProgress(button, timing) {
   const count = timing?.seconds.length ?? NUM_TIMINGS;
   const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;

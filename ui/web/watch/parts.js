@@ -24,7 +24,7 @@ import { Tree } from "./tree.js";
 
 /** On a phone the form is folded away: the button that opens it. */
 function makeEdit() {
-  const edit = make("button", "sbd-action sbd-edit", { type: "button" }, "Edit");
+  const edit = make("button", "sbd-action sbd-edit", "Edit");
   edit.setAttribute("aria-label", "Edit in the form");
   edit.addEventListener("click", () => {
     foldForm(false);
@@ -66,24 +66,22 @@ export class Parts {
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.watch = make("div", "sbd-lanes", {}, this.main.root, this.ntp.root);
+    this.watch = make("div", "sbd-lanes", this.main.root, this.ntp.root);
     const asides = make(
       "div",
       "sbd-asides",
-      {},
       this.details.button,
       makeButton("share", "Take it home (S)", actions.share),
       makeButton("lecture", "Lecture mode (L)", actions.lecture),
       makeButton("help", "Help (?)", actions.help),
     );
     const said = [stale.root, this.news, this.about, this.headline.note];
-    const notes = make("div", "sbd-notes", {}, ...said);
+    const notes = make("div", "sbd-notes", ...said);
     this.stage = make(
       "div",
       "sbd-stage",
-      {},
-      make("div", "sbd-stage-head", {}, this.headline.root, notes, asides),
-      make("div", "sbd-prompt-row", {}, this.prompt, makeEdit()),
+      make("div", "sbd-stage-head", this.headline.root, notes, asides),
+      make("div", "sbd-prompt-row", this.prompt, makeEdit()),
       this.watch,
       this.tree.root,
       this.block.root,

@@ -70,10 +70,7 @@ export class Playback {
     return run.main.steps[state.pass]?.kind === "prefill" ? Infinity : this.pace();
   }
 
-  /**
-   * @param {number} pass
-   * @param {boolean} isManual
-   */
+  /** @param {number} pass @param {boolean} isManual */
   seek(pass, isManual) {
     const run = this.shown();
     if (!run) return;
@@ -124,9 +121,7 @@ export class Playback {
   }
 }
 
-/**
- * @param {Actions} actions
- */
+/** @param {Actions} actions */
 function makeScrubber(actions) {
   const range = make("input", "sbd-range", {
     type: "range",
@@ -137,7 +132,7 @@ function makeScrubber(actions) {
   });
   range.addEventListener("input", () => actions.seek(Number(range.value) - 1));
   const ticks = make("div", "sbd-ticks", { "aria-hidden": "true" });
-  const root = make("div", "sbd-scrubber", {}, ticks, range);
+  const root = make("div", "sbd-scrubber", ticks, range);
   let shownTicks = "";
 
   /** @param {View} view */
@@ -165,21 +160,12 @@ function makeScrubber(actions) {
   return { root, update };
 }
 
-/**
- * The row over the staircase.
- * @param {Actions} actions
- */
+/** The row over the staircase. @param {Actions} actions */
 export function makeTransport(actions) {
   const play = makeButton("play", "Play", actions.togglePlay);
   const scrubber = makeScrubber(actions);
   const count = make("span");
-  const place = make(
-    "span",
-    "sbd-place",
-    {},
-    make("span", "sbd-place-word", {}, "forward pass "),
-    count,
-  );
+  const place = make("span", "sbd-place", make("span", "sbd-place-word", "forward pass "), count);
   const root = make(
     "div",
     "sbd-transport",
@@ -187,7 +173,6 @@ export function makeTransport(actions) {
     make(
       "div",
       "sbd-buttons",
-      {},
       makeButton("first", "First forward pass (Home)", actions.first),
       makeButton("back", "Back one forward pass (left arrow)", actions.back),
       play,

@@ -35,10 +35,7 @@ import { initialState, viewOf } from "./view.js";
 /** @typedef {{ redo?: (settings: Settings) => void, host?: PlayerHost }} PlayerOptions */
 
 export class Player {
-  /**
-   * @param {HTMLElement} root
-   * @param {PlayerOptions} [options]
-   */
+  /** @param {HTMLElement} root @param {PlayerOptions} [options] */
   constructor(root, { redo, host } = {}) {
     this.root = root;
     this.redo = redo ?? null;
@@ -96,10 +93,7 @@ export class Player {
     this.draw();
   }
 
-  /**
-   * Take in wire text; a new run starts playing from its first pass.
-   * @param {string} text
-   */
+  /** Take in wire text; a new run starts playing from its first pass. @param {string} text */
   push(text) {
     const news = this.history.accept(text);
     if (news === "run" && this.run) this.begin(this.run);
@@ -124,18 +118,12 @@ export class Player {
     this.open(clamp(pass, 0, Math.max(shown.main.lastPass, 0)), false);
   }
 
-  /**
-   * Say what happened, to be read until the next run begins.
-   * @param {string} words
-   */
+  /** Say what happened, to be read until the next run begins. @param {string} words */
   tellVisitor(words) {
     this.parts.tellVisitor(words);
   }
 
-  /**
-   * A run began: it takes its place in the tree and plays.
-   * @param {Run} run
-   */
+  /** A run began: it takes its place in the tree and plays. @param {Run} run */
   begin(run) {
     if (run.id !== "opening") this.host?.began(run);
     const { isRecorded, main } = run;
@@ -151,11 +139,7 @@ export class Player {
     if (run.id !== "opening") showOnPhone(this.root);
   }
 
-  /**
-   * Turn to the run that the history holds now.
-   * @param {number} pass
-   * @param {boolean} isPlaying
-   */
+  /** Turn to the run that the history holds now. @param {number} pass @param {boolean} isPlaying */
   open(pass, isPlaying) {
     this.reveals.takeOver(this.parts.watch);
     this.playback.jump();
@@ -170,10 +154,7 @@ export class Player {
     });
   }
 
-  /**
-   * Show another run of the family, as it stands at its end.
-   * @param {Run | null} run
-   */
+  /** Show another run of the family, as it stands at its end. @param {Run | null} run */
   show(run) {
     if (!run || run === this.run) return;
     this.history.run = run;
@@ -222,10 +203,7 @@ export class Player {
     this.playback.clock.start();
   }
 
-  /**
-   * @param {number} pass
-   * @param {boolean} isManual
-   */
+  /** @param {number} pass @param {boolean} isManual */
   seek(pass, isManual) {
     if (!this.run) return;
     this.playback.seek(pass, isManual);

@@ -9,10 +9,7 @@ import { settingDifferences } from "../form/fields.js";
 
 const OTHER_PROMPT = "another prompt";
 
-/**
- * Differences between the form and a run, each in a few words.
- * @param {Run} run
- */
+/** Differences between the form and a run, each in a few words. @param {Run} run */
 export function differences(run) {
   if (run.isConversation) return []; // the form starts anew, whatever it says
   const prompt = promptBox("sbd-prompt-box");
@@ -49,10 +46,7 @@ export function useSettings(detail) {
 
 /** A line beside the numbers that is there while the form says otherwise. */
 export class Stale {
-  /**
-   * @param {() => Run | null} shown
-   * @param {AbortSignal} signal
-   */
+  /** @param {() => Run | null} shown @param {AbortSignal} signal */
   constructor(shown, signal) {
     this.shown = shown;
     this.words = make("span", "", { role: "status" });

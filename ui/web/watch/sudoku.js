@@ -33,23 +33,21 @@ export class SudokuView {
   constructor(actions) {
     this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
     this.verdict = make("p", "sbd-sudoku-verdict");
-    this.pinned = make("span", "", {}, ` ${PIN_WORDS}`);
-    this.struck = make("span", "", {}, ` ${STRUCK_WORDS}`);
+    this.pinned = make("span", "", ` ${PIN_WORDS}`);
+    this.struck = make("span", "", ` ${STRUCK_WORDS}`);
     this.root = make(
       "section",
       "sbd-sudoku",
       { "aria-label": "The block as a sudoku grid" },
-      make("div", "sbd-sudoku-grid", {}, ...this.cells.map((cell) => cell.node)),
+      make("div", "sbd-sudoku-grid", ...this.cells.map((cell) => cell.node)),
       make(
         "div",
         "sbd-sudoku-words",
-        {},
-        make("h3", "", {}, "The same tokens as a grid"),
+        make("h3", "", "The same tokens as a grid"),
         this.verdict,
         make(
           "p",
           "sbd-sudoku-key",
-          {},
           "Outlined: a digit of the puzzle. #3: revealed in forward pass 3. " +
             "A pale digit is not written yet: the puzzle’s, or the best guess so far.",
           this.struck,
@@ -59,14 +57,11 @@ export class SudokuView {
     );
   }
 
-  /**
-   * @param {number} cell
-   * @param {Pointing} actions
-   */
+  /** @param {number} cell @param {Pointing} actions */
   makeCell(cell, actions) {
     const digit = make("span", "sbd-sudoku-digit");
     const pass = make("span", "sbd-sudoku-pass");
-    const node = make("button", "sbd-sudoku-cell", { type: "button", tabindex: "-1" }, pass, digit);
+    const node = make("button", "sbd-sudoku-cell", { tabindex: "-1" }, pass, digit);
     node.addEventListener("pointerenter", () => actions.hover(cell));
     node.addEventListener("pointerleave", () => actions.hover(null));
     node.addEventListener("click", () => actions.hold(cell));

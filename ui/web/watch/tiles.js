@@ -27,10 +27,10 @@ class Tile {
     this.node = make(
       "button",
       "sbd-tile",
-      { type: "button", tabindex: "-1" },
-      make("span", "sbd-tile-head", {}, this.position, this.pass),
+      { tabindex: "-1" },
+      make("span", "sbd-tile-head", this.position, this.pass),
       this.token,
-      make("span", "sbd-tile-well", {}, this.bar, this.struck),
+      make("span", "sbd-tile-well", this.bar, this.struck),
     );
     this.at = 0; // the position shown
     this.isCrowded = false;
@@ -49,11 +49,7 @@ class Tile {
     node.addEventListener("click", () => actions.hold(this.at));
   }
 
-  /**
-   * @param {View} view
-   * @param {number} position
-   * @param {Joined | undefined} joined
-   */
+  /** @param {View} view @param {number} position @param {Joined | undefined} joined */
   update(view, position, joined) {
     const state = tileState(view, position);
     const { node } = this;
@@ -76,21 +72,14 @@ class Tile {
     this.showState(view, position, state);
   }
 
-  /**
-   * @param {number | null} entropy
-   * @param {boolean} isDark
-   */
+  /** @param {number | null} entropy @param {boolean} isDark */
   showEntropy(entropy, isDark) {
     // On the bar, not on the tile: what a tile hands down, all of its parts work out anew.
     setStyle(this.bar, "--level", entropy === null ? "0" : unsureness(entropy).toFixed(3));
     setStyle(this.bar, "background-color", entropy === null ? "" : entropyColour(entropy, isDark));
   }
 
-  /**
-   * @param {View} view
-   * @param {number} position
-   * @param {TileState} state
-   */
+  /** @param {View} view @param {number} position @param {TileState} state */
   showState(view, position, state) {
     const { node } = this;
     const classes = ["sbd-tile", `is-${state.kind}`];
@@ -165,10 +154,7 @@ export class Tiles {
       this.root.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
-  /**
-   * The tile of a position, null if the block does not hold it.
-   * @param {number | null} position
-   */
+  /** The tile of a position, null if the block does not hold it. @param {number | null} position */
   indexOf(position) {
     const index = position === null ? -1 : position - this.window.start;
     return index >= 0 && index < this.window.size ? index : null;

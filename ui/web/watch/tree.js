@@ -21,7 +21,7 @@ function showMarkedTokens(node, tokens, marked) {
   node.replaceChildren(
     ...tokens.map(({ text, isEnd }, index) => {
       const differs = marked.has(index) ? "sbd-differs" : "";
-      if (isEnd) return make("span", `sbd-token-end ${differs}`, {}, "end");
+      if (isEnd) return make("span", `sbd-token-end ${differs}`, "end");
       const span = make("span", differs);
       const [before, after] = [tokens[index - 1]?.text.at(-1), tokens[index + 1]?.text[0]];
       showPieces(span, lanePieces(text, before ?? "", after ?? "…"));
@@ -42,10 +42,7 @@ function endingWords(node, pair) {
   return pair ? differWords(pair.differ) : "";
 }
 
-/**
- * With which run the ending of one is compared.
- * @param {Node} node
- */
+/** With which run the ending of one is compared. @param {Node} node */
 export function comparedWords({ parent }) {
   if (!parent) return "";
   return `compared with ${parent.depth ? parent.words : "the first run"}`;
@@ -53,10 +50,7 @@ export function comparedWords({ parent }) {
 
 /** The rows of the tree and the two endings. */
 export class Tree {
-  /**
-   * @param {Family} family
-   * @param {Actions} actions
-   */
+  /** @param {Family} family @param {Actions} actions */
   constructor(family, actions) {
     this.family = family;
     this.actions = actions;
@@ -68,9 +62,8 @@ export class Tree {
     this.endings = make(
       "div",
       "sbd-endings",
-      {},
-      make("div", "", {}, this.nameBefore, this.before),
-      make("div", "", {}, this.nameAfter, this.after),
+      make("div", "", this.nameBefore, this.before),
+      make("div", "", this.nameAfter, this.after),
     );
     this.root = make(
       "section",
@@ -79,15 +72,14 @@ export class Tree {
       make(
         "div",
         "sbd-tree-head",
-        {},
-        make("h3", "", {}, "Branches"),
-        make("span", "sbd-tree-basis", {}, "each compared with the run that it grew from"),
+        make("h3", "", "Branches"),
+        make("span", "sbd-tree-basis", "each compared with the run that it grew from"),
         make(
           "span",
           "sbd-tree-key",
           { "aria-hidden": "true" },
-          make("kbd", "", {}, "["),
-          make("kbd", "", {}, "]"),
+          make("kbd", "", "["),
+          make("kbd", "", "]"),
           " step through them",
         ),
       ),
@@ -111,22 +103,18 @@ export class Tree {
     return made;
   }
 
-  /**
-   * @param {Node} node
-   * @param {boolean} isShown
-   */
+  /** @param {Node} node @param {boolean} isShown */
   makeRow(node, isShown) {
     const pair = this.compare(node);
     const { main } = node.run;
     const row = make(
       "button",
       `sbd-tree-row${isShown ? " is-shown" : ""}`,
-      { type: "button", "aria-pressed": isShown },
-      make("span", "sbd-tree-words", {}, node.words),
+      { "aria-pressed": isShown },
+      make("span", "sbd-tree-words", node.words),
       make(
         "span",
         "sbd-tree-count",
-        {},
         `${main.steps.length} forward passes · ${main.numCommitted} tokens`,
       ),
       make("span", "sbd-tree-ending", { title: comparedWords(node) }, endingWords(node, pair)),

@@ -26,10 +26,7 @@ export function verdictParts(verdict) {
   return { judged: isJudged ? verdict : null, open: verdict?.words ?? NOT_JUDGED };
 }
 
-/**
- * A verdict without its reason: "Right" of "Right: the answer is 12."
- * @param {string} words
- */
+/** A verdict without its reason: "Right" of "Right: the answer is 12." @param {string} words */
 export function briefly(words) {
   return words.split(":")[0]?.replace(/\.$/, "") ?? words;
 }
@@ -107,15 +104,12 @@ function saidOf(run, lane) {
 
 export class Chip {
   constructor() {
-    this.root = make("button", "sbd-verdict-chip", { type: "button" });
+    this.root = make("button", "sbd-verdict-chip");
     /** @type {unknown[]} what it was made of last */
     this.shown = [];
   }
 
-  /**
-   * @param {View} view
-   * @param {Lane} lane
-   */
+  /** @param {View} view @param {Lane} lane */
   update({ run, pass, isLecture }, lane) {
     const isDue = lane.finish !== null && pass >= Math.min(lane.lastPass, run.main.lastPass);
     const shown = [run, lane, isDue, run.isComplete, isLecture];

@@ -22,10 +22,7 @@ const KINDS = [
   ["beyond", "after the end"],
 ];
 
-/**
- * The legend under the tiles.
- * @param {string} [without] a kind that none of them is
- */
+/** The legend under the tiles. @param {string} [without] a kind that none of them is */
 export function makeVerifyLegend(without) {
   const sentence = [
     "One ",
@@ -42,7 +39,6 @@ export function makeVerifyLegend(without) {
     make(
       "li",
       "",
-      {},
       make("span", `sbd-sample sbd-sample-${kind}`, { "aria-hidden": "true" }, "a"),
       words,
     ),
@@ -50,7 +46,6 @@ export function makeVerifyLegend(without) {
   const more = make(
     "p",
     "",
-    {},
     "Where a token may be thrown away it can make a ",
     term("predraft"),
     ", so that the next draft is there already, and read ",
@@ -62,29 +57,21 @@ export function makeVerifyLegend(without) {
     "section",
     "sbd-verify",
     { "aria-label": "What the tiles mean" },
-    make("ul", "", {}, ...kinds),
-    make("p", "", {}, ...sentence),
+    make("ul", "", ...kinds),
+    make("p", "", ...sentence),
     more,
   );
   return root;
 }
 
-/**
- * @param {Run} run
- * @param {number} token
- * @param {string} look
- */
+/** @param {Run} run @param {number} token @param {string} look */
 function makeToken(run, token, look = "") {
   const node = make("span", `sbd-branch-token${look}`);
   showToken(node, run.shownText(token));
   return node;
 }
 
-/**
- * @param {Run} run
- * @param {number} pass
- * @param {Branch} branch
- */
+/** @param {Run} run @param {number} pass @param {Branch} branch */
 function makeBranch(run, pass, branch) {
   const { position, tokens, numHidden, alternative } = branch;
   const thrown = alternative === undefined ? position : position - 1;
@@ -122,7 +109,7 @@ export class Branches {
   constructor() {
     this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafts that were ready" });
     this.words = make("p", "sbd-branches-words");
-    this.root = make("div", "sbd-branches", {}, this.list, this.words);
+    this.root = make("div", "sbd-branches", this.list, this.words);
     this.shown = "";
   }
 

@@ -26,10 +26,7 @@ import { tokenName } from "../core/text/letters.js";
  * @property {boolean} showsHindsight whether the text marks what hindsight disagrees with
  */
 
-/**
- * State of a new player.
- * @returns {PlayerState}
- */
+/** State of a new player. @returns {PlayerState} */
 export function initialState() {
   return {
     pass: 0,
@@ -113,12 +110,7 @@ function hardestPosition(run, pass) {
   }).position;
 }
 
-/**
- * The view of a frame.
- * @param {PlayerState} state
- * @param {ViewParts} parts
- * @returns {View}
- */
+/** The view of a frame. @param {PlayerState} state @param {ViewParts} parts @returns {View} */
 export function viewOf(state, parts) {
   const chosen = state.hovered ?? state.held;
   const { pass, gammaPreview } = state;

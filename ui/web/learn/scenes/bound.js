@@ -21,11 +21,7 @@ const TURN = 0.6; // the part of the pouring after which it turns
 
 const SCALE = "Width is entropy, stretched near 0.";
 
-/**
- * Where in which answer this is.
- * @param {Run} run
- * @param {number} pass
- */
+/** Where in which answer this is. @param {Run} run @param {number} pass */
 function titleWords(run, pass) {
   const { start = 0, size = 1 } = run.main.steps[pass]?.block ?? {};
   const number = Math.floor(start / Math.max(size, 1)) + 1;
@@ -130,12 +126,12 @@ export function makeBoundScene({ lesson, signal, did }) {
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
   figure.add(makeKeptTiles(tiles), makePassWords(tiles.root), budget, sum);
-  const title = make("h3", "", {}, titleWords(run, lesson.bound_pass));
+  const title = make("h3", "", titleWords(run, lesson.bound_pass));
   const nodes = [
     title,
     tiles.root,
     budget.root,
-    make("p", "sbd-learn-source", {}, SCALE),
+    make("p", "sbd-learn-source", SCALE),
     ...sum.nodes,
     makeLegend(),
   ];
@@ -149,5 +145,5 @@ export function makeBoundScene({ lesson, signal, did }) {
     sweep(POUR_MS, pour, signal);
     did();
   }
-  return { root: make("div", "sbd-learn-bound", {}, ...nodes), answer };
+  return { root: make("div", "sbd-learn-bound", ...nodes), answer };
 }

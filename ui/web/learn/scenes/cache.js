@@ -27,11 +27,7 @@ const SOURCE =
 const MOST_DOUBTS = 2;
 const PLAYED = 3; // forward passes before the one where it stops
 
-/**
- * The tokens that a rereading would not have written.
- * @param {Lane} lane
- * @param {number} pass
- */
+/** The tokens that a rereading would not have written. @param {Lane} lane @param {number} pass */
 function doubtsAt(lane, pass) {
   const { hindsight = [] } = lane.steps[pass] ?? {};
   return hindsight.filter(({ position }) => lane.disagrees(position, pass));
@@ -85,21 +81,17 @@ function blockStarts({ steps }) {
  * @param {HTMLElement} words
  */
 function makeRow(name, middle, words) {
-  const title = make("span", "sbd-learn-block-name", {}, name);
-  return make("div", "sbd-learn-block is-cached", {}, title, middle, words);
+  const title = make("span", "sbd-learn-block-name", name);
+  return make("div", "sbd-learn-block is-cached", title, middle, words);
 }
 
 /** @param {number} count of its tokens */
 function makePrompt(count) {
-  const box = make("div", "sbd-learn-prompt-box", {}, countOf(count, "token"));
-  return makeRow("Prompt", box, make("span", "sbd-learn-block-words", {}, WORDS.cached));
+  const box = make("div", "sbd-learn-prompt-box", countOf(count, "token"));
+  return makeRow("Prompt", box, make("span", "sbd-learn-block-words", WORDS.cached));
 }
 
-/**
- * @param {Run} run
- * @param {number} start
- * @param {number} index
- */
+/** @param {Run} run @param {number} start @param {number} index */
 function makeBlock(run, start, index) {
   const cells = Array.from({ length: run.blockSize }, (_, offset) => {
     const cell = make("span", "sbd-learn-cell");
@@ -163,13 +155,12 @@ export function makeCacheScene({ lesson, signal, did, say }) {
   const root = make(
     "div",
     "sbd-learn-cache",
-    {},
-    make("p", "", {}, ...withTerms(CACHE)),
+    make("p", "", ...withTerms(CACHE)),
     makePrompt(main.steps[0]?.causal ?? 0),
     ...blocks.map((block) => block.root),
     slider.root,
     room,
-    make("p", "sbd-learn-source", {}, SOURCE),
+    make("p", "sbd-learn-source", SOURCE),
   );
   return { root, answer };
 }

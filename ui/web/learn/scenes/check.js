@@ -44,10 +44,7 @@ function checkWords({
 
 const NOT_DRAFTED = "That is not in the draft: choose a dashed token.";
 
-/**
- * Which forward pass drafted, and which one checks.
- * @param {Lesson} lesson
- */
+/** Which forward pass drafted, and which one checks. @param {Lesson} lesson */
 function titleWords({ check_pass: pass }) {
   return `Dashed: the draft, tokens that forward pass ${pass} guessed and forward pass ${pass + 1} checks`;
 }
@@ -128,29 +125,23 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     did();
   }
   const nodes = [
-    make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
+    make("p", "sbd-learn-source", `Prompt: ${run.prompt}`),
     written.room,
-    make("h3", "", {}, titleWords(lesson)),
+    make("h3", "", titleWords(lesson)),
     tiles.root,
     legend,
     makeRoom(news, [NOT_DRAFTED, ...replies]),
   ];
-  const root = make("div", "sbd-learn-check", {}, ...nodes);
+  const root = make("div", "sbd-learn-check", ...nodes);
   return { root, answer: () => answer() };
 }
 
-/**
- * @param {Run} run
- * @param {number[]} tokens of a draft
- */
+/** @param {Run} run @param {number[]} tokens of a draft */
 function namesOf(run, tokens) {
   return apart(tokens.map((token) => spoken(run.tokenText(token))));
 }
 
-/**
- * A token in a sentence; one that cannot be seen is named.
- * @param {string} text
- */
+/** A token in a sentence; one that cannot be seen is named. @param {string} text */
 function spoken(text) {
   if (text.trim() === "") return text.includes("\n") ? "a line break" : "a space";
   return tokenName(text.trim());

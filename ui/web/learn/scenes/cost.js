@@ -22,10 +22,7 @@ function makeLanes() {
   };
 }
 
-/**
- * Seconds of both ways.
- * @param {Choice} choice
- */
+/** Seconds of both ways. @param {Choice} choice */
 function secondsOf({ machine: { seconds }, block, batch }) {
   const at = (/** @type {number} */ size) => seconds[size]?.[batch] ?? 0;
   return { ntp: at(1), sbd: at(block) };
@@ -42,7 +39,7 @@ function makePasses({ runs: { text: run }, blocks }) {
     bars.sbd.rename(`in blocks of ${block}`);
     bars.sbd.set(passes / alone, String(passes));
   }
-  const nodes = [make("h3", "", {}, "Forward passes for one text"), bars.ntp.root, bars.sbd.root];
+  const nodes = [make("h3", "", "Forward passes for one text"), bars.ntp.root, bars.sbd.root];
   return { nodes, show };
 }
 
@@ -111,7 +108,7 @@ function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
  */
 function makeKnob(label, options, choose) {
   const buttons = options.map(({ name, value }) => {
-    const attributes = { type: "button", "aria-pressed": "false" };
+    const attributes = { "aria-pressed": "false" };
     const button = make("button", "sbd-learn-choice", attributes, name);
     button.addEventListener("click", () => choose(value));
     return { button, value };
@@ -163,10 +160,10 @@ export function makeCostScene({ lesson, signal, did, say }) {
     passes.show(choice.block);
   }
   mark();
-  const source = make("p", "sbd-learn-source", {}, sourceOf(lesson));
-  const knobs = make("div", "sbd-learn-knobs", {}, sizes.root, counts.root);
+  const source = make("p", "sbd-learn-source", sourceOf(lesson));
+  const knobs = make("div", "sbd-learn-knobs", sizes.root, counts.root);
   const nodes = [...passes.nodes, source, knobs, chips.root, ...times.nodes];
-  return { root: make("div", "sbd-learn-cost", {}, ...nodes), answer: () => choose({}) };
+  return { root: make("div", "sbd-learn-cost", ...nodes), answer: () => choose({}) };
 }
 
 /**

@@ -17,40 +17,30 @@ function endOf(text) {
   return `…${text.slice(-SHOWN_BEFORE).replace(/^\S*/, "")}`;
 }
 
-/**
- * The model's best guesses with their probabilities.
- * @param {Gap["guesses"]} guesses
- */
+/** The model's best guesses with their probabilities. @param {Gap["guesses"]} guesses */
 export function makeGuesses(guesses) {
   const rows = guesses.map(([text, probability]) => {
     const token = make("span", "sbd-learn-guess-token");
     showToken(token, text);
     const fill = make("span", "sbd-learn-guess-fill");
     setStyle(fill, "--part", String(probability));
-    const track = make("span", "sbd-learn-guess-track", {}, fill);
-    const number = make("span", "sbd-learn-guess-number", {}, formatPercent(probability));
-    return make("li", "", {}, token, track, number);
+    const track = make("span", "sbd-learn-guess-track", fill);
+    const number = make("span", "sbd-learn-guess-number", formatPercent(probability));
+    return make("li", "", token, track, number);
   });
-  return make("ul", "sbd-learn-guesses", {}, ...rows);
+  return make("ul", "sbd-learn-guesses", ...rows);
 }
 
-/**
- * The entropy as the bar that the tiles have.
- * @param {number} entropy nats
- */
+/** The entropy as the bar that the tiles have. @param {number} entropy nats */
 function makeMeter(entropy) {
   const bar = make("span", "sbd-learn-entropy-bar");
   paintEntropy(bar, entropy);
   const well = make("span", "sbd-learn-entropy-well", { "aria-hidden": "true" }, bar);
   const number = `entropy ${formatNats(entropy)} nats`;
-  return make("div", "sbd-learn-entropy", {}, well, make("span", "", {}, number));
+  return make("div", "sbd-learn-entropy", well, make("span", "", number));
 }
 
-/**
- * The model's view of the word that a reader chose.
- * @param {Gap} gap
- * @param {string} chosen
- */
+/** The model's view of the word that a reader chose. @param {Gap} gap @param {string} chosen */
 function replyWords({ guesses }, chosen) {
   const [best, ...others] = guesses.map(([text, part]) => ({ text: text.trim(), part }));
   if (!best || best.text === chosen) return "The model’s likeliest word too.";
@@ -59,32 +49,22 @@ function replyWords({ guesses }, chosen) {
   return `The model ${part}; likeliest is “${best.text}”, ${formatPercent(best.part)}.`;
 }
 
-/**
- * @param {Gap} gap
- * @param {string} name
- * @param {() => void} done
- */
+/** @param {Gap} gap @param {string} name @param {() => void} done */
 function makeGap(gap, name, done) {
   const best = gap.guesses[0]?.[0].trim() ?? "";
-  const gapBox = make("span", "sbd-learn-gap", {}, "?");
+  const gapBox = make("span", "sbd-learn-gap", "?");
   const options = gap.options.map((option) => option.trim());
   const news = make("p", "sbd-learn-yours", { role: "status" });
   const choices = makeChoices(`The word at ${name}`, options, (chosen) => {
     if (!isOpen) setText(news, replyWords(gap, chosen));
     open();
   });
-  const sentence = make("p", "sbd-learn-sentence", {}, endOf(gap.before), " ", gapBox);
+  const sentence = make("p", "sbd-learn-sentence", endOf(gap.before), " ", gapBox);
   const room = makeRoom(
     news,
     options.map((option) => replyWords(gap, option)),
   );
-  const result = make(
-    "div",
-    "sbd-learn-result",
-    {},
-    makeGuesses(gap.guesses),
-    makeMeter(gap.entropy),
-  );
+  const result = make("div", "sbd-learn-result", makeGuesses(gap.guesses), makeMeter(gap.entropy));
   const nodes = [sentence, choices.root, room, result];
   const root = make("section", "sbd-learn-gap-card", { "aria-label": name }, ...nodes);
   let isOpen = false;
@@ -107,7 +87,7 @@ export function makeGuessScene({ lesson, did }) {
     }),
   );
   return {
-    root: make("div", "sbd-learn-guess", {}, ...gaps.map(({ root }) => root), makeLegend()),
+    root: make("div", "sbd-learn-guess", ...gaps.map(({ root }) => root), makeLegend()),
     answer: () => {
       for (const gap of gaps) gap.open();
     },

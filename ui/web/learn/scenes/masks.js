@@ -32,10 +32,7 @@ const ZONES = [
   ["both", "masks look at the whole block, both ways"],
 ];
 
-/**
- * @param {string[]} written
- * @param {number} row
- */
+/** @param {string[]} written @param {number} row */
 function nameOf(written, row) {
   return row < written.length ? tokenName(written[row] ?? "") : `mask ${row - written.length + 1}`;
 }
@@ -55,15 +52,10 @@ function lookWords({ written, size }, row) {
   );
 }
 
-/**
- * A place as a button.
- * @param {string[]} written
- * @param {number} row
- */
+/** A place as a button. @param {string[]} written @param {number} row */
 function makePlace(written, row) {
   const isText = row < written.length;
   const button = make("button", `sbd-learn-at ${isText ? "is-text" : "is-mask"}`, {
-    type: "button",
     "aria-label": `${nameOf(written, row)}: whom may it look at?`,
   });
   if (isText) showToken(button, written[row] ?? "");
@@ -81,32 +73,27 @@ function makeLine(row, count, numWritten) {
   const cells = Array.from({ length: count }, (_, column) =>
     make("span", `sbd-learn-see${mayLook(row, column, numWritten) ? " may" : ""}`),
   );
-  const line = make("div", "sbd-learn-looks", {}, ...cells);
+  const line = make("div", "sbd-learn-looks", ...cells);
   line.style.setProperty("--row", String(row));
   return line;
 }
 
 /** The names over the places. */
 function makeSides() {
-  const names = ["written text", "the block: masks"].map((words) => make("span", "", {}, words));
+  const names = ["written text", "the block: masks"].map((words) => make("span", "", words));
   return make("div", "sbd-learn-sides", { "aria-hidden": "true" }, ...names);
 }
 
-/**
- * The picture with its axes.
- * @param {HTMLElement[]} lines
- */
+/** The picture with its axes. @param {HTMLElement[]} lines */
 function makePicture(lines) {
-  const zones = ZONES.map(([name, words = ""]) =>
-    make("span", `sbd-learn-zone is-${name}`, {}, words),
-  );
+  const zones = ZONES.map(([name, words = ""]) => make("span", `sbd-learn-zone is-${name}`, words));
   return make(
     "div",
     "sbd-learn-axes",
     { "aria-hidden": "true" },
-    make("span", "sbd-learn-axis is-written", {}, "text"),
-    make("span", "sbd-learn-axis is-block", {}, "block"),
-    make("div", "sbd-learn-grid", {}, ...lines, ...zones),
+    make("span", "sbd-learn-axis is-written", "text"),
+    make("span", "sbd-learn-axis is-block", "block"),
+    make("div", "sbd-learn-grid", ...lines, ...zones),
   );
 }
 
@@ -116,20 +103,19 @@ export function makeMaskScene({ lesson, did, say }) {
   const { written, size } = everyone;
   const count = written.length + size;
   const all = Array.from({ length: count }, (_, row) => row);
-  const caption = make("p", "sbd-learn-caption", {}, "");
+  const caption = make("p", "sbd-learn-caption", "");
   const places = all.map((row) => makePlace(written, row));
   const lines = all.map((row) => makeLine(row, count, written.length));
   const root = make(
     "div",
     "sbd-learn-masks",
-    {},
     makeSides(),
     make("div", "sbd-learn-places", { role: "group", "aria-label": "Places" }, ...places),
     makeRoom(
       caption,
       all.map((row) => lookWords(everyone, row)),
     ),
-    make("p", "sbd-learn-source", {}, SOURCE),
+    make("p", "sbd-learn-source", SOURCE),
     makePicture(lines),
   );
   root.style.setProperty("--count", String(count));

@@ -16,19 +16,12 @@ import { fillWords } from "../states.js";
 const SOURCE =
   "Each row, column and box of 2 by 2 holds 1 to 4. Grey: given. Small number: the forward pass that filled the cell.";
 
-/**
- * The pass that filled a cell.
- * @param {Lane} lane
- * @param {number} cell
- */
+/** The pass that filled a cell. @param {Lane} lane @param {number} cell */
 function passOf(lane, cell) {
   return lane.fixed.get(cell)?.pass ?? 0;
 }
 
-/**
- * The pass that filled the last cell.
- * @param {Lane} lane
- */
+/** The pass that filled the last cell. @param {Lane} lane */
 function solvedPass(lane) {
   return Math.max(...Array.from({ length: SUDOKU_CELLS }, (_, cell) => passOf(lane, cell)));
 }
@@ -44,10 +37,10 @@ function makePasses(lane, puzzle) {
     const cells = blanks.map(({ position }) => cellName(position)).join(", ");
     if (!cells && pass > 0) return [];
     return [
-      { pass, node: make("li", "", {}, `${pass + 1}: ${cells || "reads the prompt, fills none"}`) },
+      { pass, node: make("li", "", `${pass + 1}: ${cells || "reads the prompt, fills none"}`) },
     ];
   });
-  const root = make("ol", "sbd-learn-passes-list", {}, ...lines.map(({ node }) => node));
+  const root = make("ol", "sbd-learn-passes-list", ...lines.map(({ node }) => node));
   /** @param {View} view */
   function update({ pass }) {
     for (const { pass: own, node } of lines) node.classList.toggle("is-ahead", own > pass);
@@ -72,11 +65,7 @@ function makeQuestion(lane, first, candidates) {
   return { root, update };
 }
 
-/**
- * The outcome of the first empty cell.
- * @param {Lesson} lesson
- * @param {number} first
- */
+/** The outcome of the first empty cell. @param {Lesson} lesson @param {number} first */
 function firstWords({ order, runs: { sudoku: run } }, first) {
   const { main } = run;
   const name = cellName(first);
@@ -146,18 +135,17 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     did();
   }
 
-  const source = make("p", "sbd-learn-source", {}, SOURCE);
-  const title = make("h3", "", {}, "Filled by each forward pass");
+  const source = make("p", "sbd-learn-source", SOURCE);
+  const title = make("h3", "", "Filled by each forward pass");
   const side = make(
     "div",
     "sbd-learn-order-side",
-    {},
     source,
     title,
     passes.root,
     makeRoom(news, empty.map(wordsFor)),
   );
-  return { root: make("div", "sbd-learn-order", {}, view.root, side), answer };
+  return { root: make("div", "sbd-learn-order", view.root, side), answer };
 }
 
 /** @param {number} cell */

@@ -22,7 +22,7 @@ function makeStrip({ runs }) {
   const cells = Array.from({ length: lane.numCommitted }, () =>
     make("span", "sbd-learn-cell", { "aria-hidden": "true" }),
   );
-  const count = make("p", "sbd-learn-count", {}, "0 forward passes, 0 tokens");
+  const count = make("p", "sbd-learn-count", "0 forward passes, 0 tokens");
   /** @param {number} part of the run, 0 to 1 */
   function show(part) {
     const numPasses = Math.round(part * passes);
@@ -37,8 +37,8 @@ function makeStrip({ runs }) {
       `${countOf(numPasses, "forward pass")}, ${countOf(numPasses ? tokens : 0, "token")}`,
     );
   }
-  const grid = make("div", "sbd-learn-cells", {}, ...cells);
-  return { root: make("div", "sbd-learn-strip", {}, count, grid), show };
+  const grid = make("div", "sbd-learn-cells", ...cells);
+  return { root: make("div", "sbd-learn-strip", count, grid), show };
 }
 
 /**
@@ -47,10 +47,7 @@ function makeStrip({ runs }) {
  * @param {number} longest seconds
  */
 function makePassBars(time, longest) {
-  /**
-   * @param {string} kind
-   * @param {number} seconds
-   */
+  /** @param {string} kind @param {number} seconds */
   function bar(kind, seconds) {
     const made = makeBar(kind, kind);
     made.set(seconds / longest, `${(seconds * 1000).toFixed(3)} ms`);
@@ -59,8 +56,7 @@ function makePassBars(time, longest) {
   return make(
     "div",
     "sbd-learn-pass",
-    {},
-    make("h3", "", {}, `A pass of Llama-3.1-8B that reads ${countOf(time.rows, "token")}`),
+    make("h3", "", `A pass of Llama-3.1-8B that reads ${countOf(time.rows, "token")}`),
     bar("loading", time.loading),
     bar("computing", time.computing),
   );
@@ -88,17 +84,15 @@ export function makeSingleScene({ lesson, signal, did }) {
   const bars = make(
     "div",
     "sbd-learn-passes",
-    {},
     ...shown.map((time) => makePassBars(time, longest)),
     make(
       "p",
       "sbd-learn-source",
-      {},
       `The text is by nano, the very small model of all scenes. Times: worked out for the layers of Llama-3.1-8B, 2 bytes a weight, on one ${lesson.big_chip}; loading and computing overlap, so the longer counts. · is a space, ⏎ a line break.`,
     ),
   );
   const question = [choices.root, makeRoom(news, options.map(reply))];
-  const root = make("div", "sbd-learn-single", {}, ...question, strip.root, bars);
+  const root = make("div", "sbd-learn-single", ...question, strip.root, bars);
   let isAnswered = false;
   function answer() {
     if (isAnswered) return;

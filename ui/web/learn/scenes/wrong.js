@@ -18,17 +18,14 @@ function storyText(edge) {
 /** @param {Edge} edge */
 function storyNodes(edge) {
   return storyPieces(edge).map(({ text, isClash, isTogether, pass }) => {
-    const span = make("span", isClash ? "sbd-learn-clash" : "", {}, text);
+    const span = make("span", isClash ? "sbd-learn-clash" : "", text);
     if (isTogether)
       span.append(make("sub", "", { title: `filled by forward pass ${pass}` }, String(pass)));
     return span;
   });
 }
 
-/**
- * The story at a gamma, and whether it holds.
- * @param {Edge[]} edges
- */
+/** The story at a gamma, and whether it holds. @param {Edge[]} edges */
 function makeStory(edges) {
   const story = make("p", "sbd-learn-story");
   const verdict = make("p", "sbd-learn-verdict", { role: "status" });
@@ -59,10 +56,7 @@ const passesOfToken = ({ passes, tokens }) => passes / tokens.length;
  */
 function makePassBars(edges, held) {
   const most = Math.max(1, ...edges.map(passesOfToken));
-  /**
-   * @param {ReturnType<typeof makeBar>} bar
-   * @param {Edge} edge
-   */
+  /** @param {ReturnType<typeof makeBar>} bar @param {Edge} edge */
   const fill = (bar, edge) => bar.set(passesOfToken(edge) / most, shareWords(edge));
   const [plain, before, own] = [
     makeBar("one at a time", "ntp"),
@@ -74,10 +68,10 @@ function makePassBars(edges, held) {
     before.rename(`γ = ${held.gamma}`);
     fill(before, held);
   }
-  const title = make("h3", "", {}, "Forward passes for each token");
+  const title = make("h3", "", "Forward passes for each token");
   const bars = held ? [plain, before, own] : [plain, own];
   return {
-    root: make("div", "sbd-learn-bars", {}, title, ...bars.map(({ root }) => root)),
+    root: make("div", "sbd-learn-bars", title, ...bars.map(({ root }) => root)),
     /** @param {Edge} edge */
     show(edge) {
       own.rename(`now: γ = ${edge.gamma}`);
@@ -114,7 +108,7 @@ export function makeWrongScene({ lesson, signal, did, say }) {
     slider.play(0, broken);
   }
   slider.goTo(0);
-  const prompt = make("p", "sbd-learn-source", {}, `Prompt: ${lesson.story}`);
-  const root = make("div", "sbd-learn-wrong", {}, prompt, ...story.nodes, slider.root, bars.root);
+  const prompt = make("p", "sbd-learn-source", `Prompt: ${lesson.story}`);
+  const root = make("div", "sbd-learn-wrong", prompt, ...story.nodes, slider.root, bars.root);
   return { root, answer };
 }

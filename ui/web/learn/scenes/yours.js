@@ -17,7 +17,7 @@ export function makeYoursScene({ lesson, did, host, say }) {
   const box = makePromptBox(prompts);
   const doubt = makeDoubt(lesson.runs.text, say);
   const nodes = host ? makeForm(prompts, box) : makeNotes(prompts);
-  const root = make("div", "sbd-learn-yours-card", {}, doubt, ...nodes);
+  const root = make("div", "sbd-learn-yours-card", doubt, ...nodes);
   did();
   return { root, answer: did, prompt: () => box.value.trim() || (prompts[0] ?? "") };
 }
@@ -37,9 +37,9 @@ function inspect(run, position) {
   const guesses = top.map((entry) => [run.tokenText(entry.token), entry.probability]);
   const [own, other] = [token, argmax].map((id) => tokenName(run.tokenText(id).trim()));
   const line = (/** @type {string} */ name, /** @type {string} */ words) =>
-    make("p", "", {}, make("b", "", {}, name), ` ${words}`);
+    make("p", "", make("b", "", name), ` ${words}`);
   return [
-    make("h3", "", {}, `Guesses in forward pass ${pass + 1}`),
+    make("h3", "", `Guesses in forward pass ${pass + 1}`),
     makeGuesses(guesses),
     line(
       "Hindsight:",
@@ -66,8 +66,8 @@ function makeDoubt(run, say) {
   const words = Array.from({ length: blockSize }, (_, offset) => {
     const at = start + offset;
     const text = run.tokenText(main.fixed.get(at)?.token);
-    if (!doubted.includes(at)) return make("span", "", {}, text);
-    const word = make("button", "sbd-learn-doubt", { type: "button", "aria-pressed": "false" });
+    if (!doubted.includes(at)) return make("span", "", text);
+    const word = make("button", "sbd-learn-doubt", { "aria-pressed": "false" });
     word.textContent = text;
     word.addEventListener("click", () => show(at));
     return word;
@@ -89,10 +89,9 @@ function makeDoubt(run, say) {
     make(
       "div",
       "",
-      {},
-      make("h3", "", {}, "Do you doubt a word? Click it, here as in the player"),
-      make("p", "sbd-learn-story", {}, ...words),
-      make("p", "sbd-learn-source", {}, "Underlined: the rereading would write another token."),
+      make("h3", "", "Do you doubt a word? Click it, here as in the player"),
+      make("p", "sbd-learn-story", ...words),
+      make("p", "sbd-learn-source", "Underlined: the rereading would write another token."),
     ),
     card,
   );
@@ -115,7 +114,7 @@ function makePromptBox(prompts) {
  */
 function makeForm(prompts, box) {
   const chips = prompts.map((prompt) => {
-    const look = { type: "button", title: prompt };
+    const look = { title: prompt };
     const chip = make("button", "sbd-learn-choice is-prompt", look, prompt);
     chip.addEventListener("click", () => {
       box.value = prompt;
@@ -132,10 +131,9 @@ function makeNotes(prompts) {
     make(
       "p",
       "sbd-learn-yours",
-      {},
       "This file has no model inside. On a machine with the repository, run: python app.py",
     ),
-    make("h3", "", {}, "Prompts to try there"),
-    make("ul", "sbd-learn-examples", {}, ...prompts.map((prompt) => make("li", "", {}, prompt))),
+    make("h3", "", "Prompts to try there"),
+    make("ul", "sbd-learn-examples", ...prompts.map((prompt) => make("li", "", prompt))),
   ];
 }

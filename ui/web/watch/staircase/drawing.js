@@ -18,10 +18,7 @@ function roomFor(count) {
   return Math.ceil(count / step) * step;
 }
 
-/**
- * The grid's extent: the whole run so far, some room more while it grows.
- * @param {Run} run
- */
+/** The grid's extent: the whole run so far, some room more while it grows. @param {Run} run */
 export function staircaseExtent(run) {
   const { main } = run;
   let positions = MIN_POSITIONS;

@@ -147,11 +147,7 @@ function cellWords(run, pass, position) {
   return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];
 }
 
-/**
- * The page's own colours and letters.
- * @param {HTMLElement} stage
- * @returns {StairsStyle}
- */
+/** The page's own colours and letters. @param {HTMLElement} stage @returns {StairsStyle} */
 function styleOf(stage) {
   const style = getComputedStyle(stage);
   /** @param {string} name */
@@ -166,10 +162,7 @@ function styleOf(stage) {
   };
 }
 
-/**
- * @param {string} axis
- * @param {string} words
- */
+/** @param {string} axis @param {string} words */
 function makeAxisTitle(axis, words) {
   return make("span", `sbd-stairs-axis is-${axis}`, { "aria-hidden": "true" }, words);
 }
@@ -236,11 +229,7 @@ export class Staircase {
     return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
   }
 
-  /**
-   * Where the cells of a run lie now.
-   * @param {Run} run
-   * @returns {Geometry}
-   */
+  /** Where the cells of a run lie now. @param {Run} run @returns {Geometry} */
   measure(run) {
     const { positions, passes } = staircaseExtent(run);
     const { left, top } = this.margins;
@@ -354,10 +343,7 @@ export class Staircase {
     }
   }
 
-  /**
-   * Say beside the pointer what the cell holds.
-   * @param {ReturnType<Staircase["cellAt"]>} cell
-   */
+  /** Say beside the pointer what the cell holds. @param {ReturnType<Staircase["cellAt"]>} cell */
   read(cell) {
     const words = cell && this.shown && cellWords(this.shown.run, cell.pass, cell.position);
     const position = words ? cell.position : null;
@@ -365,7 +351,7 @@ export class Staircase {
     this.pointed = position;
     this.readout.hidden = !words;
     if (!words) return;
-    this.readout.replaceChildren(...words.filter(Boolean).map((line) => make("div", "", {}, line)));
+    this.readout.replaceChildren(...words.filter(Boolean).map((line) => make("div", "", line)));
     const { isRight, isLow } = cell;
     setStyle(this.readout, "left", `${cell.x + this.margins.left + (isRight ? -12 : 12)}px`);
     setStyle(this.readout, "top", `${cell.y + this.margins.top + (isLow ? -12 : 12)}px`);

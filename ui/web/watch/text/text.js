@@ -98,10 +98,7 @@ class Flow {
     return part;
   }
 
-  /**
-   * Give the last part's nodes back to the one before it.
-   * @param {number} count
-   */
+  /** Give the last part's nodes back to the one before it. @param {number} count */
   join(count) {
     const { start, node } = this.last;
     this.parts.pop();
@@ -125,10 +122,7 @@ class Flow {
     return bounds;
   }
 
-  /**
-   * Let the parts from `first` on begin where the one before each ends.
-   * @param {number} first
-   */
+  /** Let the parts from `first` on begin where the one before each ends. @param {number} first */
   align(first) {
     const [head, ...more] = this.parts;
     const left = head && more.length ? startOf(head.node) : 0;
@@ -142,11 +136,7 @@ class Flow {
   }
 }
 
-/**
- * @param {Run} run
- * @param {Lane} lane
- * @param {number} position
- */
+/** @param {Run} run @param {Lane} lane @param {number} position */
 function hindsightTitle(run, lane, position) {
   const item = lane.hindsight.get(position);
   if (!item) return "";
@@ -184,10 +174,7 @@ function blockMarks({ run, pass }, lane, position, count) {
 
 /** A token on the page; what it shows now is remembered, as asking the page is slow. */
 class Token {
-  /**
-   * @param {number} position
-   * @param {Pointing} actions
-   */
+  /** @param {number} position @param {Pointing} actions */
   constructor(position, actions) {
     this.name = "";
     this.title = "";
@@ -249,10 +236,7 @@ class Token {
     this.node.className = name;
   }
 
-  /**
-   * @param {number | null} entropy
-   * @param {boolean} isDark
-   */
+  /** @param {number | null} entropy @param {boolean} isDark */
   paint(entropy, isDark) {
     const colour = entropy === null ? "" : entropyColour(entropy, isDark);
     if (this.colour === colour) return;
@@ -269,16 +253,13 @@ class Token {
     return this.node.firstChild === this.word ? "" : " has-lead";
   }
 
-  /**
-   * @param {Piece[]} pieces
-   * @param {boolean} isEmpty whether they only hold its place
-   */
+  /** @param {Piece[]} pieces @param {boolean} isEmpty whether they only hold its place */
   write(pieces, isEmpty) {
     if (this.pieces === pieces && this.isEmpty === isEmpty) return;
     this.pieces = pieces;
     this.isEmpty = isEmpty;
     const { lead, word } = partLead(pieces);
-    if (isEmpty) this.word.replaceChildren(make("span", "sbd-unseen", {}, ...pieceNodes(word)));
+    if (isEmpty) this.word.replaceChildren(make("span", "sbd-unseen", ...pieceNodes(word)));
     else showPieces(this.word, word);
     this.node.replaceChildren(...pieceNodes(lead), this.word);
   }
@@ -286,10 +267,7 @@ class Token {
 
 /** The text of a lane, in a box that scrolls. */
 export class LaneText {
-  /**
-   * @param {string} label
-   * @param {Pointing} actions
-   */
+  /** @param {string} label @param {Pointing} actions */
   constructor(label, actions) {
     this.actions = actions;
     const inner = make("div", "sbd-text-inner");
@@ -424,10 +402,7 @@ function laneTitle(run, lane) {
 
 /** A lane's head over its text. */
 export class LaneView {
-  /**
-   * @param {string} label
-   * @param {Pointing} actions
-   */
+  /** @param {string} label @param {Pointing} actions */
   constructor(label, actions) {
     this.name = make("h2", "sbd-lane-name");
     this.place = make("span", "sbd-lane-place");
@@ -439,17 +414,13 @@ export class LaneView {
     this.root = make(
       "section",
       "sbd-lane",
-      {},
       make("span", "sbd-lane-meter", { "aria-hidden": "true" }, this.fill),
-      make("div", "sbd-lane-head", {}, this.name, this.chip.root, this.cut, this.ramp, this.place),
+      make("div", "sbd-lane-head", this.name, this.chip.root, this.cut, this.ramp, this.place),
       this.text.root,
     );
   }
 
-  /**
-   * @param {View} view
-   * @param {Lane} lane
-   */
+  /** @param {View} view @param {Lane} lane */
   update(view, lane) {
     const pass = Math.min(view.pass, lane.lastPass);
     const tokens = lane.numTokensAt(pass);
