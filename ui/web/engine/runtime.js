@@ -83,7 +83,6 @@ export class Runtime {
    * @param {GPUDevice | null} [device] for which it is the build for GPUs
    */
   static async start(makeModule, wasmBinary, numThreads, device = null) {
-    checkWebAssembly();
     const locateFile = (/** @type {string} */ name) => name;
     const module = await makeModule({ numThreads, wasmBinary, locateFile }).catch(() => {
       throw new EngineError(NOT_ENOUGH);

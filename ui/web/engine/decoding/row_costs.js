@@ -1,6 +1,7 @@
 // Seconds of forward passes by rows on this device, measured once;
 // sbd_core/decoding/row_costs.py.
 
+import { median } from "../../core/numbers.js";
 import { Cache } from "../model.js";
 import { measureRows } from "../stats.js";
 import { NUM_ALTERNATIVES } from "./draft_tree.js";
@@ -83,10 +84,4 @@ async function measureRowCosts({ model, maskId: mask, samplerHead }) {
   } finally {
     cache.release();
   }
-}
-
-/** @param {number[]} times */
-function median(times) {
-  const sorted = times.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? 0;
 }

@@ -82,12 +82,7 @@ export function readSettings(given) {
   }
   requireWhole("block_size", settings.block_size, 1, MAX_BLOCK_SIZE);
   requireWhole("max_new_tokens", settings.max_new_tokens, 1);
-  if (settings.temperature !== 0) {
-    const rule = "must be 0 in the browser, which takes the likeliest token";
-    throw new ArgumentError("temperature", rule, settings.temperature);
-  }
   requireWhole("seed", settings.seed, 0);
-  requireWhole("top_k_recorded", settings.top_k_recorded, 0, 50);
   requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
   checkRows(settings);
   return { ...settings, pinned: readPinned(settings) };
@@ -140,9 +135,8 @@ function readPinned({ pinned, strategy, solver, max_new_tokens }) {
     throw new ArgumentError("pinned", rule, solver.name);
   }
   const offsets = new Set();
-  for (const [offset, tokenId] of pinned) {
+  for (const [offset] of pinned) {
     requireWhole("pinned offset", offset, 0, max_new_tokens - 1);
-    requireWhole(`pinned[${offset}]`, tokenId, 0);
     if (offsets.has(offset))
       throw new ArgumentError("pinned", "must name each position once", offset);
     offsets.add(offset);

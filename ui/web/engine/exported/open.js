@@ -2,7 +2,7 @@
 
 import { USUAL_CALIBRATION } from "../decoding/draft_tree.js";
 import { PENALTIES, requireNumber } from "../decoding/settings.js";
-import { ArgumentError, EngineError } from "../errors.js";
+import { EngineError } from "../errors.js";
 import { Model } from "../model.js";
 import { SamplerHead } from "../sampler_head.js";
 import { Tokenizer } from "../tokenizer.js";
@@ -68,6 +68,8 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
   const weights = new Weights(tensors, await partsOf(manifest, files));
   const data = { [WEIGHTS_FILE]: weights.fileOf(graph) };
   const session = await runtime.session(code, data);
+  const repetitionPenalty = config.repetition_penalty ?? 1;
+  requireNumber("config.repetition_penalty", repetitionPenalty, ...PENALTIES);
   const model = new Model(runtime, session, shape, 2 * (config.sampler?.width ?? 0));
   return {
     name,
@@ -76,7 +78,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
     maskId: config.mask_token_id ?? null,
     endIds: new Set(config.end_token_ids),
     suppressedIds: config.suppressed_ids ?? [],
-    repetitionPenalty: ownPenalty(config.repetition_penalty ?? 1),
+    repetitionPenalty,
     calibration: { ...USUAL_CALIBRATION, ...config.calibration },
     samplerHead: config.sampler ? samplerHead(weights, shape) : null,
     numParameters: numParameters(manifest),
@@ -195,14 +197,4 @@ function jsonOf(text, name = "tokenizer.json") {
     // Said below: text that is no JSON is no object either.
   }
   throw new EngineError(`${name} is not a JSON object.`);
-}
-
-/** @param {unknown} value of the manifest */
-function ownPenalty(value) {
-  try {
-    requireNumber("config.repetition_penalty", value, ...PENALTIES);
-  } catch (error) {
-    throw new EngineError(error instanceof ArgumentError ? error.message : String(error));
-  }
-  return Number(value);
 }

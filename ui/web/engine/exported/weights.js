@@ -13,6 +13,7 @@ const Q4_BYTES = 20;
 const GROUP = 32;
 const EVEN = 1.5 * 2 ** 23;
 
+/** @typedef {{ integers: Int8Array | Uint8Array, scales: Float32Array }} Quantized */
 /** A matrix of fp32, row by row. @typedef {{ rows: number, columns: number, values: Float32Array }} Matrix */
 
 export class Weights {
@@ -23,7 +24,7 @@ export class Weights {
   constructor(tensors, data) {
     this.tensors = tensors;
     this.data = data;
-    /** @type {{ key: string, numbers: Int8Array | Uint8Array, scales: Float32Array } | null} what a rule for integers left for the one for their scales */
+    /** @type {({ key: string } & Quantized) | null} what a rule for integers left for the one for their scales */
     this.left = null;
   }
 
@@ -90,23 +91,25 @@ export class Weights {
 
   /** @param {Initializer} weight @returns {Float32Array | Int8Array | Uint8Array} */
   made(weight) {
+    const part = weight.rule.endsWith("scales") ? "scales" : "integers";
     switch (weight.rule) {
       case "values":
         return below(this.matrices(weight)).values;
       case "diagonal":
         return diagonal(this.matrices(weight));
       case "integers":
-        return this.integers(weight).numbers;
       case "scales":
-        return this.integers(weight).scales;
+        return this.once(weight, () => quantized(below(this.matrices(weight)), weight.group ?? 1))[
+          part
+        ];
       case "blocks.integers":
-        return this.inBlocks(weight).numbers;
       case "blocks.scales":
-        return this.inBlocks(weight).scales;
+        return this.once(weight, () => quantizedInBlocks(below(this.matrices(weight)).values))[
+          part
+        ];
       case "rounded.integers":
-        return this.blocks(weight).numbers;
       case "rounded.scales":
-        return this.blocks(weight).scales;
+        return this.once(weight, () => this.blocks(weight))[part];
       default:
         throw new EngineError(`The model’s export makes weights by ${weight.rule}, unknown here.`);
     }
@@ -126,25 +129,14 @@ export class Weights {
     return found;
   }
 
-  /** @param {Initializer} weight */
-  integers(weight) {
-    return this.once(weight, (matrix) => quantized(matrix, weight.group ?? 1));
-  }
-
-  /** @param {Initializer} weight */
-  inBlocks(weight) {
-    return this.once(weight, ({ values }) => quantizedInBlocks(values));
-  }
-
   /**
    * Integers and their scales are asked for one after the other.
-   * @template {Int8Array | Uint8Array} Numbers
    * @param {Initializer} weight
-   * @param {(matrix: Matrix) => { numbers: Numbers, scales: Float32Array }} make
+   * @param {() => Quantized} make
    */
   once(weight, make) {
     const key = JSON.stringify([weight.from, weight.group, weight.turns_last, weight.swaps]);
-    if (this.left?.key !== key) this.left = { key, ...make(below(this.matrices(weight))) };
+    if (this.left?.key !== key) this.left = { key, ...make() };
     return this.left;
   }
 
@@ -152,14 +144,14 @@ export class Weights {
   blocks({ from: [name = ""] }) {
     const { rows, columns, view } = this.stored(name);
     const count = (rows * columns) / GROUP;
-    const numbers = new Int8Array(rows * columns);
+    const integers = new Int8Array(rows * columns);
     const scales = new Float32Array(count);
     for (let block = 0; block < count; block += 1) {
       const place = block * Q8_BYTES;
       scales[block] = half(view.getUint16(place, true));
-      numbers.set(new Int8Array(view.buffer, view.byteOffset + place + 2, GROUP), block * GROUP);
+      integers.set(new Int8Array(view.buffer, view.byteOffset + place + 2, GROUP), block * GROUP);
     }
-    return { numbers, scales };
+    return { integers, scales };
   }
 }
 
@@ -319,7 +311,7 @@ function scaleOf(values) {
 
 /** Blocks of 32 as integers around 128 and a scale a block. @param {Float32Array} values */
 function quantizedInBlocks(values) {
-  const numbers = new Uint8Array(values.length);
+  const integers = new Uint8Array(values.length);
   const scales = new Float32Array(values.length / GROUP);
   for (let block = 0; block < scales.length; block += 1) {
     const own = values.subarray(block * GROUP, (block + 1) * GROUP);
@@ -327,10 +319,10 @@ function quantizedInBlocks(values) {
     scales[block] = scale;
     for (let index = 0; index < GROUP; index += 1) {
       const share = fround(/** @type {number} */ (own[index]) / scale);
-      numbers[block * GROUP + index] = fround(share + EVEN) - EVEN + MIDDLE;
+      integers[block * GROUP + index] = fround(share + EVEN) - EVEN + MIDDLE;
     }
   }
-  return { numbers, scales };
+  return { integers, scales };
 }
 
 /**
@@ -342,7 +334,7 @@ function quantized({ rows, columns, values }, group) {
   for (let first = 0; group > 1 && first < values.length; first += group) {
     turn(values, first, 1, group);
   }
-  const numbers = new Int8Array(values.length);
+  const integers = new Int8Array(values.length);
   const scales = new Float32Array(rows);
   for (let row = 0; row < rows; row += 1) {
     const own = values.subarray(row * columns, (row + 1) * columns);
@@ -351,8 +343,8 @@ function quantized({ rows, columns, values }, group) {
     for (let column = 0; column < columns; column += 1) {
       const share = fround(/** @type {number} */ (own[column]) / scale);
       // Of two integers as near the even one: fp32 has none between integers at this size.
-      numbers[column * rows + row] = fround(share + EVEN) - EVEN;
+      integers[column * rows + row] = fround(share + EVEN) - EVEN;
     }
   }
-  return { numbers, scales };
+  return { integers, scales };
 }
