@@ -81,21 +81,6 @@ def test_closed_it_draws_nothing_open_it_follows_the_scrubber(shaped):
     expect(shaped.locator(".sbd-hood-body")).to_be_hidden()
 
 
-def test_where_all_was_given_the_stage_ends_with_it_and_nothing_stands_beside_the_mask(replay):
-    end = story_model().end_token_ids
-    answer = dict(enumerate([3, 4, 5, 6, 7] * 4 + sorted(end)[:1]))
-    push(replay, recorded(story_model(shape=SHAPE), "given", pinned=answer))
-    open_hood(replay)
-    go_to(replay, 1)
-    expect(replay.locator(".sbd-tile.is-pinned")).to_have_count(5)
-    expect(replay.locator(".sbd-lane[data-lane=sbd] .sbd-token-end")).to_be_visible()
-    beside = replay.locator(".sbd-hood-beside")
-    expect(beside).to_contain_text("Nothing is left to write")
-    expect(beside.locator("canvas")).to_be_hidden()
-    go_to(replay, 0)
-    expect(beside.locator("canvas")).to_be_visible()
-
-
 def test_a_row_is_read_by_pointing_and_by_the_slider(shaped):
     open_hood(shaped)
     to_riding(shaped)

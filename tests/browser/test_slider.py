@@ -52,29 +52,15 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     expect(stale).to_be_hidden()
 
 
-def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
+def test_a_prompt_typed_after_a_recording_goes_back_to_the_best_or_the_last_choice_by_hand(
     open_page, measured_url
 ):
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
+    now = page.locator(".sbd-risk-now")
     click_card(page, "gamma-too-high")
-    now = page.locator(".sbd-risk-now")
-    gamma = recordings.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
-    expect(now).to_have_text(f"γ {gamma:g}")
     page.get_by_label("Prompt").fill("Something of mine.")
-    words = "Exact (verify)" if best.strategy == "verify" else f"γ {best.gamma:g}"
-    expect(now).to_have_text(words)
-    decode(page)
-    strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
-    assert page.evaluate(strategy) == best.strategy
-    expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
-
-
-def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
-    open_page, measured_url
-):
-    page = open_page(measured_url, reduced_motion="reduce")
-    now = page.locator(".sbd-risk-now")
+    expect(now).to_have_text("Exact (verify)" if best.strategy == "verify" else f"γ {best.gamma:g}")
     choose_strategy(page, PAPER)
     page.get_by_label("Safer to bolder").fill("6")
     expect(now).to_have_text("γ 0.35")
@@ -89,6 +75,7 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
     decode(page)
     run = "document.querySelector('.sbd-host').sbdPlayer.run"
     assert page.evaluate(f"[{run}.solver.gamma, {run}.blockSize]") == [0.35, 8]
+    expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
 
 
 def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider(open_page, measured_url):

@@ -76,23 +76,13 @@ def test_a_view_that_is_turned_to_before_it_is_mounted_is_there(contexts, story_
     page.close()
 
 
-@pytest.mark.parametrize(
-    ("view", "width", "scheme"),
-    [
-        ("watch", 1440, "light"),
-        ("learn", 390, "dark"),
-    ],
-)
-def test_the_foot_of_a_view_names_the_paper_and_what_is_new(
-    open_page, story_url, view, width, scheme
-):
-    page = open_page(
-        f"{story_url}#{view}", width, 844, color_scheme=scheme, reduced_motion="reduce"
-    )
+def test_the_foot_of_a_view_names_the_paper_and_what_is_new(open_page, story_url):
+    media = {"color_scheme": "dark", "reduced_motion": "reduce"}
+    page = open_page(f"{story_url}#learn", 390, 844, **media)
     foot = page.get_by_role("contentinfo")
     expect(foot).to_be_visible()
     painted(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     paper = foot.get_by_role("link", name="Gat et al. 2025, arXiv 2509.04185")
     expect(paper).to_have_attribute("href", "https://arxiv.org/abs/2509.04185")
     note = foot.locator(".sbd-term-note")

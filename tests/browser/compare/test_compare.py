@@ -207,9 +207,6 @@ def test_errors_are_said_and_lose_nothing(compared):
     expect(compared.locator(".sbd-compare-name")).to_have_text(TITLES)
     compared.get_by_label("Prompt").fill("p")
     expect(compared.locator(".sbd-compare-news")).to_be_empty()
-    compared.get_by_label("γ of way 2").fill("-1")
-    go(compared).click()
-    expect(compared.get_by_role("alert")).to_have_text("γ must be a finite number >= 0; got -1.")
     for place in (1, 2, 3, 4):
         compared.get_by_label(f"Way {place}", exact=True).select_option("")
     expect(note).to_contain_text("which Compare refuses: no way to decode is chosen")
@@ -228,14 +225,6 @@ def test_hostile_text_stays_text(open_page, hostile_url):
     expect(page.locator(".sbd-compare-text script, .sbd-compare-text img")).to_have_count(0)
     expect(lane(page, "ntp").locator(".sbd-compare-text")).to_contain_text("<script>")
     assert page.evaluate("window.hacked") is None
-
-
-def test_a_phone_needs_no_sideways_scrolling_and_axe_finds_nothing_serious(open_page, story_url):
-    page = open_page(story_url, 390, 844, color_scheme="dark", reduced_motion="reduce")
-    enter(page)
-    run(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert serious(page) == []
 
 
 def test_a_changed_example_ends_the_play_of_the_old_lanes_and_greys_them(story):
@@ -350,10 +339,11 @@ CUT = """(selects) => {
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 1440, 1920])
-def test_no_way_to_decode_is_cut_in_its_list(open_page, story_url, width):
-    page = open_page(f"{story_url}#compare", width, 900)
+def test_no_way_to_decode_is_cut_in_its_list(open_page, story_url):
+    page = open_page(f"{story_url}#compare")
     kinds = ("verify", "sbd", "entropy-bound-by-confidence", "entropy-bound-from-left")
     for place, kind in enumerate(kinds, 1):
         page.get_by_label(f"Way {place}", exact=True).select_option(kind)
-    assert page.locator(".sbd-compare-choice select").evaluate_all(CUT) == []
+    for width in (390, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.locator(".sbd-compare-choice select").evaluate_all(CUT) == [], width

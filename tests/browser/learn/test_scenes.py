@@ -127,14 +127,6 @@ def test_a_given_cell_answers_and_does_not_look_like_one_that_was_filled(lesson)
     assert all(a != b for a, b in zip(given.evaluate(look), filled, strict=True))
 
 
-def test_the_bound_opens_with_a_short_sentence_and_every_segment_has_its_token(lesson):
-    page = lesson("the-bound")
-    expect(page.locator(".sbd-learn-sum")).to_have_text("The surest guess is always kept.")
-    for segment in page.locator(".sbd-segment").all():
-        assert segment.text_content().strip()
-        assert float(segment.evaluate("node => parseFloat(getComputedStyle(node).fontSize)")) > 0
-
-
 def test_a_bar_of_the_bound_says_the_same_entropy_once_its_token_is_kept(lesson):
     page = lesson("the-bound")
     levels = "all => all.map(node => node.style.getPropertyValue('--level'))"
@@ -171,13 +163,6 @@ def test_the_cache_is_explained_before_the_reader_steps(lesson):
     expect(answer(page)).to_be_empty()
 
 
-def test_a_token_outside_the_draft_answers_that_it_is(lesson):
-    page = lesson("checking")
-    page.locator(".sbd-tile:not(.is-draft)").last.click()
-    expect(page.locator(".sbd-learn-yours")).to_contain_text("That is not in the draft")
-    expect(answer(page)).to_be_empty()
-
-
 def test_a_doubted_word_shows_its_guesses_hindsight_pin_and_branch(lesson):
     page = lesson("your-turn")
     card = page.locator(".sbd-learn-inspected")
@@ -193,19 +178,6 @@ def checked_draft() -> tuple[tuple[int, ...], int]:
     events, at = learn_runs().runs["verify"]["verify"].events, learn_runs().choices.check_pass
     draft, committed = events[at - 1].draft, events[at].committed
     return draft, next(n for n, token in enumerate(draft) if committed[n] != token)
-
-
-def test_a_token_that_goes_after_another_is_not_said_to_go_first_and_stays_marked(lesson):
-    draft, num_accepted = checked_draft()
-    page = lesson("checking")
-    last = page.locator(".sbd-tile.is-draft").last
-    position = re.match(r"Position \d+", last.get_attribute("title"))[0]
-    last.click()
-    words = "first: it goes too" if num_accepted < len(draft) - 1 else "Right: you would"
-    expect(page.locator(".sbd-learn-yours")).to_contain_text(words)
-    chosen = page.locator(".sbd-tile[data-chosen]")
-    expect(chosen).to_have_count(1)
-    expect(chosen).to_have_attribute("title", re.compile(f"^{position}:"))
 
 
 def test_a_drafted_token_is_thrown_away(lesson):
@@ -299,24 +271,3 @@ def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
     for _ in range(5):
         page.keyboard.press("PageDown")
     expect(total).not_to_have_text(before)
-
-
-def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(lesson):
-    page = lesson("the-bound")
-    total = page.locator(".sbd-learn-count")
-    kept = page.locator(".sbd-learn-bound .sbd-tile.is-new")
-    before = num_kept(total)
-    expect(kept).to_have_count(before)
-    text = total.text_content()
-    page.keyboard.press("ArrowRight")
-    expect(total).not_to_have_text(text)
-    assert num_kept(total) > before
-    expect(kept).to_have_count(num_kept(total))
-    page.get_by_role("slider").focus()
-    page.keyboard.press("End")
-    expect(total).to_contain_text(EVERY_GUESS)
-    expect(kept).to_have_count(num_kept(total))
-    named = "all => all.map(n => [n.title, n.querySelector('.sbd-tile-pass').textContent])"
-    for title, words in kept.evaluate_all(named):
-        assert "revealed in this forward pass" in title
-        assert words == f"pass {learn_runs().choices.bound_pass + 1}"

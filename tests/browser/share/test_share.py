@@ -225,21 +225,6 @@ def test_a_damaged_index_is_an_empty_gallery(tmp_path, monkeypatch):
     recordings.gallery.cache_clear()
 
 
-def test_a_card_opens_its_run_in_the_player(story):
-    item = recordings.gallery()[-1]
-    trace = recordings.gallery_traces(item.name)[item.lanes[0]]
-    expect(story.locator(".sbd-gallery-how")).to_have_text(recordings.HOW_CHOSEN)
-    card = story.get_by_role("button", name=item.sentence)
-    expect(card.locator(".sbd-gallery-stairs path")).to_have_count(2)
-    card.click()
-    has_begun(story)
-    expect(story.locator(".sbd-prompt")).to_have_text(trace.prompt)
-    shown = state(story)
-    assert shown["main"]["steps"] == trace.num_forwards
-    assert shown["main"]["text"] == trace.text
-    assert shown["ntp"]["finish"] is not None
-
-
 def test_a_trace_replays_in_its_frame_and_touches_nothing_around_it(open_page, replay_url):
     trace = generate(story_model(HOSTILE * 2), "p", DecodeConfig(solver=EntropyBound(0.35)))
     page = open_page(replay_url)

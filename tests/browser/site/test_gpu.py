@@ -105,7 +105,9 @@ def test_every_strategy_gives_the_tokens_of_python(page, exports, name) -> None:
     model = load(next(export.folder for export in exports if export.name == name))
     for engine, longest in LONGEST.items():
         loaded(page, name, engine)
-        for way, config in WAYS.items():
+        # The products of nano are large for a processor that plays a GPU.
+        step = 5 if (name, engine) == ("sbd-nano", "webgpu") else 1
+        for way, config in [*WAYS.items()][::step]:
             expected = generate(model, PROMPTS[name], replace(config, max_new_tokens=longest))
             tokens = [token for event in expected.events for token in event.committed]
             found = decoded(page, config, PROMPTS[name], longest)
@@ -115,22 +117,22 @@ def test_every_strategy_gives_the_tokens_of_python(page, exports, name) -> None:
 def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_folder) -> None:
     folder = site / "models" / "in-8-bits"
     export_web(adapter_folder, folder, dtype="int8")
-    loaded(page, folder.name)
-    model = load(folder, dtype="float32")
-    expected = generate(model, "a b c", replace(WAYS["ntp"], max_new_tokens=LONGEST["webgpu"]))
-    for way in ("ntp", "verify-12-rows"):
-        text, _, tokens = decoded(page, WAYS[way], "a b c")
-        assert (text, tokens) == ("", [*expected.token_ids]), way
+    plain = replace(WAYS["ntp"], max_new_tokens=LONGEST["webgpu"])
+    for engine, dtype in (("webgpu", "float32"), ("wasm", "int8")):  # of its products
+        loaded(page, folder.name, engine)
+        expected = generate(load(folder, dtype=dtype), "a b c", plain)
+        for way in ("ntp", "verify-12-rows"):
+            text, _, tokens = decoded(page, WAYS[way], "a b c")
+            assert (text, tokens) == ("", [*expected.token_ids]), (engine, way)
 
 
 def test_each_device_measures_its_costs_once(page) -> None:
     form = {"prompt": "a b c", "block_size": 4, "max_new_tokens": 2}
     costs = []
-    for engine in ("webgpu", "wasm", "webgpu", "wasm"):
+    for engine in ("webgpu", "wasm", "webgpu"):
         loaded(page, "adapted", engine)
         costs.append(page.evaluate(DECODE, ["verify", form])[1])
-    assert costs[:2] == costs[2:]
-    assert costs[0] != costs[1]
+    assert costs[0] == costs[2] != costs[1]
     assert all(costs)
 
 

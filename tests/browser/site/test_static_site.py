@@ -55,6 +55,7 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     page.keyboard.press("Escape")
     page.wait_for_timeout(1500)
     assert page.evaluate(f"{RUN}.id") == online["run"], "what is kept is not decoded anew"
+    has_threads(page, server)
     offline = decode_here(page, "What is 12 + 30?")
     assert offline["main"]["text"] == online["main"]["text"]
 
@@ -76,7 +77,7 @@ def test_it_decodes_in_a_frame_of_a_page_that_shares_no_memory(open_page, server
         page.goto("about:blank")
 
 
-def test_the_gallery_lanes_and_links_work_from_files(open_page, server):
+def test_the_gallery_and_lanes_work_from_files(open_page, server):
     page = open_page(address(server))
     page.locator(".sbd-gallery-card").first.click()
     is_complete(page, "opening")
@@ -88,11 +89,6 @@ def test_the_gallery_lanes_and_links_work_from_files(open_page, server):
     turn_to(page, "Compare")
     page.locator(".sbd-compare-go").click()
     until(page, f"{LANES}.isRecorded === false && {LANES}.isComplete")
-    linked = open_page(address(server) + "?prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24")
-    is_complete(linked, "opening")
-    assert linked.evaluate(f"[{RUN}.prompt, {RUN}.strategy, {RUN}.config.max_new_tokens]") == [
-        "What is 7 + 8?", "verify", 24,
-    ]  # fmt: skip
     turn_to(page, "Learn")
 
 
@@ -217,16 +213,6 @@ def has_threads(page, server) -> None:
     wait_for(lambda: len(workers_of(tools, address(server))) == num_threads)
 
 
-@pytest.mark.parametrize("server", [Isolating], indirect=True)
-def test_threads_decode_where_the_host_lets_them_share_memory(open_page, server):
-    page = open_page(address(server))
-    expect(page.get_by_text(HERE)).to_be_visible()
-    decode_here(page, "What is 12 + 30?")
-    chip = page.locator(".sbd-verdict-chip:visible")
-    expect(chip).to_have_attribute("data-words", re.compile("Not checked"))
-    has_threads(page, server)
-
-
 def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends(open_page, server):
     page = open_page(address(server))
     kept_here(page)
@@ -237,19 +223,17 @@ def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends
     has_threads(page, server)
     second = decode_here(page, "What is 12 + 30?")
     assert [second["main"], second["ntp"]] == [first["main"], first["ntp"]]
-    server.shutdown()
-    server.server_close()
-    page.reload()
-    expect(page.get_by_text(HERE)).to_be_visible()
-    has_threads(page, server)
-    assert decode_here(page, "What is 12 + 30?")["main"] == first["main"]
 
 
-def test_a_model_of_another_origin_is_read_by_a_page_with_threads(open_page, server, site):
-    page = open_page(address(server))
-    kept_here(page)
+@pytest.mark.parametrize("server", [Isolating], indirect=True)
+def test_where_the_host_lets_them_threads_decode_a_link_by_a_model_of_another_origin(
+    open_page, server, site
+):
     with serving(site, Readable) as other:
-        page.goto(on_watch(f"{address(server)}?model={address(other)}models/adapted&{SHORT}"))
+        link = "prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24"
+        page = open_page(f"{address(server)}?model={address(other)}models/adapted&{link}")
         expect(page.get_by_text(f"{HERE} by adapted")).to_be_visible()
         has_threads(page, server)
         is_complete(page, "opening")
+        asked = page.evaluate(f"[{RUN}.prompt, {RUN}.strategy, {RUN}.config.max_new_tokens]")
+        assert asked == ["What is 7 + 8?", "verify", 24]
