@@ -25,12 +25,7 @@ from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.checkpoint_info import is_block_adapter
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import read, read_with_adapter
-from tests.core.models.tiny_models import (
-    ARCHITECTURES,
-    save_adapter,
-    save_tiny,
-    tiny_tokenizer,
-)
+from tests.core.models.tiny_models import ARCHITECTURES, save_adapter, save_tiny, tiny_tokenizer
 from tests.workers import is_for_few
 
 # anyio imports its parts when they are first used, which for a served page is in a thread; pytest

@@ -28,16 +28,7 @@ FLOORS = [
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-STANDARD_ONLY = (
-    "errors",
-    "config",
-    "rules",
-    "events",
-    "cost",
-    "trace",
-    "json_node",
-    "files",
-)
+STANDARD_ONLY = ("errors", "config", "rules", "events", "cost", "trace", "json_node", "files")
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""

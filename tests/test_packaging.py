@@ -68,9 +68,7 @@ def test_the_extras_are_those_the_code_asks_for() -> None:
         ("eval", "tqdm", ["bench"]),
     ],
 )
-def test_a_missing_extra_is_one_line_with_the_command(
-    extra, package, words, monkeypatch, capsys
-) -> None:
+def test_a_missing_extra_is_one_line_with_the_command(extra, package, words, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, package, None)
     assert main(words) == 2
     message = f'{package} is not installed: pip install "sbd-core[{extra}]"'
@@ -88,9 +86,7 @@ def test_the_page_without_gradio_says_what_to_install() -> None:
     assert done.stderr == 'app.py: gradio is not installed: pip install "sbd-core[ui]"\n'
 
 
-def test_an_installation_without_the_checkpoint_says_where_it_comes_from(
-    monkeypatch, tmp_path
-) -> None:
+def test_an_installation_without_the_checkpoint_says_where_it_comes_from(monkeypatch, tmp_path):
     monkeypatch.setattr(loading, "DEFAULT_CHECKPOINT", tmp_path / "gone")
     with pytest.raises(ModelError, match="holds no checkpoint of its own"):
         sbd_core.load()

@@ -132,9 +132,7 @@ def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_
     expect(why).not_to_contain_text("blanks")
 
 
-def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for(
-    serve, open_page
-) -> None:
+def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for(serve, open_page):
     """The paper's rule stays one click away, and so does a model that decodes by it."""
     real, nano = (story_model(name=name) for name in (REAL_MODEL, BUNDLED_MODEL))
     offers = [Offer(lambda: LazyModel.of(real), title="Real"), Offer(lambda: LazyModel.of(nano))]

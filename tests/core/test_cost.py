@@ -32,9 +32,7 @@ def counted_again(cached: int, causal: int, block: int, predrafts: list[tuple[in
     ("cached", "causal", "block", "predrafts"),
     [(0, 5, 0, []), (9, 4, 4, []), (9, 0, 6, []), (7, 3, 4, [(1, 2), (2, 4, 1)])],
 )
-def test_operations_are_those_of_the_mask_and_the_matrices(
-    cached, causal, block, predrafts
-) -> None:
+def test_operations_are_those_of_the_mask_and_the_matrices(cached, causal, block, predrafts):
     blocks = ([(causal, block)] if block else []) + predrafts
     found = forward_cost(SHAPE, cached, causal, blocks, num_logits=3)
     assert found.rows == causal + block + sum(size for _, size, *_ in predrafts)

@@ -144,9 +144,7 @@ def test_training_predicate_is_the_four_rules(num_tokens, block_size, first_nois
 
 
 @pytest.mark.parametrize(("num_cached", "num_causal", "block_size"), DECODING_FORMS)
-def test_decoding_mask_is_causal_then_a_block_that_sees_all(
-    num_cached, num_causal, block_size
-) -> None:
+def test_decoding_mask_is_causal_then_a_block_that_sees_all(num_cached, num_causal, block_size):
     num_keys = num_cached + num_causal + block_size
     rows = []
     for query in range(num_causal + block_size):

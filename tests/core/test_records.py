@@ -155,9 +155,7 @@ def test_long_cells_of_a_table_are_read(tmp_path) -> None:
     assert read(tmp_path / "a.csv", frame.to_csv())[0] == [((), "long " * 40_000)]
 
 
-def test_a_parquet_file_is_read_where_pyarrow_is_and_refused_by_name_else(
-    tmp_path, monkeypatch
-) -> None:
+def test_a_parquet_file_is_read_where_pyarrow_is_and_refused_by_name_else(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ArgumentError, match="pip install pyarrow; got") as caught:
         read(tmp_path / "a.parquet", b"PAR1")

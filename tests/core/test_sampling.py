@@ -14,13 +14,7 @@ from sbd_core.decoding import repetition
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.block_adapter import NUM_CANDIDATES, SamplerHead, sampler_change
-from sbd_core.sampling import (
-    Candidates,
-    LogitStats,
-    LogitStatsSpec,
-    compute_logit_stats,
-    forbid,
-)
+from sbd_core.sampling import Candidates, LogitStats, LogitStatsSpec, compute_logit_stats, forbid
 
 INF = math.inf
 
@@ -167,9 +161,7 @@ def test_forbid_touches_the_tokens_named_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
-def test_a_sampler_head_weighs_the_likeliest_anew_by_the_hidden_state_behind_the_logits(
-    noise: float,
-) -> None:
+def test_a_sampler_head_weighs_the_likeliest_anew_by_the_hidden_state_behind_the_logits(noise):
     """noise: of logits, as quantized weights bring it."""
     embedding, head = drawn(9000, 48), drawn(9000, 48, 1) / 12
     into, out, hidden = drawn(32, 96, 2) / 20, drawn(48, 16, 3), drawn(1, 48, 4)[0]
@@ -317,10 +309,7 @@ def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:
     logits[0], logits[8] = math.nan, INF
     before = logits.clone()
     found = compute_logit_stats(
-        logits,
-        2,
-        7,
-        LogitStatsSpec(forbidden_id=4, num_top=5, has_entropy=True, has_margin=True),
+        logits, 2, 7, LogitStatsSpec(forbidden_id=4, num_top=5, has_entropy=True, has_margin=True)
     )
     assert torch.equal(logits[7:], before[7:])
     assert torch.equal(logits[1], before[1])

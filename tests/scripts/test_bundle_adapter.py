@@ -72,9 +72,7 @@ def test_the_card_tells_what_its_training_tells(trained: Path, tmp_path: Path) -
     assert "| verify |" in body
 
 
-def test_what_is_too_large_leaves_the_old_folder(
-    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_too_large_leaves_the_old_folder(trained, tmp_path, monkeypatch) -> None:
     target = bundled(trained, tmp_path / "model", "float32")
     before = {file.name: file.read_bytes() for file in target.iterdir()}
     monkeypatch.setattr(bundle_adapter, "MOST_BYTES", 1000)

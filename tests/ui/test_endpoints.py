@@ -182,7 +182,7 @@ def test_a_race_that_takes_too_long_is_refused_and_no_lane_cut_short(client, mon
 
 
 DECODE_VALUES = [
-    *("p", "sbd", "entropy-bound", 0.35, 16, 128, 0, [], "", 0.9, 1.0, 2, "confidence", 0, 0.5),
+    *("p", "sbd", "entropy-bound", 0.35, 16, 128, 0, [], "", 0.9, 1.0, 2, "confidence", 0, 0.5)
 ]
 
 

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import gradio as gr
 import pytest
@@ -102,9 +101,7 @@ def test_a_fetch_tells_how_far_it_is_and_ends_with_the_model(pair: Models, base:
     assert pair.wanted("large").result().name == "large"
 
 
-def test_whoever_follows_a_fetch_hears_its_end_though_it_ends_while_they_are_told(
-    pair: Models, base: FakeBase
-) -> None:
+def test_whoever_follows_a_fetch_hears_its_end_though_it_ends_while_they_are_told(pair, base):
     offer = pair.offer("large")
     offer.fetch()
     told = []
@@ -116,9 +113,7 @@ def test_whoever_follows_a_fetch_hears_its_end_though_it_ends_while_they_are_tol
     assert '"isFetching":false' in told[-1]
 
 
-def test_a_cancelled_fetch_leaves_no_words_and_can_be_begun_again(
-    pair: Models, base: FakeBase
-) -> None:
+def test_a_cancelled_fetch_leaves_no_words_and_can_be_begun_again(pair, base) -> None:
     offer = pair.offer("large")
     offer.fetch()
     wait_for(lambda: offer.fetch_news.done > 0)
@@ -133,9 +128,7 @@ def test_a_cancelled_fetch_leaves_no_words_and_can_be_begun_again(
     ("error", "words"),
     [(ModelError("base: no network"), "base: no network"), (KeyError("x"), FETCH_FAILED)],
 )
-def test_a_fetch_that_fails_says_why_and_can_be_tried_again(
-    pair: Models, base: FakeBase, error, words
-) -> None:
+def test_a_fetch_that_fails_says_why_and_can_be_tried_again(pair, base, error, words) -> None:
     base.error = error
     offer = fetched(pair.offer("large"), base)
     assert (offer.fetch_news.words, offer.is_here) == (words, False)
@@ -187,9 +180,7 @@ def test_without_the_base_of_the_first_model_the_other_decodes_and_it_can_be_fet
     assert not last_of(session.decode(Form(PROMPT))).is_error
 
 
-def test_a_first_model_that_is_deleted_before_it_was_wanted_is_still_waited_for(
-    base: FakeBase,
-) -> None:
+def test_a_first_model_that_is_deleted_before_it_was_wanted_is_still_waited_for(base) -> None:
     base.is_there = True
     models = Models([large(), small()])
     waits = threading.Thread(target=models.first.lazy.settle)
@@ -201,9 +192,7 @@ def test_a_first_model_that_is_deleted_before_it_was_wanted_is_still_waited_for(
     assert not waits.is_alive()
 
 
-def test_a_fetch_can_be_cancelled_while_it_waits_for_a_model_to_be_loaded(
-    pair: Models, base: FakeBase
-) -> None:
+def test_a_fetch_can_be_cancelled_while_it_waits_for_a_model_to_be_loaded(pair, base) -> None:
     coming = Coming(story_model)
     coming.lazy.begin()
     offer = pair.offer("large")
@@ -237,9 +226,7 @@ def test_two_models_are_never_loaded_at_a_time(base: FakeBase) -> None:
     assert most == 1
 
 
-def test_a_base_that_turns_out_damaged_is_said_to_be_and_fetched_anew(
-    base: FakeBase, tmp_path: Path
-) -> None:
+def test_a_base_that_turns_out_damaged_is_said_to_be_and_fetched_anew(base, tmp_path) -> None:
     def load() -> object:
         if not base.folder.exists():
             return story_model("Mended.", name="large")
@@ -258,9 +245,7 @@ def test_a_base_that_turns_out_damaged_is_said_to_be_and_fetched_anew(
     assert text_of(Session(models), "large") == "Mended."
 
 
-def test_a_base_that_cannot_be_deleted_is_said_to_stay(
-    opened_with_large: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_base_that_cannot_be_deleted_is_said_to_stay(opened_with_large, monkeypatch) -> None:
     def refuse(source: BaseSource) -> None:
         raise ModelError("base: cannot be deleted: Read-only file system")
 

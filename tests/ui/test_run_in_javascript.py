@@ -95,11 +95,7 @@ def said_by_node(script: str, lines: str) -> Any:
 SETTINGS: dict[str, dict] = {
     "ntp": {"strategy": "ntp"},
     "sbd": {"strategy": "sbd", "solver": EntropyBound(6.0), "block_size": 8},
-    "verify": {
-        "strategy": "verify",
-        "max_rows": 12,
-        "block_size": 8,
-    },
+    "verify": {"strategy": "verify", "max_rows": 12, "block_size": 8},
     "alternatives": {"strategy": "verify", "block_size": 4},
 }
 

@@ -4,14 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import (
-    advanced,
-    decode,
-    go_to,
-    painted,
-    state,
-    sync_api,
-)
+from tests.browser.conftest import advanced, decode, go_to, painted, state, sync_api
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

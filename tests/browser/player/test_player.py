@@ -11,14 +11,7 @@ from sbd_core.rules import (
     EntropyBoundFromLeft,
     EntropyThreshold,
 )
-from tests.browser.conftest import (
-    go_to,
-    painted,
-    recorded,
-    state,
-    sync_api,
-    traces,
-)
+from tests.browser.conftest import go_to, painted, recorded, state, sync_api, traces
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser

@@ -10,14 +10,7 @@ import time
 
 import pytest
 
-from tests.browser.conftest import (
-    advanced,
-    decode_button,
-    has_begun,
-    on_watch,
-    state,
-    sync_api,
-)
+from tests.browser.conftest import advanced, decode_button, has_begun, on_watch, state, sync_api
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode.fair_queue import FairQueue
 from ui.hosting import web_models

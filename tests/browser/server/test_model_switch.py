@@ -45,9 +45,7 @@ def choice(page, name: str):
     return switch(page).get_by_role("radio", name=name)
 
 
-def test_switching_keeps_the_prompt_changes_the_examples_and_decodes(
-    serve, open_page, base
-) -> None:
+def test_switching_keeps_the_prompt_changes_the_examples_and_decodes(serve, open_page, base):
     base.is_there = True
     page = open_page(serve(pair()))
     prompt = page.get_by_label("Prompt")
@@ -100,9 +98,7 @@ def test_learn_ends_with_examples_for_the_model_that_decodes(serve, open_page, b
     expect(first).to_have_text(presets(REAL_PRESETS)[0].prompts[0])
 
 
-def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(
-    serve, open_page, base
-) -> None:
+def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(serve, open_page, base):
     page = open_page(serve(pair()))
     line = page.locator(".sbd-models-line")
     choice(page, "Large 135M").click()

@@ -232,9 +232,7 @@ LEAST = """{
     ],
     ids=["wrong numbers", "refused", "no memory", "small buffers"],
 )
-def test_a_gpu_that_cannot_decode_is_told_and_left(
-    gpu_browser, site, tmp_path, damage, words
-) -> None:
+def test_a_gpu_that_cannot_decode_is_told_and_left(gpu_browser, site, tmp_path, damage, words):
     shutil.copytree(site, tmp_path / "site")
     damage(tmp_path / "site")
     page = gpu_browser.new_page()

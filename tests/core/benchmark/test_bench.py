@@ -80,9 +80,7 @@ def test_every_forward_pass_is_counted(trained) -> None:
     assert answer.num_rows == 12 - 1, "the prompt's are left out"
 
 
-def test_methods_that_a_model_cannot_run_are_left_out_with_the_reason(
-    tiny_folders, tmp_path
-) -> None:
+def test_methods_that_a_model_cannot_run_are_left_out_with_the_reason(tiny_folders, tmp_path):
     model = loaded(tiny_folders["gpt2"])
     assert list(ours(model, 4)) == ["ntp"]
     assistant, blocks = methods_left_out(model, More())
@@ -155,9 +153,7 @@ def test_each_dtype_has_its_rows_and_its_forward_passes(trained, capsys) -> None
     assert "ntp" not in found["rows"]
 
 
-def test_weights_for_llama_cpp_are_refused_where_it_is_not_installed(
-    trained, capsys, monkeypatch
-) -> None:
+def test_weights_for_llama_cpp_are_refused_where_it_is_not_installed(trained, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
     words = ["bench", "--model", str(trained), "--device", "cpu", "--gguf", "some.gguf"]
     assert main(words) == 2

@@ -253,11 +253,7 @@ def run(words: str) -> subprocess.CompletedProcess[str]:
     """A shell command; PY is this Python, running the command line."""
     line = words.replace("PY", f"{sys.executable} -m sbd_core")
     return subprocess.run(
-        ["/bin/bash", "-c", line],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
+        ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=100
     )
 
 

@@ -82,9 +82,7 @@ def test_models_are_compared_on_the_same_masks_and_prompts(capsys, tmp_path) -> 
         assert counts == [cell["num_forwards"] for cell in other["rows"][row]["families"]]
 
 
-def test_a_table_of_a_model_with_other_turns_has_their_perplexity(
-    capsys, tiny_folders, tmp_path
-) -> None:
+def test_a_table_of_a_model_with_other_turns_has_their_perplexity(capsys, tiny_folders, tmp_path):
     words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--table"]
     other = tmp_path / "other"
     copytree(tiny_folders["llama"], other)

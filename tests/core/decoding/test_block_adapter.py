@@ -22,11 +22,7 @@ from tests.core.decoding.prompts import random_ids
     ("penalty", "block_size", "max_rows"), [(1.3, 2, 5), (1.0, 5, 41), (1.3, 8, 200)]
 )
 def test_verify_and_ntp_give_the_tokens_of_the_base_alone(
-    adapted: HuggingFaceModel,
-    llama: HuggingFaceModel,
-    penalty: float,
-    block_size: int,
-    max_rows: int,
+    adapted, llama, penalty, block_size, max_rows
 ) -> None:
     verify = DecodeConfig(
         strategy="verify",
@@ -65,9 +61,7 @@ def test_a_block_sees_the_same_whatever_was_cached(adapted: HuggingFaceModel) ->
     torch.testing.assert_close(later, at_once, atol=1e-4, rtol=1e-4)
 
 
-def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(
-    adapted: HuggingFaceModel,
-) -> None:
+def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(adapted) -> None:
     """As the causal token that it would be, and as the block behind that."""
     first, second = random_ids(2, adapted.vocabulary_size, 9)
     masks = [adapted.mask_token_id] * 3
@@ -96,9 +90,7 @@ def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
-def test_alternatives_change_no_token_alone_or_together(
-    adapted: HuggingFaceModel, llama: HuggingFaceModel, penalty: float
-) -> None:
+def test_alternatives_change_no_token_alone_or_together(adapted, llama, penalty) -> None:
     shared = {"max_new_tokens": 24, "repetition_penalty": penalty}
     config = DecodeConfig(strategy="verify", block_size=4, **shared)
     prompts = random_ids(8, llama.vocabulary_size)
@@ -138,9 +130,7 @@ def test_the_mask_is_never_an_answer_and_costs_no_causal_row(adapted: HuggingFac
     assert adapted.mask_token_id not in trace.token_ids
 
 
-def test_an_adapter_of_other_weights_is_refused(
-    adapter_folder: Path, tiny_folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_an_adapter_of_other_weights_is_refused(adapter_folder, tiny_folders, tmp_path) -> None:
     adapter = read_block_adapter(adapter_folder)
     info = dataclasses.replace(adapter.info, base=str(tiny_folders["qwen3"]))
     write_block_adapter(dataclasses.replace(adapter, info=info), tmp_path)
@@ -157,9 +147,7 @@ def test_an_adapter_of_other_weights_is_refused(
         ("gone", "is damaged"),
     ],
 )
-def test_a_damaged_folder_is_one_line(
-    adapter_folder: Path, tmp_path: Path, damage: str, words: str
-) -> None:
+def test_a_damaged_folder_is_one_line(adapter_folder, tmp_path, damage, words) -> None:
     from safetensors.torch import load_file, save_file
 
     for file in adapter_folder.iterdir():

@@ -107,10 +107,7 @@ def check_cache_after_every_pass(model: HuggingFaceModel, prompt, config: Decode
 @pytest.mark.parametrize("block_size", [2, 7])
 def test_the_cache_is_that_of_a_causal_forward_on_random_models(tiny, strategy, block_size) -> None:
     config = DecodeConfig(
-        strategy=strategy,
-        block_size=block_size,
-        max_new_tokens=17,
-        solver=EntropyBound(gamma=4.0),
+        strategy=strategy, block_size=block_size, max_new_tokens=17, solver=EntropyBound(gamma=4.0)
     )
     num_rejected = 0
     for prompt in random_ids(3, tiny.vocabulary_size):

@@ -31,9 +31,7 @@ def next_token(model: HuggingFaceModel, ids: tuple[int, ...], penalty: float) ->
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_each_block_starts_with_what_ntp_gives_behind_the_same_text(
-    adapted: HuggingFaceModel, penalty: float
-) -> None:
+def test_each_block_starts_with_what_ntp_gives_behind_the_same_text(adapted, penalty) -> None:
     config = dataclasses.replace(GREEDY, repetition_penalty=penalty)
     num_guessed = 0
     for prompt in random_ids(3, adapted.vocabulary_size):
@@ -47,9 +45,7 @@ def test_each_block_starts_with_what_ntp_gives_behind_the_same_text(
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
-def test_gamma_0_is_next_token_prediction(
-    adapted: HuggingFaceModel, penalty: float, temperature: float
-) -> None:
+def test_gamma_0_is_next_token_prediction(adapted, penalty, temperature) -> None:
     shared = {"max_new_tokens": 12, "repetition_penalty": penalty}
     shared |= {"temperature": temperature}
     config = DecodeConfig(strategy="sbd", solver=CausalFirst(gamma=0.0), block_size=1,
@@ -63,9 +59,7 @@ def test_gamma_0_is_next_token_prediction(
             assert generate(adapted, prompt, wide).token_ids == wanted.token_ids
 
 
-def test_what_the_causal_rows_say_later_agrees_with_every_first_token(
-    nano: HuggingFaceModel,
-) -> None:
+def test_what_the_causal_rows_say_later_agrees_with_every_first_token(nano) -> None:
     num_guessed = 0
     for text in corpus_texts(6):
         trace = generate(nano, text, dataclasses.replace(GREEDY, block_size=16))

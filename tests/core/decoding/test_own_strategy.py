@@ -49,9 +49,7 @@ def test_every_way_to_decode_takes_it_and_traces_record_it(ready: Path, tmp_path
     assert done.num_forwards == named.num_forwards
 
 
-def test_the_command_line_takes_it_unless_a_solver_or_a_pin_is_given(
-    ready: Path, tmp_path: Path, capsys
-) -> None:
+def test_the_command_line_takes_it_unless_a_solver_or_a_pin_is_given(ready, tmp_path, capsys):
     asked = ["generate", PROMPT, "--model", str(ready), "--block-size", "4"]
     asked += ["--max-new-tokens", "8", "--trace", str(tmp_path / "trace.json")]
     for more, wanted in ([], ready.name), (["--gamma", "0.2"], "sbd"), (["--pin", "1=40"], "sbd"):

@@ -184,9 +184,7 @@ def test_bad_messages_are_named(messages) -> None:
     assert caught.value.argument == "prompt"
 
 
-def test_a_conversation_needs_a_template_and_room(
-    chatty: HuggingFaceModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_conversation_needs_a_template_and_room(chatty, monkeypatch) -> None:
     long = [{"role": "user", "content": "one more " * chatty.max_positions}, *CHAT[2:]]
     with pytest.raises(ArgumentError, match=r"^prompt: must leave room"):
         generate(chatty, long, CONFIG)

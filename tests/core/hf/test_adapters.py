@@ -13,7 +13,6 @@ import sbd_core
 import sbd_core.hf
 from sbd_core import ArgumentError, DecodeConfig, ModelError, load
 from sbd_core.hf import merge
-from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.decoding.prompts import random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
@@ -225,9 +224,7 @@ def pickled(adapter: Path) -> None:
         (pickled, "lacks adapter_model.safetensors"),
     ],
 )
-def test_an_adapter_that_cannot_be_read_says_which_part_and_why(
-    damage, rule, base, tmp_path
-) -> None:
+def test_an_adapter_that_cannot_be_read_says_which_part_and_why(damage, rule, base, tmp_path):
     adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
     damage(adapter)
     with pytest.raises(ModelError, match=rule) as caught:
@@ -269,9 +266,7 @@ def test_what_peft_cannot_merge_says_so(base, tmp_path) -> None:
 SETTINGS = {"strategy": "verify", "block_size": 4}
 
 
-def test_generate_decodes_as_the_engine_does_and_keeps_the_base_s_words(
-    adapter_folder: Path, llama: HuggingFaceModel
-) -> None:
+def test_generate_decodes_as_the_engine_does_and_keeps_the_base_s_words(adapter_folder, llama):
     model, tokenizer = sbd_core.hf.read_adapted(adapter_folder)
     engine = load(adapter_folder, device="cpu", dtype="float32")
     num_forwards = []
@@ -298,9 +293,7 @@ def test_a_folder_without_a_block_adapter_is_refused(tiny_folders: dict[str, Pat
         sbd_core.hf.read_adapted(tiny_folders["llama"])
 
 
-def test_in_bfloat16_on_a_cpu_an_adapter_runs_through_the_model_s_own_modules(
-    adapter_folder: Path,
-) -> None:
+def test_in_bfloat16_on_a_cpu_an_adapter_runs_through_the_model_s_own_modules(adapter_folder):
     model = load(adapter_folder, device="cpu", dtype="bfloat16")
     assert model.runs_on == "transformers, bfloat16"
     [prompt] = random_ids(1, model.vocabulary_size)

@@ -179,9 +179,7 @@ def dynamic() -> LlamaConfig:
 
 
 @pytest.mark.parametrize("config", [longrope, dynamic])
-def test_angles_that_change_with_the_length_are_the_same_for_a_whole_decode(
-    config, tmp_path
-) -> None:
+def test_angles_that_change_with_the_length_are_the_same_for_a_whole_decode(config, tmp_path):
     torch.manual_seed(0)
     model = AutoModelForCausalLM.from_config(config())
     with torch.no_grad():

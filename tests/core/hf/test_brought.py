@@ -223,9 +223,7 @@ TEMPLATES = {
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_template_with_a_date_or_marked_answers_is_written_as_transformers_does(
-    kind, folder
-) -> None:
+def test_a_template_with_a_date_or_marked_answers_is_written_as_transformers_does(kind, folder):
     """SmolLM3's and Llama 3.2's date; {% generation %} of trl 1.16.0's
     chat_templates/*_training.jinja, for assistant_only_loss.
     """

@@ -47,9 +47,7 @@ def test_the_callable_gives_the_tokens_of_our_generate_in_any_batch(
     assert answers(output, inputs) == expected(ours, inputs, config)
 
 
-def test_a_folder_decodes_by_itself_with_the_same_tokens(
-    folder, ours, tokenizer, monkeypatch
-) -> None:
+def test_a_folder_decodes_by_itself_with_the_same_tokens(folder, ours, tokenizer, monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(utils.logger, "warning_once", said.append)
     model = AutoModelForCausalLM.from_pretrained(
@@ -139,9 +137,7 @@ def test_a_model_without_a_mask_token_decodes_ntp_and_is_told_of_prepare(tmp_pat
     assert ntp.tolist() == theirs.tolist()
 
 
-def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_keeps_it(
-    tmp_path,
-) -> None:
+def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_keeps_it(tmp_path):
     tokenizer = tiny_tokenizer()
     source, ready, trained = (tmp_path / name for name in ("source", "ready", "trained"))
     save_tiny(source, "llama", tokenizer)

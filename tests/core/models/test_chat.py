@@ -140,9 +140,7 @@ def tooled() -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def test_control_tokens_that_are_not_called_special_are_letters_where_someone_typed_them(
-    tooled,
-) -> None:
+def test_control_tokens_that_are_not_called_special_are_letters_where_someone_typed_them(tooled):
     typed = "  a<tool_call> pencils    b</think> "
     control = tooled.convert_tokens_to_ids(["<tool_call>", "<think>", "</think>"])
     plain = encode_plain(tooled, typed)

@@ -125,9 +125,7 @@ class Tape(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(
-    nano, monkeypatch
-) -> None:
+def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(nano, monkeypatch):
     """Stand in for a graph's replay: had anything else changed, it would not follow."""
     tapes: dict[CudaGraphStep, list[tuple]] = {}
 

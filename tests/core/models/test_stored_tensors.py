@@ -5,13 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from sbd_core.models.stored_tensors import (
-    Stored,
-    exactly,
-    in_4_bits,
-    in_8_bits,
-    rounded_parts,
-)
+from sbd_core.models.stored_tensors import Stored, exactly, in_4_bits, in_8_bits, rounded_parts
 
 KIND = {"q8_0": gguf.GGMLQuantizationType.Q8_0, "q4_1": gguf.GGMLQuantizationType.Q4_1}
 

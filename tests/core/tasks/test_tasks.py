@@ -23,14 +23,7 @@ from sbd_core.tasks import json as extraction
 from sbd_core.tasks.base import split_of
 from sbd_core.tasks.infill import BLANK, CODE, KNOWN, MARK, TOLD
 from sbd_core.tasks.math import PROBLEMS, calculate
-from sbd_core.tasks.words import (
-    CITIES,
-    COUNTRIES,
-    DAYS,
-    MONTHS,
-    NAMES,
-    PET_NAMES,
-)
+from sbd_core.tasks.words import CITIES, COUNTRIES, DAYS, MONTHS, NAMES, PET_NAMES
 
 NUM_TRAIN, NUM_TEST = 1200, 200
 ASKED = {

@@ -24,8 +24,7 @@ class ShardingAccelerator(Accelerator):
         for state in (PartialState, AcceleratorState):
             state._shared_state["distributed_type"] = DistributedType.FSDP
         self.state._shared_state["fsdp_plugin"] = FullyShardedDataParallelPlugin(
-            fsdp_version=2,
-            auto_wrap_policy="transformer_based_wrap",
+            fsdp_version=2, auto_wrap_policy="transformer_based_wrap"
         )
 
     def prepare(self, *parts: Any) -> Any:

@@ -130,9 +130,7 @@ def test_steps_lower_the_loss_and_leave_the_base(llama: HuggingFaceModel) -> Non
     assert torch.equal(before, llama.backend.weights.layers[0].gate_up.weight)
 
 
-def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(
-    llama: HuggingFaceModel,
-) -> None:
+def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(llama) -> None:
     states = make_states(texts(llama), 8, 40, 99, 0.0, torch.Generator().manual_seed(2))
     is_target = states.targets != NO_TARGET
     assert bool(is_target.any(-1).all())
@@ -192,9 +190,7 @@ def three_texts() -> list[Text]:
     return [Text(tuple(row[:9]), tuple(row[9:])) for row in ids]
 
 
-def test_answers_shorter_than_the_measured_block_are_measured_where_none_is_longer(
-    base: Base, tmp_path: Path
-) -> None:
+def test_answers_shorter_than_the_measured_block_are_measured_where_none_is_longer(base, tmp_path):
     long = three_texts()
     short = [Text(text.prompt_ids, text.answer_ids[:5]) for text in long]
 
@@ -270,9 +266,7 @@ def test_a_damaged_state_is_one_line(base: Base, tmp_path: Path) -> None:
         trained(base, out, 1)
 
 
-def test_an_adapter_that_training_begins_from_is_measured_first(
-    tiny_folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_an_adapter_that_training_begins_from_is_measured_first(tiny_folders, tmp_path) -> None:
     data = tmp_path / "own.jsonl"
     rows = [{"prompt": f"ask {n}", "answer": "and so it goes on " * 4} for n in range(8)]
     data.write_text("\n".join(map(json.dumps, rows)))

@@ -55,8 +55,7 @@ def test_a_base_that_is_none_is_named(tmp_path, base, message) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "[]", "5", "{}", '{"steps": 3}', '{"nonsense": 1}', '{"tasks": ["math"]}'],
+    "text", ["", "[]", "5", "{}", '{"steps": 3}', '{"nonsense": 1}', '{"tasks": ["math"]}']
 )
 def test_a_recipe_file_that_is_none_is_a_training_or_argument_error(tmp_path, text) -> None:
     file = tmp_path / "recipe.json"

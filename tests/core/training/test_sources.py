@@ -302,11 +302,7 @@ def source_of(folder, *records) -> str:
 
 
 def recipe_of(source: str, **changes):
-    return read_recipe(
-        "sbd",
-        None,
-        {"data": (source,), "tasks": {}, "batch_size": 8, **changes},
-    )
+    return read_recipe("sbd", None, {"data": (source,), "tasks": {}, "batch_size": 8, **changes})
 
 
 def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> None:

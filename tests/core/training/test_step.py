@@ -26,15 +26,7 @@ from sbd_core.training.step import (
     training_loss,
 )
 from tests.core.models.tiny_models import tiny_model
-from tests.core.training.masked_texts import (
-    CPU,
-    PAD,
-    VOCABULARY,
-    copy_of,
-    loss_of,
-    noisy,
-    pairs,
-)
+from tests.core.training.masked_texts import CPU, PAD, VOCABULARY, copy_of, loss_of, noisy, pairs
 from tests.core.training.training_runs import TINY, all_losses, train
 
 

@@ -8,13 +8,7 @@ import pytest
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.training.adapter import read_texts
-from sbd_core.training.synthesize import (
-    SynthesisConfig,
-    _Writer,
-    is_held_out,
-    is_loop,
-    synthesize,
-)
+from sbd_core.training.synthesize import SynthesisConfig, _Writer, is_held_out, is_loop, synthesize
 
 REQUESTS = ["What is 12 + 30?", "Name a fruit and a colour.", "Count from 1 to 5."]
 
@@ -51,9 +45,7 @@ def test_no_more_texts_are_begun_at_once_than_are_wanted(nano, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("ends_turns", [False, True])
-def test_requests_that_it_made_up_are_answered_as_if_they_were_asked(
-    nano, tmp_path, ends_turns
-) -> None:
+def test_requests_that_it_made_up_are_answered_as_if_they_were_asked(nano, tmp_path, ends_turns):
     """ends_turns: by the end token, which then stands in the text before it is read."""
     model = copy.copy(nano)
     if ends_turns:
@@ -102,11 +94,7 @@ def test_prompts_are_read_from_the_fields_that_data_sets_have(tmp_path) -> None:
         {"instruction": "f", "instances": [{"input": "g"}], "answer": "h"},
     ]
     file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n\n")
-    assert [row["prompt"] for row in read_prompts("x", file)] == [
-        "a",
-        "c\u2028d",
-        "f\n\ng",
-    ]
+    assert [row["prompt"] for row in read_prompts("x", file)] == ["a", "c\u2028d", "f\n\ng"]
 
 
 def test_a_file_whose_answers_hold_other_line_ends_of_unicode_goes_on(nano, tmp_path) -> None:

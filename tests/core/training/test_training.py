@@ -223,9 +223,7 @@ def files_of_at_most(num_bytes: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("num_bytes", [5_000, 14_000, 60_000])
-def test_a_disk_that_fills_leaves_the_last_good_state(
-    whole, tmp_path, monkeypatch, num_bytes
-) -> None:
+def test_a_disk_that_fills_leaves_the_last_good_state(whole, tmp_path, monkeypatch, num_bytes):
     out = tmp_path / "model"
     with interrupted_at(3, monkeypatch):
         train(TINY, None, out, save_every=3)
@@ -404,9 +402,7 @@ def test_another_init_does_not_go_on_from_a_state(tmp_path) -> None:
     ],
     ids=["gone", "changed"],
 )
-def test_texts_that_vanish_or_change_end_no_run_and_are_named_later(
-    tmp_path, monkeypatch, change
-) -> None:
+def test_texts_that_vanish_or_change_end_no_run_and_are_named_later(tmp_path, monkeypatch, change):
     file, good = tmp_path / "texts.jsonl", '{"prompt": "2 + 2", "answer": "4"}\n{"text": "Hello."}'
     file.write_text(good)
     recipe = replace(TINY, data=(f"file:{file}",))

@@ -62,10 +62,7 @@ BAD_FORMS = {
     "unknown strategy": (Form("p", strategy="magic"), "Strategy must be one of sbd, "),
     "strategy is a list": (Form("p", strategy=["sbd"]), "Strategy must be one of"),
     "tau above 1": (Form("p", solver="confidence-threshold", tau=1.5), "τ must be a finite"),
-    "rows below 0": (
-        Form("p", strategy="verify", max_rows=-1),
-        "Rows at most must be a whole",
-    ),
+    "rows below 0": (Form("p", strategy="verify", max_rows=-1), "Rows at most must be a whole"),
     "rows as text": (Form("p", strategy="verify", max_rows="slow"), "Rows at most must be a whole"),
     "rows and a half": (Form("p", strategy="verify", max_rows=1.5), "Rows at most must be a whole"),
     "a penalty below 0": (Form("p", repetition_penalty=-1), "Repetition penalty must be a finite"),
@@ -278,10 +275,7 @@ def test_a_system_message_comes_first_and_a_follow_up_keeps_the_one_it_had():
 
 def test_a_trace_fills_in_its_system_message():
     config = DecodeConfig(block_size=8, max_new_tokens=8)
-    messages = [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Go on"},
-    ]
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go on"}]
     settings = settings_of(generate(story_model(), messages, config))
     assert (settings["system"], settings["prompt"]) == ("Be brief.", "Go on")
     assert settings_of(generate(story_model(), "Go on", config))["system"] == ""

@@ -41,9 +41,7 @@ def test_a_plain_model_offers_next_token_prediction_alone_and_the_line_that_prep
     assert not last.is_error
 
 
-def test_a_prepared_model_starts_from_next_token_prediction_before_it_is_loaded(
-    plain, tmp_path
-) -> None:
+def test_a_prepared_model_starts_from_next_token_prediction_before_it_is_loaded(plain, tmp_path):
     prepare(plain, tmp_path / "ready")
     model = model_of(str(tmp_path / "ready"), "cpu")
     assert not model.is_settled

@@ -68,15 +68,9 @@ REFUSED = {
     "unseen characters": (of_texts(UNSEEN * 100), "unseen characters"),
     "spaces": (of_texts(" " * 1000), "unseen characters"),
     "lone bytes": (of_texts("\\xE2" * 400), "unseen characters"),
-    "a long prompt": (
-        changed(prompt="x" * 20_001),
-        "prompt: its characters must be at",
-    ),
+    "a long prompt": (changed(prompt="x" * 20_001), "prompt: its characters must be at"),
     "a long name": (changed(model="x" * 20_001), "trace.model: its characters must be at most"),
-    "a prompt of marks": (
-        changed(prompt="a" + MARK * 19_999),
-        "prompt: its piled-up marks must",
-    ),
+    "a prompt of marks": (changed(prompt="a" + MARK * 19_999), "prompt: its piled-up marks must"),
     "a text of marks": (changed(text="a" + MARK * 19_999), "text: its piled-up marks must be"),
     "tokens of marks": (of_texts("a" + MARK * 500), "unseen characters"),
     "another text": (changed(text=PLAIN["text"] + "7"), "trace.text: must be the text of the tok"),
