@@ -100,13 +100,21 @@ def sleeps_and_decodes(page) -> None:
     assert page.evaluate(f"{RUN}.isStopped") is False
 
 
-def test_an_old_browser_is_told_what_it_lacks(context, site, tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("lack", "words"),
+    [
+        ("WebAssembly.validate = () => false;", "WebAssembly has no 128-bit SIMD"),
+        ("delete globalThis.DecompressionStream;", "This browser has no DecompressionStream"),
+    ],
+    ids=["SIMD", "DecompressionStream"],
+)
+def test_an_old_browser_is_told_what_it_lacks(context, site, tmp_path, lack, words) -> None:
     shutil.copytree(site, tmp_path / "site")
-    before_engine("WebAssembly.validate = () => false;")(tmp_path / "site")
+    before_engine(lack)(tmp_path / "site")
     page = context.new_page()
     with serving(tmp_path / "site") as server:
         page.goto(on_watch(address(server)))
-        expect(page.locator(STATUS)).to_contain_text("WebAssembly has no 128-bit SIMD")
+        expect(page.locator(STATUS)).to_contain_text(words)
         context.close()
 
 

@@ -150,6 +150,19 @@ def test_an_address_measures_what_decoding_costs_here(open_page, server):
     assert min(told["tokens_per_second"].values()) > 0
 
 
+def test_a_full_storage_is_told_and_the_model_decodes(contexts, server):
+    page = contexts(False).new_page()
+    try:
+        quota = {"origin": address(server).rstrip("/"), "quotaSize": 1_000_000}
+        page.context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", quota)
+        page.goto(on_watch(address(server)))
+        expect(page.get_by_text(HERE)).to_be_visible()
+        expect(page.get_by_text("has no room to keep the model")).to_be_visible()
+        decode_here(page, "What is 12 + 30?")
+    finally:
+        page.close()
+
+
 def test_an_update_of_the_site_fetches_neither_model_nor_runtime_again(
     open_page, site, tmp_path, exports
 ):
