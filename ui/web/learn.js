@@ -2,11 +2,9 @@
 // them. Follows the system's scheme.
 
 import { find } from "./dom/elements.js";
+import { followScheme } from "./dom/page.js";
 import { LearnView } from "./learn/view.js";
 
-const scheme = matchMedia("(prefers-color-scheme: dark)");
-const followScheme = () => document.body.classList.toggle("dark", scheme.matches);
-scheme.addEventListener("change", followScheme);
 followScheme();
 
 const text = document.querySelector("#sbd-lesson")?.textContent ?? "";

@@ -2,13 +2,11 @@
 // it. Follows the system's scheme.
 
 import { find } from "./dom/elements.js";
+import { followScheme } from "./dom/page.js";
 import { Player } from "./watch/player.js";
 
 /** @import { PlayerElement } from "./dom/page.js" */
 
-const scheme = matchMedia("(prefers-color-scheme: dark)");
-const followScheme = () => document.body.classList.toggle("dark", scheme.matches);
-scheme.addEventListener("change", followScheme);
 followScheme();
 
 /** @type {PlayerElement} */

@@ -13,132 +13,86 @@ import constants from "../constants.json" with { type: "json" };
 export const PAPER = "https://arxiv.org/pdf/2509.04185";
 export const PAPER_PAGE = "https://arxiv.org/abs/2509.04185";
 
-/** @type {Readonly<Record<string, Entry>>} */
-export const GLOSSARY = {
-  token: {
-    name: "token",
-    words: "What a model reads and writes: a word, a piece of a word, a sign or a digit.",
-  },
-  mask: {
-    name: "mask",
-    words: "A place whose token is not known yet. The model guesses what belongs there.",
-  },
-  block: {
-    name: "block",
-    words:
-      "The next few places of the answer, which are decoded together: as many as the block size says.",
-  },
-  cache: {
-    name: "cache",
-    words:
-      "The key-value (KV) cache holds two vectors for every token read, by which later tokens look at it: " +
-      "its key, to be found by, and its value, to be read. Each token looks back only, so no later forward " +
-      "pass computes them again.",
-  },
-  entropy: {
-    name: "entropy",
-    words:
-      "How unsure the model is of a position: 0 if one token has all the probability, and larger " +
-      "the more evenly it is spread. The unit is the nat.",
-  },
-  nats: {
-    name: "nats",
-    words: "The unit of entropy with natural logarithms: a fair coin has 0.69 nats.",
-  },
-  pass: {
-    name: "forward pass",
-    words:
-      "One run through the whole model, in short a pass. Next-token prediction gains one token from each, " +
-      "verify one or more. Set Block Decoding gains none from the prompt’s, and one or more from every other.",
-  },
-  row: {
-    name: "row",
-    words:
-      "A token that a forward pass reads. More rows check or guess more tokens at once, and take longer " +
-      "where computing, not loading the weights, is what a machine waits for.",
-  },
-  causal: {
-    name: "causal",
-    words:
-      "Reading from left to right: a token sees itself and those before it, as in any chat model.",
-  },
-  hindsight: {
-    name: "hindsight",
-    words:
-      "The first forward pass of the next block reads a finished block once more, causally; the last, " +
-      "where it had masks, is not read again. So the model says at no cost what next-token prediction would have put. To differ is " +
-      "not to be wrong.",
-  },
-  solver: {
-    name: "solver",
-    words: "The rule that picks which masked positions a forward pass reveals.",
-  },
-  gamma: {
-    name: "γ",
-    words:
-      "How much entropy a forward pass may take on, in nats. The largest entropy that it keeps is not " +
-      "counted, so at least one token always comes. Larger is bolder: as a rule fewer forward passes.",
-  },
-  sbd: {
-    name: "Set Block Decoding",
-    words:
-      "The paper’s method: each forward pass guesses a block of masks and keeps the surest guesses, as many " +
-      "as Eq. 8 allows, in any order. What is kept is not checked; with verify it is.",
-  },
-  verify: {
-    name: "verify",
-    words:
-      "Decoding without loss: the model checks guesses before they count, so the answer is that of " +
-      "next-token prediction.",
-  },
-  training: {
-    name: "training",
-    words:
-      "An ordinary model is trained a little further. Each forward pass reads the clean text and a copy " +
-      "cut into blocks of k positions; k is drawn for each step, from 2 to 16. In every copy a share of the " +
-      "tokens, drawn from 0 to 1, is masked; some copies are masked whole. The loss is the sum of two: the " +
-      "next token on the clean text, and the token at every mask.",
-  },
-  draft: {
-    name: "draft",
-    words: "Tokens that the model guessed. The next forward pass checks them before they count.",
-  },
-  batch: {
-    name: "batch",
-    words: "Texts decoded at the same time, sharing one reading of the weights.",
-  },
-  roofline: {
-    name: "roofline",
-    words:
-      "A model of a machine’s speed: a step takes as long as moving its bytes or as computing its " +
-      "operations, whichever is longer. The Roofline view adds up the layers’ steps, one for each matrix " +
-      "and one for attention to the cache, and leaves out the output layer and attention to the " +
-      "block’s own keys, as the paper does; under the hood a forward pass is one step with both of " +
-      "them, the least it can take.",
-  },
-  ntp: {
-    name: "next-token prediction",
-    words: "Writing one token per forward pass, from left to right, as language models usually do.",
-  },
-  staircase: {
-    name: "staircase",
-    words:
-      "A decode as a picture: every position is a column, every forward pass a row, a cell where a " +
-      "token was revealed. Next-token prediction is the diagonal.",
-  },
-  predraft: {
-    name: "predraft",
-    words:
-      "A draft for the case that one drafted token is thrown away. The forward pass that checks that " +
-      "token makes it, so the next one has a draft to check; without a predraft it has none.",
-  },
-  alternative: {
-    name: "alternative",
-    words:
-      "Another token for the place of a drafted one, read beside the draft. If the check throws the " +
-      "drafted token away and would have this one, the next draft begins with what its row gives.",
-  },
+const WORDS = {
+  token: "What a model reads and writes: a word, a piece of a word, a sign or a digit.",
+  mask: "A place whose token is not known yet. The model guesses what belongs there.",
+  block:
+    "The next few places of the answer, which are decoded together: as many as the block " +
+    "size says.",
+  cache:
+    "The key-value (KV) cache holds two vectors for every token read, by which later tokens " +
+    "look at it: its key, to be found by, and its value, to be read. Each token looks back " +
+    "only, so no later forward pass computes them again.",
+  entropy:
+    "How unsure the model is of a position: 0 if one token has all the probability, and " +
+    "larger the more evenly it is spread. The unit is the nat.",
+  nats: "The unit of entropy with natural logarithms: a fair coin has 0.69 nats.",
+  pass:
+    "One run through the whole model, in short a pass. Next-token prediction gains one token " +
+    "from each, verify one or more. Set Block Decoding gains none from the prompt’s, and one " +
+    "or more from every other.",
+  row:
+    "A token that a forward pass reads. More rows check or guess more tokens at once, and " +
+    "take longer where computing, not loading the weights, is what a machine waits for.",
+  causal:
+    "Reading from left to right: a token sees itself and those before it, as in any chat " +
+    "model.",
+  hindsight:
+    "The first forward pass of the next block reads a finished block once more, causally; " +
+    "the last, where it had masks, is not read again. So the model says at no cost what " +
+    "next-token prediction would have put. To differ is not to be wrong.",
+  solver: "The rule that picks which masked positions a forward pass reveals.",
+  gamma:
+    "How much entropy a forward pass may take on, in nats. The largest entropy that it keeps " +
+    "is not counted, so at least one token always comes. Larger is bolder: as a rule fewer " +
+    "forward passes.",
+  sbd:
+    "The paper’s method: each forward pass guesses a block of masks and keeps the surest " +
+    "guesses, as many as Eq. 8 allows, in any order. What is kept is not checked; with " +
+    "verify it is.",
+  verify:
+    "Decoding without loss: the model checks guesses before they count, so the answer is " +
+    "that of next-token prediction.",
+  training:
+    "An ordinary model is trained a little further. Each forward pass reads the clean text " +
+    "and a copy cut into blocks of k positions; k is drawn for each step, from 2 to 16. In " +
+    "every copy a share of the tokens, drawn from 0 to 1, is masked; some copies are masked " +
+    "whole. The loss is the sum of two: the next token on the clean text, and the token at " +
+    "every mask.",
+  draft: "Tokens that the model guessed. The next forward pass checks them before they count.",
+  batch: "Texts decoded at the same time, sharing one reading of the weights.",
+  roofline:
+    "A model of a machine’s speed: a step takes as long as moving its bytes or as computing " +
+    "its operations, whichever is longer. The Roofline view adds up the layers’ steps, one " +
+    "for each matrix and one for attention to the cache, and leaves out the output layer and " +
+    "attention to the block’s own keys, as the paper does; under the hood a forward pass is " +
+    "one step with both of them, the least it can take.",
+  ntp: "Writing one token per forward pass, from left to right, as language models usually do.",
+  staircase:
+    "A decode as a picture: every position is a column, every forward pass a row, a cell " +
+    "where a token was revealed. Next-token prediction is the diagonal.",
+  predraft:
+    "A draft for the case that one drafted token is thrown away. The forward pass that " +
+    "checks that token makes it, so the next one has a draft to check; without a predraft it " +
+    "has none.",
+  alternative:
+    "Another token for the place of a drafted one, read beside the draft. If the check " +
+    "throws the drafted token away and would have this one, the next draft begins with what " +
+    "its row gives.",
 };
+
+/** @type {Partial<Record<string, string>>} names that are not the keys */
+const NAMES = {
+  pass: "forward pass",
+  gamma: "γ",
+  sbd: "Set Block Decoding",
+  ntp: "next-token prediction",
+};
+
+/** @type {Readonly<Record<string, Entry>>} */
+export const GLOSSARY = Object.fromEntries(
+  Object.entries(WORDS).map(([key, words]) => [key, { name: NAMES[key] ?? key, words }]),
+);
 
 /** @type {Readonly<Record<string, string>>} what each solver reveals, in a line */
 export const SOLVER_LINES = constants.solverLines;

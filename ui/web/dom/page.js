@@ -56,8 +56,27 @@ export function foldForm(isFolded) {
   document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
 }
 
+/**
+ * A way from one part of the page to all that hear it.
+ * @template Detail
+ * @typedef {{ say: (detail: Detail) => void, hear: (hear: (detail: Detail) => void, signal: AbortSignal) => void }} Channel
+ */
+
+/** @param {string} name of its event @returns {Channel<any>} */
+export function channel(name) {
+  return {
+    say: (detail) => document.dispatchEvent(new CustomEvent(name, { detail })),
+    hear: (hear, signal) => {
+      const own = (/** @type {Event} */ event) =>
+        event instanceof CustomEvent && hear(event.detail);
+      document.addEventListener(name, own, { signal });
+    },
+  };
+}
+
+/** @type {Channel<string>} the view that is in front now */
+const turns = channel("sbd-view");
 const VIEWS = ["home", "learn", "watch", "compare", "roofline"];
-const VIEW_EVENT = "sbd-view";
 
 let shownView = "";
 /** @type {Map<string, string>} the address that a view had when it was left */
@@ -66,6 +85,14 @@ const left = new Map();
 /** Whether the page is dark now. */
 export function isDarkPage() {
   return document.body.classList.contains("dark");
+}
+
+/** Light or dark as the visitor's system is, on a page that Gradio does not serve. */
+export function followScheme() {
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => document.body.classList.toggle("dark", scheme.matches);
+  scheme.addEventListener("change", follow);
+  follow();
 }
 
 /** The view that the address names. */
@@ -98,7 +125,7 @@ function show(name) {
   shownView = name;
   // The style sheet hides what belongs to the other views.
   document.body.dataset.sbdView = name;
-  document.dispatchEvent(new CustomEvent(VIEW_EVENT, { detail: name }));
+  turns.say(name);
 }
 
 /**
@@ -117,9 +144,7 @@ export function followAddress(signal) {
  * @param {AbortSignal} signal
  */
 export function onTurn(hear, signal) {
-  /** @param {Event} event */
-  const listen = (event) => hear(event instanceof CustomEvent ? String(event.detail) : "");
-  document.addEventListener(VIEW_EVENT, listen, { signal });
+  turns.hear(hear, signal);
   queueMicrotask(() => signal.aborted || hear(currentView()));
 }
 
@@ -155,21 +180,8 @@ export function numberBox(id) {
   return document.querySelector(`#${id} input[type="number"]`);
 }
 
-const CHAT = "sbd-chat";
-
-/** A visitor wants to write a prompt of their own. */
-export function askForChat() {
-  document.dispatchEvent(new CustomEvent(CHAT));
-}
-
-/**
- * Hear of a visitor who wants to write a prompt of their own.
- * @param {() => void} hear
- * @param {AbortSignal} signal
- */
-export function onAskForChat(hear, signal) {
-  document.addEventListener(CHAT, hear, { signal });
-}
+/** A visitor wants to write a prompt of their own. @type {Channel<void>} */
+export const { say: askForChat, hear: onAskForChat } = channel("sbd-chat");
 
 const LOOK_MS = 400;
 

@@ -338,13 +338,13 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
 const CHOSEN = ["strategy", "solver", "gamma"];
 
 /** Values of the form; null while it is not on the page. @returns {Held | null} */
-export function heldByForm() {
+function heldByForm() {
   const strategy = choiceOf("strategy");
   if (strategy === null) return null;
   return { strategy, gamma: numberOf("gamma"), solver: choiceOf("solver") };
 }
 
-export class ByHand {
+class ByHand {
   constructor() {
     /** @type {Held | null} what was chosen last; null: nothing yet */
     this.choice = null;

@@ -243,7 +243,7 @@ function sizeWords({ valueBytes: own }, valueBytes) {
   return own === valueBytes ? "" : `, at ${own} bytes a weight instead of ${valueBytes}`;
 }
 
-export class CostTable {
+class CostTable {
   /** @param {() => void} redraw */
   constructor(redraw) {
     this.choice = make("select", "sbd-hood-device", { "aria-label": "Device of the roofline" });

@@ -1,5 +1,8 @@
 // The decoder of this page: the views ask here before they ask the server. One page, one decoder.
 
+import { channel } from "../dom/page.js";
+
+/** @import { Channel } from "../dom/page.js" */
 /** @import { Wish } from "./decoder.js" */
 /** @import { News } from "../engine/session/session.js" */
 
@@ -19,24 +22,14 @@ export function doInBrowser(wish) {
   return inBrowser.take?.(wish) ?? false;
 }
 
-/**
- * Hear what another part of the page says.
- * @template Detail
- * @param {string} name
- * @param {(detail: Detail) => void} hear
- * @param {AbortSignal} signal
- */
-function listen(name, hear, signal) {
-  const own = (/** @type {Event} */ event) => event instanceof CustomEvent && hear(event.detail);
-  document.addEventListener(name, own, { signal });
-}
-
-const SAY_EVENT = "sbd-say";
-const LINE_EVENT = "sbd-line";
-/** On the document: the engine has its model, or cannot have it. */
-export const SETTLED_EVENT = "sbd-engine-settled";
+/** The engine has its model, or cannot have it. @type {Channel<void>} */
+export const { say: saySettled, hear: onSettled } = channel("sbd-engine-settled");
 
 /** @typedef {{ text: string, isError: boolean, isOfForm?: boolean }} Said */
+
+/** @type {Channel<Said>} */
+const status = channel("sbd-say");
+export const onStatus = status.hear;
 
 /**
  * Put a line under the form's buttons.
@@ -45,20 +38,8 @@ export const SETTLED_EVENT = "sbd-engine-settled";
  * @param {boolean} isOfForm whether it holds only while the form asks for the run on the stage
  */
 export function sayStatus(text, isError = false, isOfForm = false) {
-  document.dispatchEvent(new CustomEvent(SAY_EVENT, { detail: { text, isError, isOfForm } }));
+  status.say({ text, isError, isOfForm });
 }
 
-/** @param {(said: Said) => void} hear @param {AbortSignal} signal */
-export function onStatus(hear, signal) {
-  listen(SAY_EVENT, hear, signal);
-}
-
-/** The runs before this visitor's at the server; Infinity for a full line. @param {number} numAhead */
-export function sayNumAhead(numAhead) {
-  document.dispatchEvent(new CustomEvent(LINE_EVENT, { detail: numAhead }));
-}
-
-/** @param {(numAhead: number) => void} hear @param {AbortSignal} signal */
-export function onNumAhead(hear, signal) {
-  listen(LINE_EVENT, hear, signal);
-}
+/** The runs before this visitor's at the server; Infinity for a full line. @type {Channel<number>} */
+export const { say: sayNumAhead, hear: onNumAhead } = channel("sbd-line");

@@ -3,7 +3,7 @@
 
 import { goButtons, playerOf } from "../dom/page.js";
 import { Engine } from "../engine/client.js";
-import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
+import { inBrowser, saySettled, sayStatus } from "./bridge.js";
 
 /** @import { Place } from "../engine/client.js" */
 /** @import { Form } from "../engine/session/form.js" */
@@ -99,7 +99,7 @@ export class Decoder {
   set(state) {
     this.state = state;
     this.changed();
-    if (state === "on" || state === "failed") document.dispatchEvent(new Event(SETTLED_EVENT));
+    if (state === "on" || state === "failed") saySettled();
   }
 
   /** Have a wish done here, if new runs are made here. @param {Wish} wish */

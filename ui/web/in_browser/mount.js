@@ -19,7 +19,7 @@ import { flag } from "../flag.js";
 import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
 import { showModelHere } from "../form/header.js";
 import { keepAddress } from "../share/permalink.js";
-import { inBrowser, onNumAhead, SETTLED_EVENT, sayStatus } from "./bridge.js";
+import { inBrowser, onNumAhead, onSettled, sayStatus } from "./bridge.js";
 import { Decoder } from "./decoder.js";
 
 /** @import { Source } from "../engine/worker.js" */
@@ -178,7 +178,7 @@ class HereView {
       this.begin();
       void this.lookAround();
     };
-    document.addEventListener(SETTLED_EVENT, () => void this.lookAround(), { signal });
+    onSettled(() => void this.lookAround(), signal);
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("sbd-run", () => this.hearRun(), { signal });
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });

@@ -1,8 +1,8 @@
 // The static page: every view of the page over files alone, decoding in the visitor's browser.
 
 import { find, make } from "../dom/elements.js";
-import { playerOf } from "../dom/page.js";
-import { inBrowser, SETTLED_EVENT, sayStatus } from "../in_browser/bridge.js";
+import { followScheme, playerOf } from "../dom/page.js";
+import { inBrowser, onSettled, sayStatus } from "../in_browser/bridge.js";
 import { mount } from "../page.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";
 
@@ -48,22 +48,14 @@ const EVENTS = {
   },
 };
 
-/** Light or dark as the visitor's system is; the views ask the page. */
-function followScheme() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const follow = () => document.body.classList.toggle("dark", dark.matches);
-  dark.addEventListener("change", follow);
-  follow();
-}
-
 /** Once the engine has its model, so that nothing is fetched twice. */
 function keepForLater() {
   if (!("serviceWorker" in navigator && window.isSecureContext)) return;
-  document.addEventListener(
-    SETTLED_EVENT,
-    () => void navigator.serviceWorker.register("sw.js").catch(() => {}),
-    { once: true },
-  );
+  const once = new AbortController();
+  onSettled(() => {
+    once.abort();
+    navigator.serviceWorker.register("sw.js").catch(() => {});
+  }, once.signal);
 }
 
 function begin() {

@@ -2,9 +2,10 @@
 
 import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
-import { promptBox, watchForm } from "../dom/page.js";
+import { channel, promptBox, watchForm } from "../dom/page.js";
 import { settingDifferences } from "../form/fields.js";
 
+/** @import { Channel } from "../dom/page.js" */
 /** @import { Run } from "../core/run/run.js" */
 
 const OTHER_PROMPT = "another prompt";
@@ -23,26 +24,8 @@ export function differences(run) {
   ];
 }
 
-const USE = "sbd-use-settings";
-
-/**
- * Hear of settings that are to go into the form.
- * @param {(settings: { strategy: string, gamma: number, solver: string }) => void} hear
- * @param {AbortSignal} signal
- */
-export function onUseSettings(hear, signal) {
-  /** @param {Event} event */
-  const listen = (event) => event instanceof CustomEvent && hear(event.detail);
-  document.addEventListener(USE, listen, { signal });
-}
-
-/**
- * Put settings into the form.
- * @param {{ strategy: string, gamma: number, solver: string }} detail
- */
-export function useSettings(detail) {
-  document.dispatchEvent(new CustomEvent(USE, { detail }));
-}
+/** Settings that are to go into the form. @type {Channel<{ strategy: string, gamma: number, solver: string }>} */
+export const { say: useSettings, hear: onUseSettings } = channel("sbd-use-settings");
 
 /** A line beside the numbers that is there while the form says otherwise. */
 export class Stale {
