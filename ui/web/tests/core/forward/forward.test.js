@@ -31,6 +31,30 @@ import {
 
 /** @import { VisibleRow } from "../../../core/forward/mask.js" */
 
+/** @import { Run } from "../../../core/run/run.js" */
+
+/** Lines of the algorithm that a forward pass executes. @param {Run} run @param {number} pass */
+const litAt = (run, pass) =>
+  programsAt(run, pass).flatMap(({ lines }) => lines.filter(({ isLit }) => isLit));
+
+/**
+ * A run by verify that drafts two tokens and checks them.
+ * @param {object} check the second forward pass
+ * @param {number[]} draft
+ * @param {object} more of the run
+ */
+function checked(check, draft = [1, 2], more = {}) {
+  const opening = start({ strategies: ["verify"], prompt_token_ids: [0, 1, 2], ...more });
+  const step = { ...PREFILL, lane: "verify" };
+  return runOf(
+    wire(
+      opening,
+      { ...step, context: [0, 3], block: [0, 2], committed: [0], draft },
+      { ...step, kind: "decode", seq: 2, context: [3, 3], block: [3, 2], ...check },
+    ),
+  );
+}
+
 /**
  * Whether a row may attend to a key.
  * @param {VisibleRow} row
@@ -126,23 +150,9 @@ test("the cache grows by what was read causally, the block's rows are dropped", 
 });
 
 test("verify takes back the keys of rejected drafts", () => {
-  const step = { ...PREFILL, lane: "verify", kind: "decode" };
-  const run = runOf(
-    wire(
-      start({ strategies: ["verify"], prompt_token_ids: [0, 1, 2] }),
-      { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 2] },
-      { ...step, seq: 2, context: [3, 3], block: [3, 2], committed: [1, 3], draft: [] },
-    ),
-  );
+  const run = checked({ committed: [1, 3] });
   const cache = cacheAt(run, 1);
-  assert.deepEqual(cache, {
-    numPrompt: 3,
-    before: 3,
-    after: 5,
-    rejected: 1,
-    dropped: 2,
-    alternatives: 0,
-  });
+  assert.deepEqual([cache?.after, cache?.rejected, cache?.dropped], [5, 1, 2]);
   assert.deepEqual(
     rowsOf(run, 1).map(({ kind, token }) => [kind, token]),
     [
@@ -153,8 +163,7 @@ test("verify takes back the keys of rejected drafts", () => {
       ["block", undefined],
     ],
   );
-  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
-  assert.ok(lit.some(({ values }) => values === "1 of 2 accepted"));
+  assert.ok(litAt(run, 1).some(({ values }) => values === "1 of 2 accepted"));
 });
 
 test("a first forward pass over a block is one where nothing rides along too", () => {
@@ -167,20 +176,9 @@ test("a first forward pass over a block is one where nothing rides along too", (
 
 test("a forward pass without a block says that it reads what was given, and was no other's", () => {
   const end = { ...THIRD, block: [4, 0], masked: [], reveals: [], committed: [2, 3] };
-  const run = runOf(
-    wire(
-      start({
-        pinned: [
-          [2, 2],
-          [3, 3],
-        ],
-      }),
-      PREFILL,
-      FIRST,
-      SECOND,
-      end,
-    ),
-  );
+  /** @type {[number, number][]} */
+  const pinned = [2, 3].map((position) => [position, position]);
+  const run = runOf(wire(start({ pinned }), PREFILL, FIRST, SECOND, end));
   const words = cacheSentences(run.main, 3, cacheAt(run, 3) ?? assert.fail()).join(" ");
   assert.match(words, /was given, so this forward pass reads it without a block/);
   assert.doesNotMatch(words, /needed anyway/);
@@ -197,49 +195,25 @@ test("t is where the block begins, what was given before it counted", () => {
   // Both blocks at once: the first was given.
   const both = { ...THIRD, seq: 2, committed: [0, 1, 2, 3] };
   /** @type {[number, number][]} */
-  const pinned = [
-    [0, 0],
-    [1, 1],
-  ];
+  const pinned = [0, 1].map((position) => [position, position]);
   const run = runOf(wire(start({ pinned }), { ...PREFILL, block: [0, 0] }, both));
-  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
-  const values = lit.map((line) => line.values);
+  const values = litAt(run, 1).map((line) => line.values);
   assert.ok(values.includes("t = 5") && values.includes("k = 2, positions 2 to 3"));
   assert.ok(values.includes("+ 2 tokens, 4 in all"));
 });
 
 test("the forward pass that ends the answer shows no draft, nor a predraft as used", () => {
-  const step = { ...PREFILL, lane: "verify", kind: "decode" };
-  const opening = start({
-    strategies: ["verify"],
-    prompt_token_ids: [0, 1, 2],
-    end_token_ids: [2],
-  });
   const last = { committed: [1, 2], draft: [2], predrafts: [[1, 2, [2], true]] };
-  const run = runOf(
-    wire(
-      opening,
-      { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 3] },
-      { ...step, seq: 2, context: [3, 3], block: [3, 2], ...last },
-    ),
-  );
+  const run = checked(last, [1, 3], { end_token_ids: [2] });
   assert.deepEqual(run.main.steps[0]?.draft, [1, 3]);
   assert.deepEqual(run.main.steps[1]?.draft, []);
-  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
-  assert.ok(!lit.some(({ words }) => /predraft for it|next draft/.test(words)));
+  assert.ok(!litAt(run, 1).some(({ words }) => /predraft for it|next draft/.test(words)));
 });
 
 test("verify's last forward pass, accepted whole, takes nothing back and adds no token of its own", () => {
-  const step = { ...PREFILL, lane: "verify", kind: "decode" };
-  const run = runOf(
-    wire(
-      start({ strategies: ["verify"], prompt_token_ids: [0, 1, 2] }),
-      { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 2] },
-      { ...step, seq: 2, context: [3, 3], block: [3, 0], committed: [1, 2], draft: [] },
-    ),
-  );
+  const run = checked({ block: [3, 0], committed: [1, 2] });
   assert.equal(cacheAt(run, 1)?.rejected, 0);
-  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
+  const lit = litAt(run, 1);
   assert.ok(lit.some(({ values }) => values === "2 of 2 accepted"));
   assert.ok(lit.some(({ values }) => values === "t = 4, 3 cached"));
   assert.ok(!lit.some(({ words }) => words.startsWith("Add the next token")));
@@ -265,19 +239,14 @@ test("what stands beside a mask is called the same only where it is", () => {
 });
 
 test("the lines of a forward pass are lit, with their values", () => {
-  const [answer, block] = programsAt(RIDING_RUN, 3);
-  const lit = [...(answer?.lines ?? []), ...(block?.lines ?? [])].filter((line) => line.isLit);
-  const values = lit.map((line) => line.values);
+  const values = litAt(RIDING_RUN, 3).map((line) => line.values);
   assert.ok(values.includes("k = 2, positions 2 to 3"));
   assert.ok(values.includes("2 + 2 rows"));
   assert.ok(values.includes("H = 0.01, 0.30"));
   assert.ok(values.includes("s = 2: 0.01 ≤ γ = 0.10"));
   assert.ok(values.includes("+ 2 tokens, 4 in all"));
-  const first = programsAt(RIDING_RUN, 0).flatMap((each) =>
-    each.lines.filter((line) => line.isLit),
-  );
   assert.deepEqual(
-    first.map((line) => line.values),
+    litAt(RIDING_RUN, 0).map((line) => line.values),
     ["t = 3"],
   );
   assert.deepEqual(programsAt(RIDING_RUN, 99), []);
@@ -371,8 +340,7 @@ test("their keys are dropped, and those of one that was right come with the next
 });
 
 test("the algorithm's lines name the alternative's own token and the exact tokens read", () => {
-  const lit = (/** @type {number} */ pass) =>
-    programsAt(ALTERNATIVE_RUN, pass)[0]?.lines.filter(({ isLit }) => isLit) ?? [];
+  const lit = (/** @type {number} */ pass) => litAt(ALTERNATIVE_RUN, pass);
   assert.ok(lit(1).some(({ values }) => values === "1 of 2 accepted"));
   const second = lit(1).find(({ words }) => words.startsWith("If that token was read as an"));
   assert.equal(second?.values, "“!”");
