@@ -1,7 +1,7 @@
 // The player: one history, one playhead, several views of both. Knows nothing of Gradio.
 //
 //   const player = new Player(element, { redo(settings) {}, host });
-//   player.push(wireText);   // any number of wire lines, see core/run/history.js
+//   player.push(wireText);   // any number of wire lines, see core/run/run.js
 //
 // `redo` is asked to decode again with other settings; without it the player only replays. `host`
 // serves the share sheet. Drawing happens at most once a frame, and only when something changed.
