@@ -49,11 +49,10 @@ from sbd_core.training.checkpoint import (
     write_metrics,
 )
 from sbd_core.training.examples import NO_LIMITS, ModelLimits, encoded_record
-from sbd_core.training.graceful_stop import StepAbandoned, StopWish
 from sbd_core.training.sources import Skipped, read_source
 from sbd_core.training.step import follow_gradients
 from sbd_core.training.synthesize import is_held_out
-from sbd_core.training.train import Loop, TellParts
+from sbd_core.training.train import Loop, StepAbandoned, StopWish, TellParts
 
 DEFAULT_PENALTY = 1.0
 STATE_FILE = "state.pt"
@@ -626,33 +625,28 @@ class AdapterRun(Loop):
 
     def save(self) -> None:
         """Write the state, then the running average as an adapter; each whole or not at all."""
-        totals = {"masked_tokens": self.masked_tokens, "seconds": self.seconds}
+        totals = {"step": self.step, "masked_tokens": self.masked_tokens, "seconds": self.seconds}
         if self.is_done and not (self.metrics and "measured" in self.metrics[-1]):
-            last = {"step": self.step, **totals, "measured": self.measure()}
+            last = {**totals, "measured": self.measure()}
             self.metrics.append(last)
             print(json.dumps(last), file=sys.stderr)
         state = {
             "recipe": asdict(self._recipe),
-            "step": self.step,
             **totals,
             "before": self._before,
             "values": {name: value.detach() for name, value in self._values.items()},
             "average": self._average,
             "optimizer": self._optimizer.state_dict(),
         }
+        measured = (line for line in self.metrics if "measured" in line)
         trained = {
             **self._info.trained,
-            **self._totals(self.step, self.masked_tokens, self.seconds),
+            **self._totals(totals),
             "texts": len(self._texts),
             "recipe": asdict(self._recipe),
             "curve": [
                 *self._before.get("curve", ()),
-                *(
-                    self._totals(line["step"], line["masked_tokens"], line["seconds"])
-                    | line["measured"]
-                    for line in self.metrics
-                    if "measured" in line
-                ),
+                *(self._totals(line) | line["measured"] for line in measured),
             ],
         }
         with replaced_folder(self.state_folder) as folder:
@@ -663,9 +657,10 @@ class AdapterRun(Loop):
             info = replace(self._info, trained=trained)
             write_block_adapter(replace(self.base.adapter, info=info), folder)
 
-    def _totals(self, steps: int, masked_tokens: int, seconds: float) -> dict[str, Any]:
-        """Totals of this training and of the one it began from."""
-        own = {"steps": steps, "masked_tokens": masked_tokens, "minutes": seconds / 60}
+    def _totals(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """Totals of this training up to a line of its metrics, and of the one it began from."""
+        own = {"steps": line["step"], "masked_tokens": line["masked_tokens"]}
+        own["minutes"] = line["seconds"] / 60
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}
         return sums | {"minutes": round(sums["minutes"], 1)}
 
@@ -678,8 +673,7 @@ class AdapterRun(Loop):
             for name, value in state["average"].items():
                 self._average[name].copy_(value)
             self.step, self.masked_tokens = state["step"], state["masked_tokens"]
-            self.seconds = state["seconds"]
-            self._before = state["before"]
+            self.seconds, self._before = state["seconds"], state["before"]
             self.metrics = read_metrics(self.state_folder)
         except STATE_ERRORS as error:
             raise unreadable(self.state_folder, error) from error

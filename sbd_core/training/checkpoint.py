@@ -4,7 +4,7 @@ import copy
 import json
 import pickle
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
-from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_extra
 from sbd_core.files import beside, replaced_folder, sha256
@@ -28,11 +28,6 @@ from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
 """File that tells a model folder that training wrote from any other folder."""
-
-SMALL_SHARD, SHARD = "9MB", "4GB"
-"""Largest file of weights: small models go into repositories that refuse files of 10 MB."""
-MOST_SMALL = 100_000_000
-"""Weights of a small model."""
 
 
 def load_model(
@@ -48,44 +43,48 @@ def load_model(
 
 
 def export(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, folder: Path
+    model: "PreTrainedModel | TrainedAdapter",
+    tokenizer: PreTrainedTokenizerBase,
+    recipe: Recipe,
+    folder: Path,
 ) -> None:
-    """Write a standard transformers folder in bf16, all of it or nothing.
+    """Write what ships, all of it or nothing: a transformers folder in bf16, or an adapter's.
 
     What else lies in `folder`, a model card say, stays in it.
     """
-    shipped: Any = copy.deepcopy(model)
+    is_adapter = isinstance(model, TrainedAdapter)
+    shipped: Any = model if is_adapter else _shipped(model, tokenizer, recipe)
+    with replaced_folder(folder) as target:
+        if is_adapter:
+            shipped.save_pretrained(target)
+        else:
+            # Small models go into repositories that refuse files of 10 MB.
+            is_small = shipped.num_parameters() <= 100_000_000
+            shipped.save_pretrained(target, max_shard_size="9MB" if is_small else "4GB")
+            if recipe.stage == "sbd":
+                write_custom_generate(target)
+        tokenizer.save_pretrained(target)
+        (target / RECIPE_FILE).write_text(json.dumps(asdict(recipe), indent=2) + "\n")
+        keep_others(folder, target)
+
+
+def _shipped(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
+    """A copy of the model in bf16 that says how it decodes and never answers with the mask."""
+    shipped = copy.deepcopy(model)
     shipped.to(torch.bfloat16)
-    is_sbd = recipe.stage == "sbd"
-    if is_sbd:
+    if recipe.stage == "sbd":
         strategy = BlockSettings.of(model.config, "init").strategy
         sizes = (recipe.min_block_size, recipe.max_block_size)
         shipped.config.set_block_decoding = block_config(sizes, strategy)
         shipped.config.mask_token_id = tokenizer.mask_token_id
     add_end_token(shipped, tokenizer)
-    shipped.generation_config = _generation_config(shipped, tokenizer)
-
-    def save(target: Path) -> None:
-        is_small = shipped.num_parameters() <= MOST_SMALL
-        shipped.save_pretrained(target, max_shard_size=SMALL_SHARD if is_small else SHARD)
-        if is_sbd:
-            write_custom_generate(target)
-
-    _ship(save, tokenizer, recipe, folder)
-
-
-def _ship(
-    save: Callable[[Path], None],
-    tokenizer: PreTrainedTokenizerBase,
-    recipe: Recipe,
-    folder: Path,
-) -> None:
-    """Write what `save` saves with its tokenizer and recipe; other files of `folder` stay."""
-    with replaced_folder(folder) as target:
-        save(target)
-        tokenizer.save_pretrained(target)
-        (target / RECIPE_FILE).write_text(json.dumps(asdict(recipe), indent=2) + "\n")
-        keep_others(folder, target)
+    config = shipped.generation_config
+    if config.pad_token_id is None:
+        config.pad_token_id = tokenizer.pad_token_id
+    config.suppress_tokens = sorted({*(config.suppress_tokens or []), tokenizer.mask_token_id})
+    if not config.do_sample:
+        config.do_sample = False
+    return shipped
 
 
 def keep_others(folder: Path, target: Path) -> None:
@@ -94,17 +93,6 @@ def keep_others(folder: Path, target: Path) -> None:
         is_weights = ".safetensors" in item.name
         if item.is_file() and not is_weights and not (target / item.name).exists():
             shutil.copy2(item, target)
-
-
-def _generation_config(model: Any, tokenizer: PreTrainedTokenizerBase) -> GenerationConfig:
-    """The model's own, which never answers with the mask."""
-    config = copy.deepcopy(model.generation_config)
-    if config.pad_token_id is None:
-        config.pad_token_id = tokenizer.pad_token_id
-    config.suppress_tokens = sorted({*(config.suppress_tokens or []), tokenizer.mask_token_id})
-    if not config.do_sample:
-        config.do_sample = False
-    return config
 
 
 @contextmanager
@@ -133,10 +121,6 @@ def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-PREFIX = "base_model.model."
-"""Prefix that peft puts before the name of each weight."""
 
 
 def add_adapter(
@@ -192,10 +176,6 @@ class TrainedAdapter:
         is_sbd = recipe.stage == "sbd"
         sizes = (recipe.min_block_size, recipe.max_block_size) if is_sbd else None
         write_adapter(self.model, folder, self.base, sizes, state_dict=dict(self.weights))
-
-    def export(self, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, folder: Path) -> None:
-        """Write what ships, all of it or nothing; what else lies in `folder` stays in it."""
-        _ship(self.save_pretrained, tokenizer, recipe, folder)
 
 
 Provenance = dict[str, list[str | None]]
@@ -316,14 +296,16 @@ def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
         optimizers = torch.load(folder / "optimizers.pt", weights_only=True)
     except STATE_ERRORS as error:
         raise unreadable(folder, error) from error
-    if not _continues(recipe, saved, step, seconds):
-        raise TrainingError(
-            f"state {folder}: is of another recipe; give another --out, or remove it"
-        )
-    for name, value in told.items():
-        if value != began_from[name]:
-            other = f"began from other {PARTS[name]}"
-            raise TrainingError(f"state {folder}: {other}; give another --out, or remove it")
+    try:
+        # What no step so far had a part in may differ: the fall of the rate, and with it the number
+        # of steps or minutes; the loss after the steps of the paper's.
+        is_same = Recipe(**saved).past(step, seconds) == recipe.past(step, seconds)
+    except (TypeError, AttributeError, ArgumentError):
+        is_same = False
+    others = [f"began from other {PARTS[name]}" for name in told if told[name] != began_from[name]]
+    if not is_same or others:
+        reason = others[0] if is_same else "is of another recipe"
+        raise TrainingError(f"state {folder}: {reason}; give another --out, or remove it")
     return State(step, seconds, precision, metrics, optimizers)
 
 
@@ -334,25 +316,13 @@ def unreadable(folder: Path, error: Exception) -> TrainingError:
     )
 
 
-def _continues(recipe: Recipe, saved: Any, step: int, seconds: float) -> bool:
-    """Whether a run of the recipe `saved` after `step` steps is one of `recipe`.
-
-    What no step so far had a part in may differ: the fall of the rate, and with it the number
-    of steps or minutes; the loss after the steps of the paper's.
-    """
-    try:
-        before = Recipe(**saved)
-    except (TypeError, AttributeError, ArgumentError):
-        return False
-    return before.past(step, seconds) == recipe.past(step, seconds)
-
-
 def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
     """Go on from the adapter in a state folder; see STATE_ERRORS for what it may raise."""
     from peft import set_peft_model_state_dict
 
     saved = load_file(folder / WEIGHTS_FILE)
-    state = {name.removeprefix(PREFIX): weight for name, weight in saved.items()}
+    # peft puts its prefix before the name of each weight.
+    state = {name.removeprefix("base_model.model."): weight for name, weight in saved.items()}
     loaded: Any = set_peft_model_state_dict(model, state)
     if loaded.unexpected_keys:
         raise ValueError(f"unknown weights {loaded.unexpected_keys[:1]}")

@@ -28,31 +28,13 @@ from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.sampling import forbid
 
 OPENINGS = (
-    "List three ",
-    "List five ",
-    "List the steps ",
-    "Give me a list of ",
-    "Give me three examples of ",
-    "Write a step-by-step guide ",
-    "What are the main ",
-    "What are the differences between ",
-    "Compare ",
-    "Summarize ",
-    "Rewrite the following sentence ",
-    "Rewrite this paragraph ",
-    "Correct the grammar: ",
-    "Write a Python function ",
-    "Write a function that ",
-    "Write a SQL query ",
-    "Write the HTML ",
-    "Write a short email ",
-    "Write a JSON object ",
-    "Make a table ",
-    "Create a recipe ",
-    "Create an outline ",
-    "Explain how to ",
-    "Translate ",
-)
+    "List three", "List five", "List the steps", "Give me a list of", "Give me three examples of",
+    "Write a step-by-step guide", "What are the main", "What are the differences between",
+    "Compare", "Summarize", "Rewrite the following sentence", "Rewrite this paragraph",
+    "Correct the grammar:", "Write a Python function", "Write a function that", "Write a SQL query",
+    "Write the HTML", "Write a short email", "Write a JSON object", "Make a table",
+    "Create a recipe", "Create an outline", "Explain how to", "Translate",
+)  # fmt: skip
 """Beginnings of requests whose answers have a structure, which is easy to draft."""
 
 HELD_OUT_SHARE = 50
@@ -84,12 +66,11 @@ class SynthesisConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_integer("num_examples", self.num_examples, 1)
+        leasts = {"num_examples": 1, "max_answer_tokens": 0, "batch_size": 1, "seed": 0}
+        for name, least in leasts.items():
+            require_integer(name, getattr(self, name), least)
         require_number("structured_ratio", self.structured_ratio, 0, 1)
         require_number("repetition_penalty", self.repetition_penalty, 1)
-        require_integer("max_answer_tokens", self.max_answer_tokens, 0)
-        require_integer("batch_size", self.batch_size, 1)
-        require_integer("seed", self.seed, 0)
 
 
 def is_held_out(prompt: str) -> bool:
@@ -272,8 +253,7 @@ class _Writer:
         if torch.rand((), generator=generator) < self._config.structured_ratio:
             index = int(torch.randint(len(OPENINGS), (), generator=generator))
             # The space before the next word belongs to that word's token.
-            opening = OPENINGS[index].rstrip()
-            request = self._model.tokenizer.encode(opening, add_special_tokens=False)
+            request = self._model.tokenizer.encode(OPENINGS[index], add_special_tokens=False)
             kind = "structured"
         uniforms = torch.rand(self._tokens.shape[1], generator=generator)
         return _Text(number, kind, [*self._turn, *request], len(self._turn), uniforms)

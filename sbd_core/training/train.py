@@ -6,13 +6,16 @@ stopped; a run of a number of minutes goes on for those it has left.
 
 import atexit
 import math
+import signal
 import sys
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
@@ -48,7 +51,6 @@ from sbd_core.training.checkpoint import (
     write_state,
 )
 from sbd_core.training.examples import ModelLimits, require_tokens
-from sbd_core.training.graceful_stop import StepAbandoned, StopWish, graceful_stop
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
 from sbd_core.training.step import (
@@ -60,6 +62,62 @@ from sbd_core.training.step import (
     require_attention,
     require_precision,
 )
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StepAbandoned(Exception):
+    """Raised by a signal in a part of a step that may be left undone."""
+
+
+class StopWish(threading.Event):
+    """An event that the first signal sets; the signal also ends whatever `abandons` encloses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_abandon = False
+
+    @contextmanager
+    def abandons(self) -> Iterator[None]:
+        """Raise StepAbandoned as soon as there is a wish to stop, in here or before."""
+        try:
+            self.may_abandon = True
+            if self.is_set():
+                raise StepAbandoned
+            yield
+        finally:
+            self.may_abandon = False
+
+
+@contextmanager
+def graceful_stop() -> Iterator[StopWish]:
+    """A wish that the first signal sets; a second signal ends the process as usual.
+
+    Off the main thread, where Python delivers no signals, it is never set.
+    """
+    wish = StopWish()
+    if threading.current_thread() is not threading.main_thread():
+        yield wish
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        wish.set()
+        restore()
+        if wish.may_abandon:
+            raise StepAbandoned
+
+    for number in SIGNALS:
+        signal.signal(number, ask)
+    try:
+        yield wish
+    finally:
+        restore()
+
 
 STEPS_BEFORE_ESTIMATE = 4
 """Steps after which the time of one is known; the first may compile."""
@@ -306,10 +364,7 @@ class Run(Loop):
             write_state(self.state_folder, state, self.recipe, began_from, model, tokenizer)
             past = self.recipe.past(self.step, self.seconds)
             made = self._made() if self.is_done else past
-            if isinstance(model, TrainedAdapter):
-                model.export(tokenizer, made, self.out)
-            else:
-                export(model, tokenizer, made, self.out)
+            export(model, tokenizer, made, self.out)
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:

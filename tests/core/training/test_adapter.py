@@ -30,7 +30,7 @@ from sbd_core.training.adapter import (
     make_states,
     read_base,
 )
-from sbd_core.training.graceful_stop import StopWish
+from sbd_core.training.train import StopWish
 
 
 def info(model: HuggingFaceModel) -> BlockAdapterInfo:
