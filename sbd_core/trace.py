@@ -8,7 +8,7 @@ fifth value. One version is read, the one that is written.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -112,12 +112,57 @@ class Trace:
 
     def to_json(self) -> str:
         """One line of compact JSON; from_json gives back an equal trace."""
-        return _dump(self)
+        body = {
+            "format": FORMAT,
+            "version": VERSION,
+            "model": self.model,
+            "config": config_to_data(self.config),
+            "prompt": self.prompt,
+            "prompt_token_ids": self.prompt_token_ids,
+            "text": self.text,
+            "finish": self.finish,
+            "versions": dict(self.versions),
+            "shape": self.shape.to_data() if self.shape else None,
+            "end_token_ids": self.end_token_ids,
+            "weights": dict(self.weights),
+            "messages": self.messages,
+            "tokens": {str(token_id): text for token_id, text in sorted(self.tokens.items())},
+            "events": [event_to_data(event) for event in self.events],
+        }
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> "Trace":
         """Read and validate. Raises TraceError naming the first thing wrong."""
-        return _load(text)
+        if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
+            raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
+        try:
+            data = json_of(text, _reject_constant)
+        except ValueError as error:
+            raise TraceError(f"trace: must be JSON; {error}") from error
+        root = JsonNode(data, "trace")
+        if root.value_of("format") != FORMAT:
+            raise root.at("format").wrong(f'must be "{FORMAT}"')
+        if root.at("version").integer() != VERSION:
+            raise root.at("version").wrong(f"must be {VERSION}, the one that this program reads")
+        events = tuple(_event(index, node) for index, node in enumerate(root.at("events").items()))
+        trace = cls(
+            model=root.at("model").string(),
+            config=_config(root.at("config")),
+            prompt=root.at("prompt").string(),
+            prompt_token_ids=root.at("prompt_token_ids").integers(),
+            events=events,
+            tokens=_tokens(root.at("tokens")),
+            text=root.at("text").string(),
+            finish=root.at("finish").one_of(get_args(Finish)),
+            versions={key: node.string() for key, node in root.at("versions").members()},
+            shape=_shape(root.at("shape")),
+            end_token_ids=root.at("end_token_ids").integers(),
+            weights={key: node.string() for key, node in root.at("weights").members()},
+            messages=tuple(_message(node) for node in root.at("messages").items()),
+        )
+        _check_whole(trace)
+        return trace
 
 
 def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
@@ -140,27 +185,6 @@ def mentioned_token_ids(events: Iterable[StepEvent]) -> set[int]:
         for hindsight in event.hindsight:
             ids.update((hindsight.token_id, hindsight.argmax_id))
     return ids
-
-
-def _dump(trace: Trace) -> str:
-    body = {
-        "format": FORMAT,
-        "version": VERSION,
-        "model": trace.model,
-        "config": config_to_data(trace.config),
-        "prompt": trace.prompt,
-        "prompt_token_ids": trace.prompt_token_ids,
-        "text": trace.text,
-        "finish": trace.finish,
-        "versions": dict(trace.versions),
-        "shape": trace.shape.to_data() if trace.shape else None,
-        "end_token_ids": trace.end_token_ids,
-        "weights": dict(trace.weights),
-        "messages": trace.messages,
-        "tokens": {str(token_id): text for token_id, text in sorted(trace.tokens.items())},
-        "events": [event_to_data(event) for event in trace.events],
-    }
-    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def config_to_data(config: DecodeConfig) -> dict[str, Any]:
@@ -209,38 +233,6 @@ def event_to_data(event: StepEvent) -> dict[str, Any]:
             for each in event.predrafts
         ],
     }
-
-
-def _load(text: str) -> Trace:
-    if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
-        raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
-    try:
-        data = json_of(text, _reject_constant)
-    except ValueError as error:
-        raise TraceError(f"trace: must be JSON; {error}") from error
-    root = JsonNode(data, "trace")
-    if root.value_of("format") != FORMAT:
-        raise root.at("format").wrong(f'must be "{FORMAT}"')
-    if root.at("version").integer() != VERSION:
-        raise root.at("version").wrong(f"must be {VERSION}, the one that this program reads")
-    events = tuple(_event(index, node) for index, node in enumerate(root.at("events").items()))
-    trace = Trace(
-        model=root.at("model").string(),
-        config=_config(root.at("config")),
-        prompt=root.at("prompt").string(),
-        prompt_token_ids=root.at("prompt_token_ids").integers(),
-        events=events,
-        tokens=_tokens(root.at("tokens")),
-        text=root.at("text").string(),
-        finish=root.at("finish").one_of(get_args(Finish)),
-        versions={key: node.string() for key, node in root.at("versions").members()},
-        shape=_shape(root.at("shape")),
-        end_token_ids=root.at("end_token_ids").integers(),
-        weights={key: node.string() for key, node in root.at("weights").members()},
-        messages=tuple(_message(node) for node in root.at("messages").items()),
-    )
-    _check_whole(trace)
-    return trace
 
 
 def _reject_constant(name: str) -> float:
@@ -307,10 +299,16 @@ def _event(index: int, node: JsonNode) -> StepEvent:
         num_causal=context[1].integer(),
         block=Span(start.integer(), size.integer()),
         masked=tuple(_masked(item) for item in node.at("masked").items()),
-        reveals=tuple(_reveal(item) for item in node.at("reveals").items()),
+        reveals=tuple(
+            Reveal(*_values(item, *[JsonNode.integer] * 3, _share))
+            for item in node.at("reveals").items()
+        ),
         committed=node.at("committed").integers(),
         draft=node.at("draft").integers(),
-        hindsight=tuple(_hindsight(item) for item in node.at("hindsight").items()),
+        hindsight=tuple(
+            Hindsight(*_values(item, *[JsonNode.integer] * 2, _share, JsonNode.integer, _share))
+            for item in node.at("hindsight").items()
+        ),
         seconds=node.at("seconds").number(),
         predrafts=tuple(_predraft(item) for item in node.at("predrafts").items()),
     )
@@ -334,20 +332,13 @@ def _masked(node: JsonNode) -> MaskedPosition:
     return MaskedPosition(position.integer(), entropy.number(), top_ids, top_probabilities)
 
 
-def _reveal(node: JsonNode) -> Reveal:
-    position, token_id, rank, probability = node.items(4)
-    return Reveal(position.integer(), token_id.integer(), rank.integer(), probability.number(1))
+def _values(node: JsonNode, *kinds: Callable[[JsonNode], Any]) -> list[Any]:
+    """The entries of a list, each read as its kind."""
+    return [kind(item) for kind, item in zip(kinds, node.items(len(kinds)), strict=True)]
 
 
-def _hindsight(node: JsonNode) -> Hindsight:
-    position, token_id, probability, argmax_id, argmax_probability = node.items(5)
-    return Hindsight(
-        position.integer(),
-        token_id.integer(),
-        probability.number(1),
-        argmax_id.integer(),
-        argmax_probability.number(1),
-    )
+def _share(node: JsonNode) -> float:
+    return node.number(1)
 
 
 def _check_whole(trace: Trace) -> None:

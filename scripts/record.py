@@ -26,7 +26,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from sbd_core.rules import CausalFirst, EntropyBound
 from sbd_core.trace import Trace
-from ui.recordings import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording
+from ui.recordings import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording, recorded
 
 NANO = DEFAULT_CHECKPOINT.name
 SBD = DecodeConfig(strategy="sbd", max_new_tokens=128)
@@ -201,16 +201,11 @@ def percent(flags: Sequence[bool]) -> str:
     return f"{sum(flags) / max(len(flags), 1):.0%}"
 
 
-def read(name: str) -> Trace:
-    """A run as it was recorded."""
-    return Trace.from_json((TRACES / f"{name}.json").read_text("utf-8"))
-
-
 def index() -> str:
     """The gallery's index, a run a line, from what was recorded."""
     rows = []
     for card in CARDS:
-        main, ntp = (read(f"gallery/{card.name}-{lane}") for lane in card.lanes)
+        main, ntp = (recorded(f"gallery/{card.name}-{lane}") for lane in card.lanes)
         rows.append(json.dumps(asdict(row(card, main, ntp)), ensure_ascii=False))
     return "[\n" + ",\n".join(rows) + "\n]\n"
 

@@ -6,7 +6,7 @@ assets/results, which the commands in docs/ write.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -49,28 +49,21 @@ def evaluation(names: Sequence[str] = ()) -> str:
         shown = [f"{100 * c['accuracy']:.1f} %, {c['tokens_per_forward']:.2f}x" for c in cells]
         own_share = f"{round(own['accuracy'] * own['num_examples'])} of {own['num_examples']}"
         rows.append([f"**{name}**", *shown, own_share, f"{row['mean']['tokens_per_second']:.0f}"])
+    every = [task for row in data["rows"].values() for task in row["families"]]
+    widest = max(cell["accuracy_high"] - cell["accuracy_low"] for cell in every)
     tasks = data["rows"]["NTP"]["families"]
     head = ["", *(task["family"] for task in tasks), "mean", "handwritten", "tokens/s"]
     return (
         table(head, rows)
-        + f"\n{held_out(task for row in data['rows'].values() for task in row['families'])} "
-        f"Tokens/s are those of one process, in batches of {data['batch_size']}. {where(data)}"
+        + f"\n{every[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
+        f"{100 * widest / 2:.1f} points to either side. Tokens/s are those of one process, in "
+        f"batches of {data['batch_size']}. {where(data)}"
     )
 
 
 def accuracy() -> str:
     """The accuracy in the rows of the README."""
     return evaluation(FEW_ROWS)
-
-
-def held_out(cells: Iterable[dict[str, Any]]) -> str:
-    """A sentence on the number of examples of these accuracies, and their widest interval."""
-    every = list(cells)
-    widest = max(cell["accuracy_high"] - cell["accuracy_low"] for cell in every)
-    return (
-        f"{every[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
-        f"{100 * widest / 2:.1f} points to either side."
-    )
 
 
 def wordings() -> str:

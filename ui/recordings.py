@@ -5,7 +5,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,8 +18,7 @@ from ui.decode.form import lane_name
 logger = logging.getLogger(__name__)
 
 TRACES = ASSETS / "traces"
-GALLERY = TRACES / "gallery"
-GALLERY_INDEX = GALLERY / "index.json"
+GALLERY_INDEX = TRACES / "gallery" / "index.json"
 HOW_CHOSEN = (
     "Of SmolLM2 we show its first question and its first JSON; of nano, for each task the right "
     "answer in the fewest forward passes a token and the one most out of order, and for each fault "
@@ -57,6 +55,11 @@ class Recording:
     case: str = ""
 
 
+def recorded(name: str) -> Trace:
+    """A trace by its file in assets/traces, without the ending. Raises OSError, TraceError."""
+    return Trace.from_json((TRACES / f"{name}.json").read_text(encoding="utf-8"))
+
+
 @cache
 def opening_traces(model: str = "") -> dict[str, Trace]:
     """The lanes of a model's opening run, the main one first; none if a file is missing or damaged.
@@ -74,12 +77,9 @@ def compared_traces(model: str = "") -> dict[str, Trace]:
 
 
 def _lanes(kind: str, model: str, lanes: Sequence[str]) -> dict[str, Trace]:
-    start = TRACES / f"{kind}{ENDINGS.get(model, '')}"
+    start = f"{kind}{ENDINGS.get(model, '')}"
     try:
-        return {
-            lane: Trace.from_json(Path(f"{start}-{lane}.json").read_text(encoding="utf-8"))
-            for lane in lanes
-        }
+        return {lane: recorded(f"{start}-{lane}") for lane in lanes}
     except (OSError, TraceError) as error:
         logger.warning("no %s: %s", kind, error)
         return {}
@@ -104,10 +104,7 @@ def gallery_traces(name: object) -> dict[str, Trace]:
     for item in gallery():
         if item.name == name:
             try:
-                return {
-                    lane: Trace.from_json(gallery_file(item.name, lane).read_text(encoding="utf-8"))
-                    for lane in item.lanes
-                }
+                return {lane: recorded(f"gallery/{name}-{lane}") for lane in item.lanes}
             except (OSError, TraceError) as error:
                 logger.warning("no recorded run: %s", error)
                 rule = "is missing or damaged here; press Decode to run its prompt"
@@ -115,13 +112,7 @@ def gallery_traces(name: object) -> dict[str, Trace]:
     raise ArgumentError("The recorded run", "must be one of the gallery", name)
 
 
-def gallery_file(name: str, lane: str) -> Path:
-    """The gallery's file of a lane of a run."""
-    return GALLERY / f"{name}-{lane}.json"
-
-
-LEARN = TRACES / "learn"
-LEARN_INDEX = LEARN / "index.json"
+LEARN_INDEX = TRACES / "learn" / "index.json"
 BLOCKS = (2, 4, 8)
 """Block sizes of the runs block-2, block-4, ...: the run `text` in smaller blocks."""
 
@@ -156,20 +147,16 @@ def learn_runs() -> LearnRuns:
         choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
         runs: dict[str, dict[str, Trace]] = {
             "first": gallery_traces(HOME_RUN),
-            "text": {lane: _trace(f"text-{lane}") for lane in ("sbd", "ntp")},
-            **{f"block-{size}": {"sbd": _trace(f"block-{size}")} for size in BLOCKS},
-            "guess": {"sbd": _trace("guess")},
-            "verify": {"verify": _trace("verify")},
-            "verify-ntp": {"ntp": _trace("verify-ntp")},
-            "sudoku": {"sbd": _trace("sudoku")},
+            "text": {lane: recorded(f"learn/text-{lane}") for lane in ("sbd", "ntp")},
+            **{f"block-{size}": {"sbd": recorded(f"learn/block-{size}")} for size in BLOCKS},
+            "guess": {"sbd": recorded("learn/guess")},
+            "verify": {"verify": recorded("learn/verify")},
+            "verify-ntp": {"ntp": recorded("learn/verify-ntp")},
+            "sudoku": {"sbd": recorded("learn/sudoku")},
         }
         for number in range(len(choices.edges)):
-            runs[f"edge-{number}"] = {"sbd": _trace(f"edge-{number}")}
+            runs[f"edge-{number}"] = {"sbd": recorded(f"learn/edge-{number}")}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         rule = "are missing or damaged; python -m scripts.record writes them"
         raise TraceError(f"The recorded runs of the scenes {rule}") from error
     return LearnRuns(runs, choices)
-
-
-def _trace(name: str) -> Trace:
-    return Trace.from_json((LEARN / f"{name}.json").read_text(encoding="utf-8"))

@@ -90,6 +90,7 @@ def verifiers() -> Mapping[str, Any]:
     require_extra("lm-eval")
     import langdetect
     import nltk
+    from nltk.tokenize import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
     with mock.patch.object(nltk, "download", return_value=False), redirect_stdout(StringIO()):
@@ -100,17 +101,9 @@ def verifiers() -> Mapping[str, Any]:
     except LookupError:
         splitter = PunktSentenceTokenizer()
         instructions_util._get_sentence_tokenizer = lambda: splitter
-        nltk.word_tokenize = words_of
+        nltk.word_tokenize = NLTKWordTokenizer().tokenize  # of one sentence; has no data files
     registry: Mapping[str, Any] = instructions_registry.INSTRUCTION_DICT
     return registry
-
-
-def words_of(text: str) -> list[str]:
-    """The words of one sentence, as nltk.word_tokenize has them, without its data files."""
-    from nltk.tokenize import NLTKWordTokenizer
-
-    words: list[str] = NLTKWordTokenizer().tokenize(text)
-    return words
 
 
 NTP = "NTP"
@@ -299,24 +292,20 @@ def score_answers(
         ]
         for row, each in answers.items()
     }
-    paired = {
-        row: [one - other for one, other in zip(each, marks[NTP], strict=True)]
-        for row, each in marks.items()
-    }
-    return [
-        replace(
-            score,
-            accuracy=fmean(marks[score.row]),
-            difference=fmean(paired[score.row]),
-            difference_interval=1.96 * _deviation(paired[score.row]),
+    scored = []
+    for score in scores:
+        own = marks[score.row]
+        paired = [one - other for one, other in zip(own, marks[NTP], strict=True)]
+        interval = 1.96 * (stdev(paired) if len(paired) > 1 else 0.0) / math.sqrt(len(paired))
+        scored.append(
+            replace(
+                score,
+                accuracy=fmean(own),
+                difference=fmean(paired),
+                difference_interval=interval,
+            )
         )
-        for score in scores
-    ]
-
-
-def _deviation(values: Sequence[float]) -> float:
-    """Standard deviation of a mean."""
-    return (stdev(values) if len(values) > 1 else 0.0) / math.sqrt(len(values))
+    return scored
 
 
 def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int]]) -> RequestScore:

@@ -141,8 +141,6 @@ def _begin(sources: Mapping[str, str | None], load_options: Mapping[str, Any]) -
     # The parent handles Ctrl-C; this process ends with a parent that was killed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from sbd_core.models.loading import load
-
     torch.set_num_threads(1)
     models = {name: load(source, **load_options) for name, source in sources.items()}
     _runner_of_process.append(LocalRunner(models))

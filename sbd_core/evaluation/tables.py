@@ -21,15 +21,7 @@ from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.evaluation.api import MODEL, Evaluation, evaluate_rows
 from sbd_core.evaluation.runners import Job, LocalRunner, ModelSet
-from sbd_core.evaluation.scoring import (
-    CheckedAnswer,
-    Sample,
-    Score,
-    as_text,
-    rows_data,
-    score,
-    tally,
-)
+from sbd_core.evaluation.scoring import Sample, Score, as_text, rows_data, score, tally
 from sbd_core.json_node import json_of
 from sbd_core.rules import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example
@@ -167,23 +159,6 @@ def handwritten_prompts() -> list[Example]:
     return [Example(row["family"], row["prompt"], "", row["case"]) for row in rows]
 
 
-def answer_table(
-    items: Sequence[Example], answers: Mapping[str, Sequence[CheckedAnswer]]
-) -> list[dict[str, Any]]:
-    """The answer of each row to each prompt, as plain data."""
-    return [
-        {
-            "family": item.task,
-            "prompt": item.prompt,
-            "answers": {
-                row: {"text": one[index].text, "is_right": one[index].is_right}
-                for row, one in answers.items()
-            },
-        }
-        for index, item in enumerate(items)
-    ]
-
-
 BASELINE = "baseline"
 """The key of a model trained on next-token prediction only."""
 
@@ -244,7 +219,17 @@ def paper_table(
         evaluation=evaluation,
         perplexity=perplexities,
         handwritten={row: score("own wording", tally(one)) for row, one in answers.items()},
-        answers=answer_table(items, answers),
+        answers=[
+            {
+                "family": item.task,
+                "prompt": item.prompt,
+                "answers": {
+                    row: {"text": one[index].text, "is_right": one[index].is_right}
+                    for row, one in answers.items()
+                },
+            }
+            for index, item in enumerate(items)
+        ],
         notes=notes,
     )
 

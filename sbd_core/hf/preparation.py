@@ -94,7 +94,12 @@ def prepare(
     before = logits(model, texts)
     give_mask_token(model, tokenizer, mask)
     rows_after = num_embedding_rows(model)
-    _describe(model, mask, block_range, strategy)
+    told = block_config(block_range, strategy)
+    model.config.set_block_decoding = {**told, "is_trained": False}
+    model.config.mask_token_id = mask.token_id
+    model.config.architectures = [type(model).__name__]
+    suppressed = model.generation_config.suppress_tokens or []
+    model.generation_config.suppress_tokens = sorted({*suppressed, mask.token_id})
     others = [i for i in range(before.shape[-1]) if i != mask.token_id]
     change = write_checked(model, tokenizer, target, texts, before, others)
     return Preparation(
@@ -114,18 +119,6 @@ def read_fit(name: str) -> tuple[Any, Any]:
     if is_folder and is_adapter(path):
         raise ModelError(f"model: {shown(path)} is an adapter: sbd merge makes it a model first")
     return read(path, "auto", is_folder=is_folder)
-
-
-def _describe(
-    model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: StrategyName
-) -> None:
-    """Write into config and generation config that the model is prepared."""
-    told = block_config(block_range, strategy)
-    model.config.set_block_decoding = {**told, "is_trained": False}
-    model.config.mask_token_id = mask.token_id
-    model.config.architectures = [type(model).__name__]
-    suppressed = model.generation_config.suppress_tokens or []
-    model.generation_config.suppress_tokens = sorted({*suppressed, mask.token_id})
 
 
 def probes(num_tokens: int, mask_id: int) -> Tensor:

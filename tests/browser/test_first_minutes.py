@@ -97,7 +97,7 @@ def test_a_preset_shows_its_recorded_run_at_once_and_another_prompt_marks_the_st
 
 
 def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(story, monkeypatch, tmp_path):
-    monkeypatch.setattr(recordings, "GALLERY", tmp_path)
+    monkeypatch.setattr(recordings, "TRACES", tmp_path)
     story.get_by_role("button", name=re.compile("^JSON")).click()
     expect(story.get_by_role("alert")).to_contain_text("is missing or damaged here")
     assert state(story)["run"] == "opening"

@@ -8,9 +8,9 @@ import pytest
 from sbd_core import generate
 from sbd_core.tasks import story
 from sbd_core.trace import Trace
-from scripts.record import CARDS, FAILURES, NANO, REAL_GROUP, RUNS, by, decoded, index, read
+from scripts.record import CARDS, FAILURES, NANO, REAL_GROUP, RUNS, by, decoded, index
 from ui.examples import example_of
-from ui.recordings import GALLERY_INDEX, LEARN_INDEX, TRACES, gallery_traces
+from ui.recordings import GALLERY_INDEX, LEARN_INDEX, TRACES, gallery_traces, recorded
 
 RUNS_OF_ALL = [(model, name, *run) for model, runs in RUNS.items() for name, run in runs.items()]
 PER_TASK = 2
@@ -25,7 +25,7 @@ def reveals(trace: Trace) -> list[list[tuple[int, int]]]:
     "name", ["learn/sudoku", "learn/edge-6", "opening-verify", "gallery/early-end-sbd"]
 )
 def test_a_recording_is_what_is_decoded_now(nano, name):
-    found, kept = decoded(nano, name), read(name)
+    found, kept = decoded(nano, name), recorded(name)
     assert found.token_ids == kept.token_ids
     assert reveals(found) == reveals(kept)
     assert found.config == kept.config
@@ -36,7 +36,7 @@ def test_every_file_of_the_page_is_a_run_of_its_prompt_and_config():
     files = {TRACES / f"{name}.json" for _, name, *_ in RUNS_OF_ALL}
     assert set(TRACES.rglob("*.json")) - indexes == files
     for model, name, prompt, config in RUNS_OF_ALL:
-        kept = read(name)
+        kept = recorded(name)
         # The model's own penalty stands in for none.
         own = replace(config, repetition_penalty=kept.config.repetition_penalty)
         assert (kept.model, kept.prompt, kept.config) == (model, prompt, own), name
@@ -55,7 +55,7 @@ def test_the_index_of_the_gallery_counts_what_was_recorded():
 def test_words_quoted_from_a_run_stand_in_it():
     for card in CARDS:
         for words in card.sentence.split("“")[1:]:
-            text = read(f"gallery/{card.name}-{card.main.strategy}").text
+            text = recorded(f"gallery/{card.name}-{card.main.strategy}").text
             assert words.partition("”")[0] in " ".join(text.split()), card.name
 
 
