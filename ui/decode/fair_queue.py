@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sbd_core.errors import SetBlockDecodingError
 
@@ -23,19 +24,17 @@ class QueueFull(SetBlockDecodingError):
     """The wait for a place in line would be too long."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
     """A place in line of a client. session: the tab or program of theirs that asked.
 
     round: its turn among those of the client, see FairQueue.
     """
 
-    __slots__ = ("client", "number", "round", "session")
-
-    def __init__(self, client: str, session: str, round_: int, number: int) -> None:
-        self.client = client
-        self.session = session
-        self.round = round_
-        self.number = number
+    client: str
+    session: str
+    round: int
+    number: int
 
 
 class FairQueue:
@@ -76,8 +75,14 @@ class FairQueue:
                 raise QueueFull(held_text(self._max_places_each, "address"))
             if sum(o.session == session for o in theirs) >= self._max_places_of_session:
                 raise QueueFull(held_text(self._max_places_of_session, "tab"))
-            ticket = self._ticket(client, session)
-            place = sum(self._comes_before(other, ticket) for other in self._line)
+            # The round after the client's last place, but no earlier than the present turn's.
+            self._num_joined += 1
+            round_ = max([self._round, *(other.round for other in theirs)]) + 1
+            ticket = Ticket(client, session, round_, self._num_joined)
+            place = sum(
+                other is self._line[0] or (other.round, other.number) < (round_, ticket.number)
+                for other in self._line
+            )
             seconds = place * self._turn_seconds()
             if place > MAX_AHEAD or len(self._line) >= MAX_PLACES:
                 raise QueueFull(full_text(place, None))
@@ -110,16 +115,6 @@ class FairQueue:
         """Give up the turn or the place in line. Leaving twice is fine."""
         with self._lock:
             self._drop(ticket)
-
-    def _ticket(self, client: str, session: str) -> Ticket:
-        """The round after the client's last place, but no earlier than the present turn's."""
-        own = [ticket.round for ticket in self._line if ticket.client == client]
-        self._num_joined += 1
-        return Ticket(client, session, max([self._round, *own]) + 1, self._num_joined)
-
-    def _comes_before(self, other: Ticket, ticket: Ticket) -> bool:
-        is_at_work = other is self._line[0]
-        return is_at_work or (other.round, other.number) < (ticket.round, ticket.number)
 
     def _turn_seconds(self) -> float:
         """Recent length of a turn; the present one counts as soon as it is longer."""

@@ -92,9 +92,7 @@ def measured_on_requests(model: str) -> Best | None:
         name, scores = next(iter(data["requests"].items()))
         rows = {score["row"]: score for score in scores}
         gamma = float(data["gammas"]["SBD"])
-        # Older results tell verify with many rows from verify with few.
-        verify = rows.get("verify, fewest passes") or rows["verify"]
-        plain = rows[f"SBD, gamma {gamma:g}"]
+        verify, plain = rows["verify"], rows[f"SBD, gamma {gamma:g}"]
         first_gamma = float(data["gammas"]["SBD causal token first"])
         first = rows[f"SBD causal token first, gamma {first_gamma:g}"]
         words = (
