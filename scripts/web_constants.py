@@ -13,6 +13,7 @@ from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS
 from ui.decode import form
 from ui.form.controls import FIELD_IDS
 from ui.share import permalink, trace_files
+from ui.views.roofline import device_data
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 
@@ -38,34 +39,18 @@ def constants() -> dict[str, Any]:
         "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
         "formIds": FIELD_IDS,
         "linkNames": [*permalink.FIELDS, permalink.LANES],
-        "devices": {name: _device(device) for name, device in roofline.DEVICES.items()},
+        "devices": {name: device_data(each) for name, each in roofline.DEVICES.items()},
         "calibration": asdict(Calibration()),
-        "limits": _limits(),
-    }
-
-
-def _device(device: roofline.Device) -> dict[str, Any]:
-    return {
-        "name": device.name,
-        "flops": device.linear_flops,
-        "attentionFlops": device.attention_flops,
-        "bandwidth": device.bandwidth,
-        "valueBytes": device.bytes_per_value,
-        "source": device.source,
-    }
-
-
-def _limits() -> dict[str, int]:
-    """Limits of the files, forms and runs that the page takes."""
-    return {
-        "block": MAX_SHOWN_BLOCK,
-        "fileBytes": trace_files.MAX_FILE_BYTES,
-        "newTokens": form.MAX_NEW_TOKENS,
-        "passes": trace_files.MAX_PASSES,
-        "positions": trace_files.MAX_POSITIONS,
-        "promptCharacters": form.MAX_PROMPT_CHARACTERS,
-        "typedCharacters": form.MAX_TYPED_CHARACTERS,
-        "templateCharacters": form.MAX_TEMPLATE_CHARACTERS,
+        "limits": {  # of the files, forms and runs that the page takes
+            "block": MAX_SHOWN_BLOCK,
+            "fileBytes": trace_files.MAX_FILE_BYTES,
+            "newTokens": form.MAX_NEW_TOKENS,
+            "passes": trace_files.MAX_PASSES,
+            "positions": trace_files.MAX_POSITIONS,
+            "promptCharacters": form.MAX_PROMPT_CHARACTERS,
+            "typedCharacters": form.MAX_TYPED_CHARACTERS,
+            "templateCharacters": form.MAX_TEMPLATE_CHARACTERS,
+        },
     }
 
 

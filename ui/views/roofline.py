@@ -19,7 +19,6 @@ from sbd_core.replay import wire_json
 from sbd_core.roofline import (
     DEVICES,
     H100_FP8,
-    LLAMA_8B,
     MAX_TOKENS,
     Calibrated,
     Device,
@@ -80,10 +79,7 @@ def _shape(
 
 
 MODELS: dict[str, tuple[str, ModelShape]] = {
-    PAPER: (
-        "Llama-3.1-8B (the paper’s)",
-        ModelShape(layer=LLAMA_8B, num_layers=32, vocabulary_size=128_256, bytes_per_value=2),
-    ),
+    PAPER: ("Llama-3.1-8B (the paper’s)", _shape(4096, 14_336, 32, 8, 32, 128_256)),
     "llama-3.1-70b": ("Llama-3.1-70B", _shape(8192, 28_672, 64, 8, 80, 128_256)),
     "qwen3-8b": ("Qwen3-8B", _shape(4096, 12_288, 32, 8, 36, 151_936)),
     "qwen3-0.6b": ("Qwen3-0.6B", _shape(1024, 3072, 16, 8, 28, 151_936)),
@@ -330,7 +326,12 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
     )
     slower = point.slowdown(what.block, what.cache, "corrected")
     side = {True: "moving bytes", False: "computing"}
+    device = what.device
+    rates = f"{rate_words(device.linear_flops)} of matrix products"
+    if device.attention_flops != device.linear_flops:
+        rates += f", {rate_words(device.attention_flops)} of attention"
     token = "a token" if what.batch == 1 else f"a token for each of {what.batch} texts"
+    in_all = "" if what.batch == 1 else f" a text, {2 * what.block * what.batch:,} in all"
     is_the_papers = what.model == PAPER and what.speed == DEFAULTS["speed"]
     origin = OF_THE_PAPER if is_the_papers else ""
     rows = [
@@ -340,7 +341,8 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
             "Set Block Decoding",
             f"{time_words(one.seconds / corrected)}",
             f"{token}, at {what.speed:g} tokens a forward pass{origin}; the first over a block "
-            f"reads the block before it too, {_rows_words(what)}: {time_words(double.seconds)}",
+            f"reads the block before it too, {2 * what.block} rows{in_all}: "
+            f"{time_words(double.seconds)}",
         ),
         (
             f"A [forward pass] over {what.block}",
@@ -358,20 +360,12 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
         ("Memory", *_memory(what)),
         (
             "The device",
-            f"{what.device.bandwidth / 1e9:,.0f} GB/s",
-            f"of memory, {_rates(what.device)}; source: {what.device.source}",
+            f"{device.bandwidth / 1e9:,.0f} GB/s",
+            f"of memory, {rates}; source: {device.source}",
         ),
     ]
     rows_shown = [{"name": name, "value": value, "note": note} for name, value, note in rows]
     return rows_shown + _measured(what)
-
-
-def _rows_words(what: Asked) -> str:
-    """The rows of a forward pass over two blocks."""
-    rows = 2 * what.block
-    return (
-        f"{rows} rows" if what.batch == 1 else f"{rows} rows a text, {rows * what.batch:,} in all"
-    )
 
 
 FREE = 1.05
@@ -473,13 +467,6 @@ def _bound(cost: Any) -> str:
     return "bound by memory" if cost.is_memory_bound else "bound by computing"
 
 
-def _rates(device: Device) -> str:
-    words = f"{rate_words(device.linear_flops)} of matrix products"
-    if device.attention_flops == device.linear_flops:
-        return words
-    return f"{words}, {rate_words(device.attention_flops)} of attention"
-
-
 def _choice(field: str, key: object, known: dict[str, Any], problems: list[str]) -> str:
     if isinstance(key, str) and key in known:
         return key
@@ -545,19 +532,23 @@ def roofline_section(*, may_name_folder: bool) -> None:
 def setting() -> dict[str, Any]:
     """Data of the view. measured: this machine, for the panel under the hood too."""
     own = {"key": OWN, "name": "A config of your own …"}
-    here = devices()[MEASURED]
     return {
         "library": static_path(LIBRARY),
         "cards": cards(),
         "devices": [{"key": key, "name": device.name} for key, device in devices().items()],
         "models": [*({"key": key, "name": name} for key, (name, _) in models().items()), own],
         "defaults": DEFAULTS,
-        "measured": {
-            "name": here.name,
-            "flops": here.linear_flops,
-            "attentionFlops": here.attention_flops,
-            "bandwidth": here.bandwidth,
-            "valueBytes": here.bytes_per_value,
-            "source": here.source,
-        },
+        "measured": device_data(devices()[MEASURED]),
+    }
+
+
+def device_data(device: Device) -> dict[str, Any]:
+    """A device as the page's scripts read it."""
+    return {
+        "name": device.name,
+        "flops": device.linear_flops,
+        "attentionFlops": device.attention_flops,
+        "bandwidth": device.bandwidth,
+        "valueBytes": device.bytes_per_value,
+        "source": device.source,
     }
