@@ -342,7 +342,7 @@ export class ComparePlayer {
 }
 
 /** @type {HelpWords} */
-export const COMPARE_HELP = {
+const COMPARE_HELP = {
   hasScale: false,
   sights: [
     [

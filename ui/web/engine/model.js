@@ -135,7 +135,7 @@ export class Cache {
  * them.
  * @param {Shape} shape
  */
-export function rotaryTables({ rotary: { frequencies, scaling }, maxPositions }) {
+function rotaryTables({ rotary: { frequencies, scaling }, maxPositions }) {
   const half = frequencies.length;
   const cosines = new Float32Array(maxPositions * half);
   const sines = new Float32Array(maxPositions * half);

@@ -133,7 +133,8 @@ export function formatLarge(count, unit) {
 
 /** A short time: 12.3 ms, 4.1 µs. @param {number} seconds */
 export function formatShort(seconds) {
+  const shown = Number(seconds.toPrecision(3)); // 0.9996 s is a second
   const [value, unit] =
-    seconds >= 1 ? [seconds, "s"] : seconds >= 1e-3 ? [seconds * 1e3, "ms"] : [seconds * 1e6, "µs"];
+    shown >= 1 ? [shown, "s"] : shown >= 1e-3 ? [shown * 1e3, "ms"] : [shown * 1e6, "µs"];
   return `${value.toPrecision(3)} ${unit}`;
 }

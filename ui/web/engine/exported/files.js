@@ -3,7 +3,7 @@
 
 import { EngineError, shown } from "../errors.js";
 
-export const FORMAT = 1;
+const FORMAT = 1;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
 /** How the stores of a model's files begin, behind it its name. */

@@ -72,4 +72,5 @@ test("large counts and short times have three digits", () => {
   assert.equal(formatShort(0.0123), "12.3 ms");
   assert.equal(formatShort(4.1e-6), "4.10 µs");
   assert.equal(formatShort(2), "2.00 s");
+  assert.equal(formatShort(0.9996), "1.00 s");
 });
