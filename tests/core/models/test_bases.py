@@ -245,13 +245,15 @@ def test_while_another_program_fetches_nothing_is_deleted_and_what_it_left_kille
 
     words, root = [sys.executable, "-c", KILLED], Path(__file__).parents[3]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=root) as program:
-        assert program.stdout is not None
-        assert program.stdout.readline() == "unpacking\n"
-        with pytest.raises(ModelError, match="another program is fetching; end that first"):
-            remove(FAKE)
-        with pytest.raises(Cancelled):
-            fetch(FAKE, tell)
-        program.kill()
+        try:
+            assert program.stdout is not None
+            assert program.stdout.readline() == "unpacking\n"
+            with pytest.raises(ModelError, match="another program is fetching; end that first"):
+                remove(FAKE)
+            with pytest.raises(Cancelled):
+                fetch(FAKE, tell)
+        finally:
+            program.kill()
     assert any(name.startswith(WORK) for name in left_in(cache))
     fetch(FAKE)
     assert left_in(cache) == [base_folder(FAKE).name]
