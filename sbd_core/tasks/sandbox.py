@@ -86,6 +86,7 @@ def main():
     leave(0)
 main()
 """
+PYTHON = [sys.executable, "-I", "-S", "-B", "-c"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,12 @@ def passes(trial: Trial) -> bool:
 def require_sandbox() -> None:
     """SandboxError unless a candidate known to be right passes here; asked once if it does."""
     if not _passes(KNOWN_GOOD):
-        said = _complaint(_request(KNOWN_GOOD, "")) or "no reason given"
+        request, seconds = _request(KNOWN_GOOD, ""), 2 * TIME_LIMIT_SECONDS
+        done = subprocess.run(
+            [*PYTHON, CHILD], input=request, capture_output=True, timeout=seconds, check=False
+        )
+        last = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+        said = last[:200] or "no reason given"
         raise SandboxError(
             "code answers cannot be scored on this machine: a function known to be right failed "
             f"in the sandbox, which needs the limits of setrlimit ({said}); "
@@ -156,23 +162,10 @@ def _request(trial: Trial, token: str) -> bytes:
     return ascii((token, trial.source, trial.name, trial.inputs, *limits)).encode()
 
 
-def _complaint(request: bytes) -> str:
-    """The last line that the child writes as its error; "" if there is none."""
-    done = subprocess.run(
-        _child(), input=request, capture_output=True, timeout=2 * TIME_LIMIT_SECONDS, check=False
-    )
-    lines = done.stderr.decode(errors="replace").strip().split("\n")
-    return lines[-1][:200]
-
-
-def _child() -> list[str]:
-    return [sys.executable, "-I", "-S", "-B", "-c", CHILD]
-
-
 def _output(request: bytes, folder: str, limit: int) -> bytes | None:
     """The child's output, cut at `limit` bytes; None if it failed or ran out of time."""
     process = subprocess.Popen(
-        _child(),
+        [*PYTHON, CHILD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -234,6 +234,11 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     num_targets = num_rows * recipe.row_tokens
     is_checkpointed = setup.is_checkpointed
     kept_by_layer = sizes.layer_input if is_checkpointed else sizes.kept_by_layer
+    communication = 4 * sizes.num_trained if setup.sharding == "ddp" else 0
+    if is_sharded:
+        # One layer in use and the next under way, embeddings and output layer; their gradients.
+        own = 0 if recipe.lora_rank else sizes.num_of_layer + sizes.num_of_rest
+        communication = 4 * (2 * sizes.num_of_layer + sizes.num_of_rest + own)
     return MemoryEstimate(
         num_weights=sizes.num_weights,
         num_trained=sizes.num_trained,
@@ -242,23 +247,12 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
         weights=weights // share,
         gradients=4 * sizes.num_trained // share,
         optimizer=moments * sizes.num_trained // share,
-        communication=_communication(sizes, setup, is_whole=not recipe.lora_rank),
+        communication=communication,
         activations=sizes.num_layers * kept_by_layer + sizes.kept_by_layer * is_checkpointed,
         # Beside what is kept: the logits' gradients of the loss and of its softmax, in fp32.
         output_layer=sizes.kept_by_rest + 8 * num_targets * sizes.vocabulary_size,
         update=4 * sizes.num_trained // share,
     )
-
-
-def _communication(sizes: DryRun, setup: Setup, *, is_whole: bool) -> int:
-    if setup.sharding == "ddp":
-        return 4 * sizes.num_trained
-    if setup.sharding == "fsdp":
-        # One layer in use and the next under way, embeddings and output layer; their gradients.
-        gathered = 2 * sizes.num_of_layer + sizes.num_of_rest
-        own = sizes.num_of_layer + sizes.num_of_rest if is_whole else 0
-        return 4 * (gathered + own)
-    return 0
 
 
 def smallest_that_fits(

@@ -112,18 +112,15 @@ def read_source(source: str, skipped: Skipped) -> list[Record]:
         paragraphs = re.split(r"\n[ \t]*\n", text)
         records = [Record((), part.strip(), source) for part in paragraphs if part.strip()]
     else:
-        for row in _dataset(source, name) if kind == "hf" else _rows(Path(name)):
+        path = Path(name)
+        if kind == "file" and (path.is_dir() or suffix_of(path) not in RECORDS):
+            kinds = ", ".join((*TEXT, *RECORDS))
+            rule = f"must be a file that ends in {kinds} (a folder of save_to_disk() is hf:FOLDER)"
+            raise ArgumentError("data", rule, str(path))
+        for row in _dataset(source, name) if kind == "hf" else read_rows("data", path):
             records += _answers(row, skipped)
     skipped.require(records)
     return records
-
-
-def _rows(path: Path) -> list[Row]:
-    if path.is_dir() or suffix_of(path) not in RECORDS:
-        kinds = ", ".join((*TEXT, *RECORDS))
-        rule = f"must be a file that ends in {kinds} (a folder of save_to_disk() is hf:FOLDER)"
-        raise ArgumentError("data", rule, str(path))
-    return read_rows("data", path)
 
 
 def _dataset(source: str, name: str) -> Iterator[Row]:

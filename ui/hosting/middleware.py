@@ -206,7 +206,11 @@ class PageMiddleware:
             return
         held, turn = bytearray(), self._turn_of(scope)
         try:
-            refusal = await self._refusal(scope, receive, held, turn)
+            try:
+                reading = self._read(scope, receive, held, turn)
+                refusal = await asyncio.wait_for(reading, SECONDS_FOR_BODY)
+            except asyncio.TimeoutError:
+                refusal = 408, "The request took too long to arrive."
             if refusal is not None:
                 await _refuse(send, *refusal)
                 return
@@ -270,15 +274,6 @@ class PageMiddleware:
                 peer,
             )
         return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
-
-    async def _refusal(
-        self, scope: Scope, receive: Receive, held: bytearray, turn: Turn
-    ) -> Refusal | None:
-        reading = self._read(scope, receive, held, turn)
-        try:
-            return await asyncio.wait_for(reading, SECONDS_FOR_BODY)
-        except asyncio.TimeoutError:
-            return 408, "The request took too long to arrive."
 
     async def _read(
         self, scope: Scope, receive: Receive, held: bytearray, turn: Turn
