@@ -84,6 +84,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     fetched, else float32. In int8 other models are stored in 8 bits. Raises ArgumentError,
     ModelError; `out` is then as it was.
     """
+    from sbd_core.models.backends.onnx.build import products_graph
+
     target = new_folder(out)
     source = folder_of(model)
     if dtype not in (None, "float32", "int8"):
@@ -98,19 +100,23 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
         read_model.config.save_pretrained(fresh)
         read_model.generation_config.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
-        _compact(fresh / "tokenizer.json")
+        plain = fresh / "tokenizer.json"  # without its white space, a third of it
+        data = json.loads(plain.read_text(encoding="utf-8"))
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        plain.write_text(text, encoding="utf-8")
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "name": name,
             "dtype": kind,
-            "adapter": None if adapter is None else _told_of(adapter),
+            "adapter": adapter and {**asdict(adapter.info), "trained": {}},
             "config": _config(read_model, tokenizer, name, adapter),
             **write_parts(fresh, tensors),
         }
         del read_model
         if kind == "int8":
-            _write_trial(fresh / PRODUCTS)
+            # By which a browser tries out its products of int8.
+            (fresh / PRODUCTS).write_bytes(products_graph())
         written = WebFolder(fresh, manifest)
         manifest["graphs"] = {name: _write_graph(written, name, tensors) for name in GRAPHS}
         parts = {part["file"] for part in manifest["parts"]}
@@ -177,11 +183,6 @@ def _stored(
     return stored
 
 
-def _told_of(adapter: BlockAdapter) -> dict[str, Any]:
-    """The adapter's info, without the course of its training."""
-    return {**asdict(adapter.info), "trained": {}}
-
-
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
     """Facts of the model that decoding needs beside its graph."""
     from sbd_core.models.backends.onnx.export import GraphShape
@@ -210,20 +211,6 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
         "has_adapter": adapter is not None,
         "sampler": None if into is None else {"width": into.shape[0] // 2},
     }
-
-
-def _write_trial(file: Path) -> None:
-    """Write the graph by which a browser tries out its products of int8."""
-    from sbd_core.models.backends.onnx.build import products_graph
-
-    file.write_bytes(products_graph())
-
-
-def _compact(file: Path) -> None:
-    """Leave out the white space of a JSON file, a third of it."""
-    data = json.loads(file.read_text(encoding="utf-8"))
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    file.write_text(text, encoding="utf-8")
 
 
 def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:

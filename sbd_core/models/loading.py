@@ -97,10 +97,16 @@ def load(
     # Before the backend is chosen, which may put the weights elsewhere.
     if exported is not None:
         weights = {name: exported.digest}
+    elif adapter is None:
+        weights = {name: Fingerprint.of(model).values}
     else:
-        weights = _digests(model, name, Path(source), adapter)
-    options: dict[str, Any] = {"block_size": _largest_block(model, name), "adapter": adapter}
-    backend = choose(model.to(place), name, dtype=dtype, **options)
+        weights = {
+            name: str(weights_sha256(Path(source))),
+            adapter.info.base: adapter.info.base_digest,
+        }
+    block_range = BlockSettings.of(model.config, name).block_range
+    block_size = block_range[1] if block_range else DecodeConfig().block_size
+    backend = choose(model.to(place), name, dtype=dtype, block_size=block_size, adapter=adapter)
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )
@@ -110,20 +116,6 @@ def load(
         rule = f"{wrapped.token_text(unread[0])} ({unread[0]}) of its chat template"
         raise ModelError(f"model: {shown(source)} has no embedding for {rule}: resize the model")
     return wrapped
-
-
-def _digests(model: Any, name: str, source: Path, adapter: BlockAdapter | None) -> dict[str, str]:
-    """See SetBlockModel.weights: of an adapter its files, of a model some values of each weight."""
-    if adapter is None:
-        return {name: Fingerprint.of(model).values}
-    digest = weights_sha256(source)
-    assert digest is not None
-    return {name: digest, adapter.info.base: adapter.info.base_digest}
-
-
-def _largest_block(model: Any, name: str) -> int:
-    block_range = BlockSettings.of(model.config, name).block_range
-    return block_range[1] if block_range else DecodeConfig().block_size
 
 
 def read(

@@ -55,9 +55,11 @@ def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
         )
     if chosen.origin == "added":
         model.resize_token_embeddings(num_rows + 1, mean_resizing=False)
+    num_used = min(len(tokenizer), num_rows)
     for layer in (model.get_input_embeddings(), model.get_output_embeddings()):
-        if layer is not None:
-            _fill_with_mean(layer, chosen.token_id, min(len(tokenizer), num_rows))
+        for rows in (getattr(layer, "weight", None), getattr(layer, "bias", None)):
+            if rows is not None:
+                _fill_with_mean(rows, chosen.token_id, num_used)
 
 
 def num_embedding_rows(model: Any) -> int:
@@ -116,7 +118,9 @@ def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
 
 def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskToken | None:
     """The last token that the tokenizer keeps free: the least likely to be used by someone."""
-    in_use = {*_texts(tokenizer.special_tokens_map), str(tokenizer.chat_template or "")}
+    names = tokenizer.special_tokens_map.values()  # a list of further ones is not a use
+    in_use = {str(name) for name in names if not isinstance(name, (list, tuple))}
+    in_use.add(str(tokenizer.chat_template or ""))
     for token_id, token in sorted(tokenizer.added_tokens_decoder.items(), reverse=True):
         text = token.content
         is_free = RESERVED.search(text) and not any(text in used for used in in_use)
@@ -125,22 +129,10 @@ def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskTok
     return None
 
 
-def _texts(names: dict[str, Any]) -> list[str]:
-    """The special tokens a tokenizer has a use for; a list of further ones is not a use."""
-    return [str(value) for value in names.values() if not isinstance(value, (list, tuple))]
-
-
 @torch.no_grad()
-def _fill_with_mean(layer: Any, token_id: int, num_used: int) -> None:
+def _fill_with_mean(rows: Tensor, token_id: int, num_used: int) -> None:
     """Row `token_id` of an embedding or output layer becomes the mean of the other used rows."""
-    for tensor in (layer.weight, getattr(layer, "bias", None)):
-        if tensor is not None:
-            tensor[token_id] = _mean_without(tensor, token_id, num_used)
-
-
-def _mean_without(rows: Tensor, token_id: int, num_used: int) -> Tensor:
-    total = rows[:num_used].sum(0, dtype=torch.float32)
-    count = num_used
+    total, count = rows[:num_used].sum(0, dtype=torch.float32), num_used
     if token_id < num_used:
         total, count = total - rows[token_id].float(), count - 1
-    return (total / count).to(rows.dtype)
+    rows[token_id] = (total / count).to(rows.dtype)

@@ -18,21 +18,16 @@ def quietly() -> Iterator[None]:
     One thread at a time: what is set holds for all of them, and parts of transformers that two
     threads import at a time fail.
     """
-    with _quiet, _without_words():
-        yield
-
-
-@contextmanager
-def _without_words() -> Iterator[None]:
-    libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]
-    for library, _ in libraries:
-        library.set_verbosity_error()
-    try:
-        with bars_only_on_a_terminal():
-            yield
-    finally:
-        for library, verbosity in libraries:
-            library.set_verbosity(verbosity)
+    with _quiet:
+        libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]
+        for library, _ in libraries:
+            library.set_verbosity_error()
+        try:
+            with bars_only_on_a_terminal():
+                yield
+        finally:
+            for library, verbosity in libraries:
+                library.set_verbosity(verbosity)
 
 
 @contextmanager

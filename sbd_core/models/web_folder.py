@@ -16,8 +16,6 @@ from sbd_core.files import sha256
 from sbd_core.models.checkpoint_info import WEB_MANIFEST, object_in
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from sbd_core.models.block_adapter import BlockAdapter
     from sbd_core.models.stored_tensors import Stored
 
@@ -32,7 +30,7 @@ DAMAGED = "export it again"
 
 @dataclass(frozen=True, slots=True)
 class WebFolder:
-    """A folder whose files are all here as they were written. manifest: see write_manifest()."""
+    """A folder whose files are here as export_web() wrote them. manifest: what lies where."""
 
     folder: Path
     manifest: Mapping[str, Any]
@@ -160,6 +158,7 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
 
     The page's scripts make a graph's weights of the same numbers.
     """
+    from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
     from sbd_core.models.quiet import quietly
 
     tensors = {name: stored.tensor() for name, stored in tensors_of(web).items()}
@@ -185,17 +184,9 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
         raise ModelError(
             f"model: {shown(folder)} cannot be read: {one_line(error)}; {DAMAGED}"
         ) from error
-    return model, tokenizer, _adapter_in(web.manifest, tensors)
-
-
-def _adapter_in(
-    manifest: Mapping[str, Any], tensors: Mapping[str, "Tensor"]
-) -> "BlockAdapter | None":
-    from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
-
-    told = manifest["adapter"]
-    if told is None:
-        return None
-    info = BlockAdapterInfo.of(told)
-    mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
-    return BlockAdapter.of(info, {**tensors, "mask_embedding": mask})
+    told, adapter = web.manifest["adapter"], None
+    if told is not None:
+        info = BlockAdapterInfo.of(told)
+        mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
+        adapter = BlockAdapter.of(info, {**tensors, "mask_embedding": mask})
+    return model, tokenizer, adapter

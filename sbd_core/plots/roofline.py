@@ -101,10 +101,16 @@ def slowdown_curve(
         for mode, (colour, dash) in looks.items()
     ]
     if measured:
-        data.append(_measured(measured, measured_name, ink))
+        ratios = {size: measured[size] / measured[1] for size in sorted(measured)}
+        data.append(_mark(ratios, measured_name, ("diamond", 10, ink.sbd)))
     here = point.slowdown(point.block_size, point.kv_length, "corrected")
-    data.append(_star(point.block_size, round(here, 4), "your block", ink))
-    across = {"title": "tokens in the forward pass", "type": "log", **_ticks()}
+    data.append(_mark({point.block_size: here}, "your block", ("star", 16, ink.ntp)))
+    across = {
+        "title": "tokens in the forward pass",
+        "type": "log",
+        "tickvals": list(BLOCK_SIZES),
+        "ticktext": [str(value) for value in BLOCK_SIZES],
+    }
     up = {"title": "time, times one token", "rangemode": "tozero"}
     legend = {"showlegend": True, "legend": LEGEND, "height": 380}
     margin = {"l": 8, "r": 8, "t": 34, "b": 84}
@@ -221,33 +227,18 @@ def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
     }
 
 
-def _measured(times: Mapping[int, float], name: str, ink: Ink) -> dict[str, Any]:
-    sizes = sorted(times)
+def _mark(slowdowns: Mapping[int, float], name: str, look: tuple[str, int, str]) -> dict[str, Any]:
+    """Marks of a symbol, a size and a colour at {tokens: slowdown}."""
+    symbol, size, colour = look
     return {
         "type": "scatter",
         "name": name,
-        "x": sizes,
-        "y": [round(times[size] / times[1], 4) for size in sizes],
+        "x": list(slowdowns),
+        "y": [round(each, 4) for each in slowdowns.values()],
         "mode": "markers",
-        "marker": {"symbol": "diamond", "size": 10, "color": ink.sbd},
-        "hovertemplate": "%{x} tokens: %{y:.2f} times one token, measured<extra></extra>",
+        "marker": {"symbol": symbol, "size": size, "color": colour},
+        "hovertemplate": f"{name}: %{{x}} tokens, %{{y:.3f}} times one token<extra></extra>",
     }
-
-
-def _star(x: float, y: float, words: str, ink: Ink) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "name": words,
-        "x": [x],
-        "y": [y],
-        "mode": "markers",
-        "marker": {"symbol": "star", "size": 16, "color": ink.ntp},
-        "hovertemplate": f"{words}: %{{x}} tokens, %{{y:.3f}} times one token<extra></extra>",
-    }
-
-
-def _ticks() -> dict[str, Any]:
-    return {"tickvals": list(BLOCK_SIZES), "ticktext": [str(value) for value in BLOCK_SIZES]}
 
 
 def _nearest(value: float, values: Any) -> int:

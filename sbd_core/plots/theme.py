@@ -5,7 +5,7 @@ Plotly reads a few tags in any text it shows, so every token text goes through s
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -98,16 +98,14 @@ def percent(probability: float) -> str:
 
 def names(trace: Trace, token_ids: tuple[int, ...], most: int = MAX_HOVERED) -> str:
     """Tokens in a row, safe to show."""
-    return html.escape(token_names(token_ids, trace.tokens, most), quote=False)
+    shown = [token_name(trace.tokens[token_id]) for token_id in token_ids[:most]]
+    rest = len(token_ids) - most
+    return html.escape("  ".join([*shown, f"+{rest}"] if rest > 0 else shown), quote=False)
 
 
 def columns(rows: list[tuple[int, Any, str]]) -> dict[str, list[Any]]:
     """(x, y, text) rows as the arguments of a Plotly trace."""
-    return {
-        "x": [row[0] for row in rows],
-        "y": [row[1] for row in rows],
-        "text": [row[2] for row in rows],
-    }
+    return {name: [row[index] for row in rows] for index, name in enumerate(("x", "y", "text"))}
 
 
 def entropy_ticks() -> dict[str, Any]:
@@ -182,13 +180,6 @@ def _axis(ink: Ink, axis: dict[str, Any]) -> dict[str, Any]:
     return {**lines, **axis, "title": title}
 
 
-def token_names(token_ids: tuple[int, ...], texts: Mapping[int, str], most: int) -> str:
-    """Tokens in a row, at most `most` of them, as token_name() shows each."""
-    names = [token_name(texts[token_id]) for token_id in token_ids[:most]]
-    rest = len(token_ids) - most
-    return "  ".join([*names, f"+{rest}"] if rest > 0 else names)
-
-
 MAX_NAME = 24
 MARKS = {"\n": "⏎", "\r": "␍", "\t": "⇥"}
 
@@ -197,12 +188,9 @@ def token_name(text: str) -> str:
     """A token's text on one line with what cannot be seen as a mark; not yet safe as markup."""
     if not text:
         return "∅"
+    spaces = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
     core = text.strip(" ")
-    if core:
-        before = len(text) - len(text.lstrip(" "))
-        text = "·" * before + core + "·" * (len(text) - before - len(core))
-    else:
-        text = "·" * len(text)
+    text = "·" * spaces[0] + core + "·" * spaces[1] if core else "·" * len(text)
     shown = "".join(_shown(character) for character in text)
     return shown if len(shown) <= MAX_NAME else shown[: MAX_NAME - 1] + "…"
 

@@ -121,12 +121,6 @@ def entropies_at_reveal(trace: Trace) -> list[tuple[int, int, float, int]]:
     return sorted(rows)
 
 
-def num_positions(trace: Trace) -> int:
-    """One past the last position that any forward pass looked at."""
-    ends = [event.block.stop for event in trace.events]
-    return max([trace.num_tokens, *ends])
-
-
 def _logarithm(probability: float) -> float:
     return math.log(probability) if probability > 0 else -math.inf
 
@@ -142,7 +136,9 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
     250,000 cells.
     """
     ink = ink_of(theme)
-    width, height = num_positions(trace), trace.num_forwards
+    # One past the last position that any forward pass looked at.
+    width = max([trace.num_tokens, *(event.block.stop for event in trace.events)])
+    height = trace.num_forwards
     if width * height > MAX_CELLS:
         rule = f"must have at most {MAX_CELLS:,} cells (forward passes x positions)"
         raise ArgumentError("trace", rule, f"{width * height:,}")
@@ -310,7 +306,9 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
     ArgumentError.
     """
     ink = ink_of(theme)
-    rows = sorted(gambles(trace), key=_drawn_gap, reverse=True)[:MAX_ROWS]
+    rows = gambles(trace)
+    rows.sort(key=lambda row: abs(_log10(row.separate) - _log10(row.joint)), reverse=True)
+    del rows[MAX_ROWS:]
     if not rows:
         words = "No forward pass revealed several tokens that were read again."
         note = {"text": words, "showarrow": False, "x": 0.5, "y": 0.5}
@@ -324,20 +322,28 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
     powers = {"tickvals": ticks, "ticktext": [_power(tick, is_cut=is_cut) for tick in ticks]}
     across = {"title": "joint probability", "range": [lowest, 0], **powers}
     height = max(320, 110 + 30 * len(rows))
-    marks = [_gaps(rows, ink), *_marks(trace, rows, ink)]
-    return figure_of(
-        ID, ink, marks, across, _names_of_rows(trace, rows),
-        height=height, showlegend=True, legend=LEGEND,
-    )  # fmt: skip
-
-
-def _gaps(rows: list[Gamble], ink: Ink) -> dict[str, Any]:
-    """A line a forward pass from what it promised to what hindsight gives."""
-    gaps = [end for row in rows for end in (_log10(row.separate), _log10(row.joint), None)]
-    heights = [height for index in range(len(rows)) for height in (index, index, None)]
-    line = {"color": ink.muted, "width": 2}
-    quiet = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
-    return {"type": "scatter", "x": gaps, "y": heights, "line": line, **quiet}
+    up = {
+        "title": "",
+        "tickvals": list(range(len(rows))),
+        "ticktext": [
+            f"{names(trace, row.token_ids, MAX_NAMED)}   <b>forward pass {row.pass_number}</b>"
+            for row in rows
+        ],
+        "range": [len(rows) - 0.5, -0.5],
+        "showgrid": False,
+    }
+    # From what each forward pass promised to what hindsight gives.
+    gaps = {
+        "type": "scatter",
+        "x": [end for row in rows for end in (_log10(row.separate), _log10(row.joint), None)],
+        "y": [height for index in range(len(rows)) for height in (index, index, None)],
+        "line": {"color": ink.muted, "width": 2},
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    marks = [gaps, *_marks(trace, rows, ink)]
+    return figure_of(ID, ink, marks, across, up, height=height, showlegend=True, legend=LEGEND)
 
 
 def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
@@ -362,19 +368,6 @@ def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
     ]
 
 
-def _names_of_rows(trace: Trace, rows: list[Gamble]) -> dict[str, Any]:
-    return {
-        "title": "",
-        "tickvals": list(range(len(rows))),
-        "ticktext": [
-            f"{names(trace, row.token_ids, MAX_NAMED)}   <b>forward pass {row.pass_number}</b>"
-            for row in rows
-        ],
-        "range": [len(rows) - 0.5, -0.5],
-        "showgrid": False,
-    }
-
-
 def _gamble_words(trace: Trace, row: Gamble) -> str:
     times = f"{math.exp(min(abs(row.cost), MAX_NATS)):,.3g}"
     if abs(row.cost) > MAX_NATS:
@@ -395,10 +388,6 @@ def _probability_words(logarithm: float) -> str:
     return percent(math.exp(logarithm)) + (
         " (below the axis, drawn at its end)" if is_below else ""
     )
-
-
-def _drawn_gap(row: Gamble) -> float:
-    return abs(_log10(row.separate) - _log10(row.joint))
 
 
 def _log10(logarithm: float) -> float:
