@@ -50,11 +50,15 @@ def _stub() -> str:
 
 @cache
 def _bundle() -> str:
-    """The bundle's path below Gradio's routes; another content has another one."""
-    file = DIST / "page.js"
-    gr.set_static_paths([file])
-    version = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
-    return f"{static_path(file)}?v={version}"
+    """The path of the page's scripts."""
+    gr.set_static_paths([DIST / "page.js"])
+    return versioned_path(DIST / "page.js")
+
+
+@cache
+def versioned_path(file: Path) -> str:
+    """The path of a static file, which changes with its content."""
+    return f"{static_path(file)}?v={hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
 
 
 def static_path(file: Path) -> str:

@@ -181,7 +181,8 @@ def raced(
         for news in session.traces(forms, client):
             is_due = time.monotonic() - told > SECONDS_BETWEEN_ROWS
             if isinstance(news, Trace):
-                rows.append(race_row(lanes[len(rows)], news))
+                row = {name: getattr(news, name) for name in RACE_IN_LINE if name != "lane"}
+                rows.append({"lane": lanes[len(rows)], **row, "num_ahead": 0})
             elif not is_due:
                 continue
             told = time.monotonic()
@@ -189,19 +190,6 @@ def raced(
             yield [{**RACE_IN_LINE, "num_ahead": num_ahead}] if num_ahead else list(rows)
     except SetBlockDecodingError as error:
         refuse(message_of(error))
-
-
-def race_row(lane: str, trace: Trace) -> dict[str, Any]:
-    """One lane's line in the table of a race."""
-    return {
-        "lane": lane,
-        "text": trace.text,
-        "num_tokens": trace.num_tokens,
-        "num_forwards": trace.num_forwards,
-        "tokens_per_forward": trace.tokens_per_forward,
-        "seconds": trace.seconds,
-        "num_ahead": 0,
-    }
 
 
 def refuse(message: str) -> NoReturn:

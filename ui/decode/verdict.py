@@ -116,18 +116,31 @@ def verdict_on(example: Example, text: str) -> Verdict:
         logger.warning("no verdict: %s", error)
         return Verdict(None, NOT_RUN["sandbox"])
     if example.task == "math":
-        return Verdict(is_right, _sum_words(example.case, text, is_right=is_right))
+        said = ANSWER.findall(text)
+        kind = "right" if is_right else "wrong" if said else "silent"
+        words = SUM_WORDS[kind].format(case=example.case, said=said[-1] if said else "")
+        return Verdict(is_right, words)
     if example.task == "story":
-        return Verdict(is_right, _story_words(example.case, text))
+        fault = fault_of(read_case(example.case), text)
+        words = STORY_WORDS["wrong" if fault else "right"].format(fault=fault)
+        return Verdict(is_right, words)
     if example.task == "sudoku":
-        return Verdict(is_right, _sudoku_words(text, is_right=is_right))
+        are_digits = re.fullmatch(f"[1-4]{{0,{NUM_CELLS}}}", text) is not None
+        full = "broken" if len(text) == NUM_CELLS else "unfinished"
+        kind = "right" if is_right else full if are_digits else "other"
+        return Verdict(is_right, SUDOKU_WORDS[kind].format(count=len(text)))
     return Verdict(is_right, WORDS[example.task][not is_right])
 
 
 def _unknown_verdict(trace: Trace) -> Verdict | None:
     """The verdict on a prompt of no known example: JSON, or a sudoku without a solution."""
     if JSON.search(trace.prompt):
-        return _json_verdict(trace)
+        fenced = FENCED.search(trace.text)
+        try:
+            json.loads(fenced[1] if fenced else trace.text, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            return Verdict(right=False, words=JSON_WORDS[1])
+        return Verdict(right=True, words=JSON_WORDS[0])
     if PUZZLE.search(trace.prompt):
         return Verdict(right=False, words=NO_SOLUTION)
     return Verdict(right=None, words=PARTED_DIGITS) if PARTED.search(trace.prompt) else None
@@ -138,17 +151,12 @@ def _asked_for(prompt: str) -> Example | None:
     puzzle = PUZZLE.search(prompt)
     if puzzle and solutions(puzzle[1]):
         return Example("sudoku", prompt, "", puzzle[1])
-    result = _result_of(prompt)
-    return None if result is None else Example("math", prompt, "", str(result))
-
-
-def _result_of(prompt: str) -> int | None:
-    """The result of the one sum that a prompt asks for, None unless it is a whole number."""
     for frame in FRAMES.every:
         before, after = (re.escape(part) for part in frame.split("{}"))
         asked = re.fullmatch(f"{before}({SUM.pattern}){after}", prompt.strip(), re.IGNORECASE)
         if asked:
-            return _worked_out(asked[1])
+            result = _worked_out(asked[1])
+            return None if result is None else Example("math", prompt, "", str(result))
     return None
 
 
@@ -171,33 +179,6 @@ def _worked_out(expression: str) -> int | None:
         else:
             term //= number
     return total + sign * (term or 0)
-
-
-def _sum_words(case: str, text: str, *, is_right: bool) -> str:
-    said = ANSWER.findall(text)
-    kind = "right" if is_right else "wrong" if said else "silent"
-    return SUM_WORDS[kind].format(case=case, said=said[-1] if said else "")
-
-
-def _sudoku_words(text: str, *, is_right: bool) -> str:
-    are_digits = re.fullmatch(f"[1-4]{{0,{NUM_CELLS}}}", text) is not None
-    full = "broken" if len(text) == NUM_CELLS else "unfinished"
-    kind = "right" if is_right else full if are_digits else "other"
-    return SUDOKU_WORDS[kind].format(count=len(text))
-
-
-def _story_words(case: str, text: str) -> str:
-    fault = fault_of(read_case(case), text)
-    return STORY_WORDS["wrong" if fault else "right"].format(fault=fault)
-
-
-def _json_verdict(trace: Trace) -> Verdict:
-    fenced = FENCED.search(trace.text)
-    try:
-        json.loads(fenced[1] if fenced else trace.text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return Verdict(right=False, words=JSON_WORDS[1])
-    return Verdict(right=True, words=JSON_WORDS[0])
 
 
 def _refuse(literal: str) -> None:

@@ -12,7 +12,7 @@ from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBou
 from ui import recordings
 from ui.assets import view
 from ui.decode.form import MAX_TYPED_CHARACTERS
-from ui.examples import BUNDLED_MODEL, PRESETS, Preset, presets, recording_of
+from ui.examples import BUNDLED_MODEL, PRESETS, presets, recording_of
 from ui.form.engine_choice import engine_value
 from ui.form.measured import Best, best_for
 from ui.hosting.limits import USUAL, Limits
@@ -27,14 +27,12 @@ def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> st
 
     file: of the presets, in assets/.
     """
-    rows = [{"label": item.label, "prompts": prompts_of(item)} for item in presets(file)]
+    rows = []
+    for preset in presets(file):
+        prompts = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
+        prompts.sort(key=lambda row: not row[1])  # those with a recorded run first
+        rows.append({"label": preset.label, "prompts": prompts})
     return wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
-
-
-def prompts_of(preset: Preset) -> list[tuple[str, str]]:
-    """The preset's prompts, each with the name of its recorded run or ""; recorded ones first."""
-    rows = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
-    return sorted(rows, key=lambda row: not row[1])
 
 
 def promise(model_name: str) -> str:
@@ -180,7 +178,17 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
     with gr.Column(elem_id="sbd-advanced"):
         engine = view("engine-choice", of_model.engine)
         if any(offer.lazy.can_draft for offer in models):
-            fields["template"] = _template()
+            fields["template"] = gr.Textbox(
+                label="Answer with blanks",
+                # No underscores here: Gradio reads this text as Markdown.
+                info="optional; three underscores are one token to fill in, a number after them "
+                "says more",
+                placeholder="The answer is ___2.",
+                lines=1,
+                max_lines=5,
+                max_length=MAX_TYPED_CHARACTERS,
+                elem_id="sbd-template-box",
+            )
         fields["system"] = gr.Textbox(
             label="System message",
             placeholder="Answer in one sentence.",
@@ -191,7 +199,16 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
             elem_id="sbd-system-box",
         )
         fields |= _solver_fields(model, start)
-        fields |= _size_fields(model, of_model, limits.max_new_tokens)
+        fields |= {
+            "block_size": gr.Number(
+                of_model.best.block_size or of_model.block_range[1],
+                label="Block size",
+                info=block_size_words(model),
+                precision=0,
+            ),
+            "max_new_tokens": _slider("Longest answer, tokens", 16, limits.max_new_tokens, 128, 16),
+            "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),
+        }
         # `solve` carries {"cells": text}; `reply` makes the value that answers it.
         own_puzzle = view("puzzle", wire_json({"prompt_id": PROMPT_ID}), "solve")
     for name, element_id in FIELD_IDS.items():
@@ -273,39 +290,11 @@ def gamma_words(solver: str) -> str:
     return rule.bound.gamma or EntropyBound.bound.gamma
 
 
-def _template() -> gr.Textbox:
-    return gr.Textbox(
-        label="Answer with blanks",
-        # No underscores here: Gradio reads this text as Markdown.
-        info="optional; three underscores are one token to fill in, a number after them says more",
-        placeholder="The answer is ___2.",
-        lines=1,
-        max_lines=5,
-        max_length=MAX_TYPED_CHARACTERS,
-        elem_id="sbd-template-box",
-    )
-
-
 def block_size_words(model: LazyModel) -> str:
     """The words below the label of the block size."""
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     trained = "trained on" if model.is_trained else "not trained yet, on"
     return f"how many positions are decoded together; {trained} {low} to {high}"
-
-
-def _size_fields(
-    model: LazyModel, of_model: OfModel, max_new_tokens: int
-) -> dict[str, gr.components.Component]:
-    return {
-        "block_size": gr.Number(
-            of_model.best.block_size or of_model.block_range[1],
-            label="Block size",
-            info=block_size_words(model),
-            precision=0,
-        ),
-        "max_new_tokens": _slider("Longest answer, tokens", 16, max_new_tokens, 128, 16),
-        "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),
-    }
 
 
 def _slider(

@@ -3,17 +3,13 @@
 Hands the page's script the addresses of the engine and of the model's export. Knows no tensors.
 """
 
-import hashlib
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
 from sbd_core.hf.web_cache import find_export
-from sbd_core.models.web_folder import WebFolder
 from sbd_core.replay import wire_json
-from ui.assets import DIST, static_path
+from ui.assets import DIST, versioned_path
 from ui.hosting.web_models import address_of
 
 ENGINE = DIST / "engine.js"
@@ -29,21 +25,13 @@ def engine_value(folder: Path | None) -> str:
     folder: where the model lies, None for one that lies in none.
     """
     export = None if folder is None else find_export(folder)
-    return "" if export is None else wire_json(_setting(export))
-
-
-def _setting(export: WebFolder) -> dict[str, Any]:
-    """See Setting in ui/web/in_browser/mount.js."""
+    if export is None:
+        return ""
     gr.set_static_paths([ENGINE, *RUNTIME, *GPU_RUNTIME])
-    return {
+    value = {  # see Setting in ui/web/in_browser/mount.js
         "name": export.name,
-        "script": _versioned(ENGINE),
+        "script": versioned_path(ENGINE),
         "base": address_of(export),
         "bytes": export.manifest["download"],
     }
-
-
-@cache
-def _versioned(file: Path) -> str:
-    """The file's path, which changes with its content."""
-    return f"{static_path(file)}?v={hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
+    return wire_json(value)

@@ -94,6 +94,9 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
     switch, may_manage = parts.switch, limits.may_fetch_model
     fields = parts.form.fields
 
+    def told(offer: Offer) -> str:
+        return untrained_value(offer.lazy, may_name_folder=may_manage)
+
     def value(chosen: str = "") -> str:
         return switch_value(models, chosen, may_manage=may_manage)
 
@@ -112,7 +115,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
             value(offer.name),
             title_of(offer.lazy),
             *_form_values(offer, limits, keeps_settings=keeps_settings),
-            *([] if parts.untrained is None else [_untrained(offer, limits)]),
+            *([] if parts.untrained is None else [told(offer)]),
         )
         offer.lazy.settle()
         yield (gr.skip(), title_of(offer.lazy), *[gr.skip() for _ in outputs[2:]])
@@ -163,7 +166,3 @@ def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[
         best.gamma,
         gr.update(value=best.block_size or shown.block_range[1], info=info),
     ]
-
-
-def _untrained(offer: Offer, limits: Limits) -> str:
-    return untrained_value(offer.lazy, may_name_folder=limits.may_fetch_model)

@@ -53,14 +53,10 @@ def value_of(name: str, text: str) -> Any:
     if name in TEXTS:
         return text
     if name == "pins":
-        return _pins(text)
+        if not PINS.fullmatch(text):
+            raise ArgumentError("pins", "must be offsets and token ids like 3:17,5:99", text)
+        return [[int(number) for number in pair.split(":")] for pair in text.split(",")]
     if WHOLE.fullmatch(text):
         # What no 64 bits hold cannot be sent back to the page.
         return int(text) if abs(int(text)) < 2**63 else float(text)
     return float(text) if DECIMAL.fullmatch(text) else text
-
-
-def _pins(text: str) -> list[list[int]]:
-    if not PINS.fullmatch(text):
-        raise ArgumentError("pins", "must be offsets and token ids like 3:17,5:99", text)
-    return [[int(number) for number in pair.split(":")] for pair in text.split(",")]

@@ -66,13 +66,8 @@ MAX_CONFIG = 100_000
 def _shape(
     hidden: int, wide: int, heads: int, kv_heads: int, num_layers: int, vocabulary: int
 ) -> ModelShape:
-    layer = LayerShape(
-        hidden_size=hidden,
-        feed_forward_size=wide,
-        num_heads=heads,
-        num_kv_heads=kv_heads,
-        head_size=128,
-    )
+    sizes = {"hidden_size": hidden, "feed_forward_size": wide, "num_heads": heads}
+    layer = LayerShape(**sizes, num_kv_heads=kv_heads, head_size=128)
     return ModelShape(
         layer=layer, num_layers=num_layers, vocabulary_size=vocabulary, bytes_per_value=2
     )
@@ -101,17 +96,12 @@ def measured_times() -> Calibrated:
 
 
 @cache
-def machine() -> str:
-    """The machine that was measured, by its processor."""
-    facts = json.loads(BENCH.read_text("utf-8")).get("circumstances", {})
-    return f"{facts.get('processor', 'this machine')}, {facts.get('threads', '?')} thread"
-
-
-@cache
 def devices() -> dict[str, Device]:
     """Every device by its key."""
     here = measured_times().reached(bundled_shape(), "This machine as measured")
-    return {**DEVICES, MEASURED: replace(here, source=f"{here.source} ({machine()})")}
+    facts = json.loads(BENCH.read_text("utf-8")).get("circumstances", {})
+    machine = f"{facts.get('processor', 'this machine')}, {facts.get('threads', '?')} thread"
+    return {**DEVICES, MEASURED: replace(here, source=f"{here.source} ({machine})")}
 
 
 def models() -> dict[str, tuple[str, ModelShape]]:
@@ -167,8 +157,7 @@ TABLE_3_BATCHES = (1, 4, 8, 16)
 
 def cards() -> list[dict[str, str]]:
     """{id, title, words} of each card before anything was answered."""
-    words: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
-    return words
+    return json.loads(WORDS.read_text(encoding="utf-8"))
 
 
 def table_card(
