@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -186,11 +185,8 @@ def _wire(
         yield from shown(visit, form.as_shown(is_chat=is_chat), client_from(request))
 
     def redo(request: gr.Request, visit: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
-        yield from shown(visit, again(data_of(event)), client_from(request))
-
-    def again(wish: Any) -> Form:
-        form = Form.of(wish)
-        return replace(form, model=session.models.known(form.model))
+        form = session.with_known_model(Form.of(data_of(event)))
+        yield from shown(visit, form, client_from(request))
 
     def stopped(visit: Visit) -> tuple[Any, ...]:
         visit.stop()  # cancelling alone frees the model only at the next yield
@@ -264,8 +260,7 @@ def _wire_timing(
     """Let the player have a decode made a few times, for the median of its engine seconds."""
 
     def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
-        form = Form.of(data_of(event))
-        form = replace(form, model=session.models.known(form.model))
+        form = session.with_known_model(Form.of(data_of(event)))
         for news in timings(session, form, client_from(request)):
             yield server_message(timing=news)
 

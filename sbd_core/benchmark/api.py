@@ -111,7 +111,7 @@ def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
         calls["masks"] = lambda count: read(1, count - 1)
     return {
         name: {
-            str(count): round(1000 * median_seconds(lambda: call(count), model.device), 4)  # noqa: B023
+            str(count): round(1000 * median_seconds(partial(call, count), model.device), 4)
             for count in ROWS_OF_PARTS
         }
         for name, call in calls.items()
@@ -232,13 +232,11 @@ def _methods(
 ) -> tuple[list[Method], dict[str, float]]:
     """Every method, the baseline first, and the baseline's seconds by its number of threads."""
     most = workload.max_new_tokens
-    methods = by_transformers(model, most, more.assistant)
-    others = []
-    if more.gguf is not None:
-        others.append(by_llama_cpp(model, more.gguf, most, torch.get_num_threads()))
+    methods, threads = by_transformers(model, most, more.assistant), torch.get_num_threads()
     [example] = held_out(next(iter(TASKS)), 1, workload.seed)
     methods, seconds = _at_best_threads(methods, model.encode(example.prompt, is_raw=False))
-    methods += others
+    if more.gguf is not None:
+        methods.append(by_llama_cpp(model, more.gguf, most, threads))
     configs = ours(model, most)
     for dtype, twin in twins.items():
         named = {f"{dtype} {name}".strip(): config for name, config in configs.items()}

@@ -38,7 +38,12 @@ def text(result: Mapping[str, Any]) -> str:
     named = ["", "tokens/s", "tokens/forward", "rows/forward", "assistant's forwards"]
     lines = [*_table([head, *times]), "", *_table([[*named, "right", "as generate()"], *counts])]
     if forwards := result["forwards"]:
-        lines += ["", *_table(_forwards("milliseconds (slowdown)", forwards))]
+        lengths = next(iter(forwards.values()))
+        table = [["milliseconds (slowdown)", *(f"{count} rows" for count in lengths)]]
+        for cached, cells in forwards.items():
+            shown = (f"{c['milliseconds']:.2f} ({c['slowdown']:.2f})" for c in cells.values())
+            table.append([f"{cached} cached", *shown])
+        lines += ["", *_table(table)]
     for dtype, parts in result.get("parts_by_dtype", {}).items():
         lengths = [f"{count} rows" for count in parts["causal rows"]]
         table = [[f"milliseconds, {dtype}", *lengths]]
@@ -63,15 +68,6 @@ def over_ntp(rows: Mapping[str, Any], name: str) -> str:
     )
     ntp = None if prefix is None else rows.get(f"{prefix}ntp")
     return "" if ntp is None else f"{rows[name]['mean_ratio'] / ntp['mean_ratio']:.2f}"
-
-
-def _forwards(name: str, forwards: Mapping[str, Any]) -> list[list[str]]:
-    rows = [
-        [f"{cached} cached"]
-        + [f"{cell['milliseconds']:.2f} ({cell['slowdown']:.2f})" for cell in cells.values()]
-        for cached, cells in forwards.items()
-    ]
-    return [[name, *(f"{count} rows" for count in next(iter(forwards.values())))], *rows]
 
 
 def _table(rows: list[list[str]]) -> list[str]:

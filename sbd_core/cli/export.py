@@ -34,16 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Export, and say what was written. Raises our errors."""
-    done = _exported(arguments)
+    from sbd_core.hf.hub import export_hub
+    from sbd_core.hf.web import export_web
+
+    done: HubFolder | WebExport
+    if arguments.place == "web":
+        done = export_web(arguments.model, arguments.out, dtype=arguments.dtype)
+    else:
+        done = export_hub(arguments.model, arguments.out, has_web=arguments.web)
     print(done)
     return asdict(done)
-
-
-def _exported(arguments: argparse.Namespace) -> "HubFolder | WebExport":
-    if arguments.place == "web":
-        from sbd_core.hf.web import export_web
-
-        return export_web(arguments.model, arguments.out, dtype=arguments.dtype)
-    from sbd_core.hf.hub import export_hub
-
-    return export_hub(arguments.model, arguments.out, has_web=arguments.web)

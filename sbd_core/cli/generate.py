@@ -75,7 +75,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
     if arguments.json:
-        return _result(trace)
+        cost = None if trace.costs is None else total_cost(trace.costs)  # of an unknown shape
+        return {
+            "text": trace.text,
+            "token_ids": list(trace.token_ids),
+            "num_tokens": trace.num_tokens,
+            "num_forwards": trace.num_forwards,
+            "seconds": round(trace.seconds, 6),
+            **{name: getattr(cost, name, None) for name in ("rows", "flops", "bytes_read")},
+        }
     print(
         f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
         f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s, {where}]",
@@ -135,19 +143,6 @@ def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterato
     yield model.decode(token_ids).removeprefix(given)
 
 
-def _result(trace: "Trace") -> dict[str, Any]:
-    """The object that --json prints; rows, operations and bytes are null for an unknown shape."""
-    cost = None if trace.costs is None else total_cost(trace.costs)
-    return {
-        "text": trace.text,
-        "token_ids": list(trace.token_ids),
-        "num_tokens": trace.num_tokens,
-        "num_forwards": trace.num_forwards,
-        "seconds": round(trace.seconds, 6),
-        **{name: getattr(cost, name, None) for name in ("rows", "flops", "bytes_read")},
-    }
-
-
 def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
     """Answer and count. Raises our errors."""
     if arguments.out is None:
@@ -158,6 +153,11 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
     from sbd_core.decoding.prompt_files import answer_prompts, read_prompts
     from sbd_core.shared_work import Share
 
+    def report(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            end = "\n" if done == of else ""
+            print(f"\r{done} of {of} prompts", end=end, file=sys.stderr, flush=True)
+
     prompts, share = read_prompts("prompts", arguments.prompts), Share.of_environment()
     done = answer_prompts(
         decoding_flags.load_model(arguments, share.device(arguments.device)),
@@ -166,7 +166,7 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
         arguments.out,
         batch_size=batch_size,
         share=share,
-        report=_report if sys.stderr.isatty() else lambda done, of: None,
+        report=report,
     )
     if done is None:
         return None
@@ -179,7 +179,3 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
         file=sys.stderr,
     )
     return None
-
-
-def _report(done: int, of: int) -> None:
-    print(f"\r{done} of {of} prompts", end="\n" if done == of else "", file=sys.stderr, flush=True)

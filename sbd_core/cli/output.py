@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
 LOSSLESS = ("strict", "surrogateescape")
 """Error handlers that fail on a character that the encoding lacks."""
@@ -26,21 +27,18 @@ def with_output(command: Callable[[], int]) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        _give_up_stdout()
+        _discard(sys.stdout)
         return 0
     except OSError as error:
-        _give_up_stdout()
-        _complain(f"error: the output cannot be written: {error}")
+        _discard(sys.stdout)
+        try:
+            text = f"error: the output cannot be written: {error}"
+            print(text, file=sys.stderr, flush=True)
+        except OSError:
+            _discard(sys.stderr)
         return 2
 
 
-def _give_up_stdout() -> None:
-    """Discard what is still buffered."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _complain(text: str) -> None:
-    try:
-        print(text, file=sys.stderr, flush=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+def _discard(stream: TextIO) -> None:
+    """Discard what is still buffered, and all that comes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

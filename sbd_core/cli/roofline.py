@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sbd_core.errors import ArgumentError
-from sbd_core.roofline import DEVICES, Calibrated, LayerShape, Mode, slowdown, speedup
+from sbd_core.roofline import DEVICES, Calibrated, Mode, slowdown, speedup
 
 HELP = "cost of a forward pass over a block: the paper's Sec. 4, corrected, or from measured times"
 
@@ -27,7 +27,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Print every mode. Raises ArgumentError."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
-    device, shape = DEVICES[arguments.device], _shape(arguments.model)
+    device, shape = DEVICES[arguments.device], None  # the paper's
+    if arguments.model is not None:
+        from sbd_core.models.checkpoint_info import read_shape
+
+        shape = read_shape(arguments.model)
     block, length, batch = arguments.block_size, arguments.kv_length, arguments.batch_size
     gain = arguments.nfe_speedup
     rows = {
@@ -53,12 +57,3 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         kind = "measured" if mode == "calibrated" else "theory"
         print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {faster:.3f}x ({kind})")
     return result
-
-
-def _shape(model: str | None) -> LayerShape | None:
-    """The shape of a model's config; None, which is the paper's, without a model."""
-    if model is None:
-        return None
-    from sbd_core.models.checkpoint_info import read_shape
-
-    return read_shape(model)

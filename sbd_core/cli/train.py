@@ -11,7 +11,6 @@ from sbd_core.models.model_config import BlockSettings
 
 if TYPE_CHECKING:
     from sbd_core.training.recipe import Recipe
-    from sbd_core.training.step import RunSettings
 
 HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline"
 
@@ -107,6 +106,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
     from sbd_core.training.recipe import read_recipe
+    from sbd_core.training.step import RunSettings
     from sbd_core.training.train import train
 
     saving = {
@@ -114,17 +114,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
         for name in ("save_every", "save_minutes")
         if (value := getattr(arguments, name)) is not None
     }
-    recipe = read_recipe(arguments.stage, arguments.recipe, changes)
-    train(recipe, arguments.init, arguments.out, settings=_settings(arguments), **saving)
-    if Share.of_environment().rank:
-        return None
-    return {"out": str(arguments.out), **read_metrics(state_folder(arguments.out))[-1]}
-
-
-def _settings(arguments: argparse.Namespace) -> "RunSettings":
-    from sbd_core.training.step import RunSettings
-
-    return RunSettings(
+    settings = RunSettings(
         is_compiled=arguments.compile,
         precision=arguments.precision,
         attention=arguments.attention,
@@ -132,6 +122,11 @@ def _settings(arguments: argparse.Namespace) -> "RunSettings":
         is_checkpointed=arguments.gradient_checkpointing,
         num_parts=arguments.accumulate,
     )
+    recipe = read_recipe(arguments.stage, arguments.recipe, changes)
+    train(recipe, arguments.init, arguments.out, settings=settings, **saving)
+    if Share.of_environment().rank:
+        return None
+    return {"out": str(arguments.out), **read_metrics(state_folder(arguments.out))[-1]}
 
 
 def _check_finetuning(arguments: argparse.Namespace) -> None:

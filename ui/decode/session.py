@@ -99,6 +99,10 @@ class Session:
         """
         return self.models.wanted(name).result()
 
+    def with_known_model(self, form: Form) -> Form:
+        """The form for the page's first model where it names none that is here."""
+        return replace(form, model=self.models.known(form.model))
+
     def while_loading(self, name: object = "") -> Iterator[Update]:
         """Yield news while a model is being loaded, none if it is loaded. Raises our errors.
 
@@ -107,10 +111,6 @@ class Session:
         lazy = self.models.wanted(name)
         while not lazy.wait(SECONDS_BETWEEN_LOOKS):
             yield Update(message=LOADING_TEXT)
-
-    def check(self, form: Form) -> None:
-        """Raise the error that a decode of the form would raise; waits for the model."""
-        self.open(form)
 
     def decode(
         self,

@@ -1,7 +1,6 @@
 """Runs the decode or comparison that the page's address asks for when it is opened."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -36,7 +35,12 @@ def linked_run(
         if permalink.LANES in query:
             yield from _compare(session, query, fields, client)
         elif permalink.is_link(query) and (flag == KEPT or "engine" in query):
-            yield _outputs(fields, values=_fields_of(session, query, fields))
+            try:
+                form = session.with_known_model(permalink.form_of(query))
+                values = {name: getattr(form, name) for name in fields}
+            except SetBlockDecodingError:
+                values = _prompt_of(query)
+            yield _outputs(fields, values=values)
         elif permalink.is_link(query):
             yield from _decode(session, lambda form: shown(visit, form, client), query, fields)
         else:
@@ -53,11 +57,10 @@ def _decode(
 ) -> Updates:
     speaker = Speaker()
     try:
-        form = permalink.form_of(query)
-        form = replace(form, model=session.models.known(form.model))
+        form = session.with_known_model(permalink.form_of(query))
         for wait in session.while_loading(form.model):
             yield _outputs(fields, (gr.skip(), speaker.say(wait.message), gr.skip(), gr.skip()))
-        session.check(form)
+        session.open(form)  # raises what its decode would raise
     except SetBlockDecodingError as error:
         words = f"This link cannot be decoded: {message_of(error)}"
         news = (gr.skip(), speaker.say(words, is_error=True), gr.skip(), gr.skip())
@@ -74,12 +77,11 @@ def _compare(
 ) -> Updates:
     lanes = query[permalink.LANES].split(",")
     try:
-        form = permalink.form_of(query)
-        form = replace(form, model=session.models.known(form.model))
+        form = session.with_known_model(permalink.form_of(query))
         for update in session.while_loading(form.model):
             yield _outputs(fields, lanes=told(Speaker(), update, lanes))
         for each in forms_of(lanes, form).values():
-            session.check(each)
+            session.open(each)
     except SetBlockDecodingError as error:
         words = f"This link cannot be compared: {message_of(error)}"
         refusal = Update(message=words, is_error=True, is_running=False)
@@ -91,16 +93,6 @@ def _compare(
     for news in compared(session, lanes, form, client, is_linked=True):
         yield _outputs(fields, lanes=news, values=values)
         values = {}
-
-
-def _fields_of(session: Session, query: Mapping[str, str], fields: Sequence[str]) -> dict[str, Any]:
-    """The form's settings in a link, as far as they can be read."""
-    try:
-        form = permalink.form_of(query)
-        form = replace(form, model=session.models.known(form.model))
-    except SetBlockDecodingError:
-        return _prompt_of(query)
-    return {name: getattr(form, name) for name in fields}
 
 
 def _prompt_of(query: Mapping[str, str]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Compares: up to four ways to decode one prompt take turns, and the page draws their lines."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -61,8 +60,7 @@ def wire_compare(
 
     def started(request: gr.Request, event: gr.EventData) -> Iterator[str]:
         wish = data_of(event)
-        form = Form.of(wish.get("form"))
-        form = replace(form, model=session.models.known(form.model))
+        form = session.with_known_model(Form.of(wish.get("form")))
         yield from compared(session, wish.get("lanes"), form, client_of(request))
 
     def halted() -> str:

@@ -25,7 +25,7 @@ def test_a_public_page_refuses_what_is_longer_and_the_usual_one_takes_it(form, s
     [news] = list(Session(model, is_public=True).decode(form))
     assert news.is_error
     assert news.message.startswith(sentence)
-    Session(model).check(form)
+    Session(model).open(form)
 
 
 def test_a_prompt_beyond_the_reach_of_the_model_is_named_once() -> None:

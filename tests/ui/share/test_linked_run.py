@@ -27,7 +27,7 @@ def test_every_number_of_a_link_can_be_sent_back(value):
         form = form_of({"prompt": "x", "strategy": "ntp", name: value})
         orjson.dumps([getattr(form, field) for field in FIELDS.values()])
         with contextlib.suppress(SetBlockDecodingError):
-            session.check(form)
+            session.open(form)
 
 
 def test_a_block_of_any_size_in_a_link_is_refused_whatever_the_strategy():
@@ -35,7 +35,7 @@ def test_a_block_of_any_size_in_a_link_is_refused_whatever_the_strategy():
         for block in ("65", "100000", "9" * 20, "9" * 400):
             form = form_of({"prompt": "x", "strategy": strategy, "block": block})
             with pytest.raises(SetBlockDecodingError, match="block_size"):
-                Session(story_model()).check(form)
+                Session(story_model()).open(form)
 
 
 FORM_FIELDS = ["prompt", *FIELD_IDS]
