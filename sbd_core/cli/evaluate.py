@@ -12,9 +12,8 @@ from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.files import require_writable, write_bytes, write_text
 
 if TYPE_CHECKING:
-    from sbd_core.evaluation import Evaluation, Sample
+    from sbd_core.evaluation import Evaluation
     from sbd_core.evaluation.requests import RequestSet
-    from sbd_core.evaluation.runners import ModelSet
     from sbd_core.evaluation.tables import Comparison, PaperTable
     from sbd_core.shared_work import Journal
 
@@ -181,10 +180,12 @@ def _evaluated(
     arguments: argparse.Namespace, config: DecodeConfig
 ) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
     """The results, and the journal of processes that shared the work."""
+    from sbd_core.decoding.api import resolve_defaults
     from sbd_core.evaluation import Sample
-    from sbd_core.evaluation.api import MODEL
-    from sbd_core.evaluation.runners import ModelSet
-    from sbd_core.evaluation.tables import BASELINE, compare, paper_table
+    from sbd_core.evaluation.api import MODEL, evaluate_rows
+    from sbd_core.evaluation.runners import LocalRunner, ModelSet, SharedRunner, journal_of
+    from sbd_core.evaluation.tables import BASELINE, compare, paper_table, sweep_configs
+    from sbd_core.models.threads import choose_threads
     from sbd_core.shared_work import Share
     from sbd_core.tasks import TASKS
 
@@ -195,8 +196,8 @@ def _evaluated(
         split=arguments.split,
         batch_size=arguments.batch_size,
     )
-    loading = {name: getattr(arguments, name) for name in ("device", "dtype")}
-    loading["device"] = Share.of_environment().device(arguments.device)
+    share = Share.of_environment()
+    loading = {"device": share.device(arguments.device), "dtype": arguments.dtype}
     if arguments.compare:
         return compare(arguments.compare, config, sample, arguments.processes, **loading), None
     sources = {MODEL: arguments.model}
@@ -205,25 +206,12 @@ def _evaluated(
     models = ModelSet(sources, **loading)
     if arguments.table:
         return paper_table(models, config, sample, arguments.processes), None
-    return _of_one_model(arguments, config, models, sample)
-
-
-def _of_one_model(
-    arguments: argparse.Namespace, config: DecodeConfig, models: "ModelSet", sample: "Sample"
-) -> "tuple[Evaluation, Journal | None]":
-    """Rows of one model, shared with other processes if there are any and --out says where."""
-    from sbd_core.decoding.api import resolve_defaults
-    from sbd_core.evaluation import tables
-    from sbd_core.evaluation.api import MODEL, evaluate_rows
-    from sbd_core.evaluation.runners import LocalRunner, SharedRunner, journal_of
-    from sbd_core.models.threads import choose_threads
-    from sbd_core.shared_work import Share
-
-    model, share = models[MODEL], Share.of_environment()
+    # Rows of one model, shared with other processes if there are any and --out says where.
+    model = models[MODEL]
     config = resolve_defaults(model, config)
     configs = {str(config.strategy): config}
     if arguments.sweep:
-        configs = tables.sweep_configs(config)
+        configs = sweep_configs(config)
     rows = {row: (MODEL, one) for row, one in configs.items()}
     if arguments.out is not None:
         journal = journal_of(model, configs, sample, arguments.out, share.rank)

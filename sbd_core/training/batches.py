@@ -225,17 +225,7 @@ class BatchBuilder:
         self._tokenizer = tokenizer
         self._process_index = process_index
         self._num_processes = num_processes
-        self._stream = ExampleStream(recipe, tokenizer, limits)
-
-    @property
-    def notes(self) -> list[str]:
-        """See ExampleStream."""
-        return self._stream.notes
-
-    @property
-    def row_tokens(self) -> int:
-        """See ExampleStream."""
-        return self._stream.row_tokens
+        self.stream = ExampleStream(recipe, tokenizer, limits)
 
     def batch(self, step: int) -> Batch:
         """The batch of a step.
@@ -244,7 +234,7 @@ class BatchBuilder:
         processes, so each divides by the mean weight of a share.
         """
         recipe = self._recipe
-        pairs = self._stream.draw(step)
+        pairs = self.stream.draw(step)
         clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
         ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
         own = range(self._process_index, len(pairs), self._num_processes)
@@ -253,7 +243,7 @@ class BatchBuilder:
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._masked(sequences, nums_prompt, own, step)
         padding = padding_id(self._tokenizer)
-        packed = pack(sequences, self.row_tokens, padding, self._min_rows)
+        packed = pack(sequences, self.stream.row_tokens, padding, self._min_rows)
         return Batch(packed, ntp_weight)
 
     def _masked(

@@ -150,7 +150,11 @@ class ExampleStream:
             reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
             skipped.add(reason, record.where)
             return []
-        opening = text_opening(self._tokenizer)
+        # An empty turn, else the start token if any.
+        start = self._tokenizer.bos_token_id
+        opening = [] if start is None else [start]
+        if writes_own_turns(self._tokenizer):
+            opening = self._tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
         ids = [*encode_plain(self._tokenizer, record.answer), self._tokenizer.eos_token_id]
         if not _can_read(self._tokenizer, ids, self._limits, record, skipped):
             return []
@@ -178,13 +182,6 @@ class ExampleStream:
 
     def _fits(self, pair: Pair) -> bool:
         return self._needed(*pair) <= self._recipe.row_tokens
-
-
-def text_opening(tokenizer: Any) -> list[int]:
-    """Tokens before a text without a prompt: an empty turn, else the start token if any."""
-    if writes_own_turns(tokenizer):
-        return list(tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"]))
-    return [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
 
 
 def encode_example(tokenizer: Any, example: Example) -> Pair:

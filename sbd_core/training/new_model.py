@@ -73,26 +73,21 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
         rule = f"must be a multiple of twice num_heads ({recipe.num_heads})"
         raise ArgumentError("hidden_size", rule, recipe.hidden_size)
     require_integer("max_positions", recipe.max_positions, recipe.row_tokens)
-    tokenizer = _tokenizer_of(recipe.tokenizer) if recipe.tokenizer else _new_tokenizer(recipe)
+    if recipe.tokenizer:
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(recipe.tokenizer, local_files_only=True)
+        except (OSError, ValueError) as error:
+            rule = "must be a folder with a tokenizer"
+            raise ArgumentError("tokenizer", rule, recipe.tokenizer) from error
+    else:
+        sources = [read_source(source, Skipped(source)) for source in recipe.data]
+        drawn = islice(mixed(recipe.seed, recipe.tasks, sources), recipe.tokenizer_examples)
+        texts = (f"{example.prompt}\n{example.answer}" for example in drawn)
+        tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
     config = new_config(recipe, len(tokenizer))
     config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id
     torch.manual_seed(recipe.seed)
     return LlamaForCausalLM(config), tokenizer
-
-
-def _new_tokenizer(recipe: Recipe) -> PreTrainedTokenizerBase:
-    sources = [read_source(source, Skipped(source)) for source in recipe.data]
-    drawn = mixed(recipe.seed, recipe.tasks, sources)
-    stream = islice(drawn, recipe.tokenizer_examples)
-    texts = (f"{example.prompt}\n{example.answer}" for example in stream)
-    return train_tokenizer(texts, recipe.vocabulary_size)
-
-
-def _tokenizer_of(folder: str) -> PreTrainedTokenizerBase:
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise ArgumentError("tokenizer", "must be a folder with a tokenizer", folder) from error
 
 
 def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:

@@ -81,14 +81,14 @@ class Recipe:
             raise ArgumentError("stage", f"must be one of {', '.join(STAGES)}", self.stage)
         if self.optimizer not in ("adamw", "muon"):
             raise ArgumentError("optimizer", "must be one of adamw, muon", self.optimizer)
-        for name in ("steps", "batch_size", "row_tokens", "vocabulary_size", "tokenizer_examples"):
-            require_integer(name, getattr(self, name), 1)
-        for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
-            require_integer(name, getattr(self, name), 1)
-        for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "seed"):
-            require_integer(name, getattr(self, name), 0)
-        require_integer("lora_rank", self.lora_rank, 0)
-        require_integer("min_block_size", self.min_block_size, 1)
+        least_of = {
+            1: "steps batch_size row_tokens vocabulary_size tokenizer_examples hidden_size "
+            "num_layers num_heads feed_forward_size min_block_size",
+            0: "warmup_steps decay_steps paper_loss_steps seed lora_rank",
+        }
+        for least, names in least_of.items():
+            for name in names.split():
+                require_integer(name, getattr(self, name), least)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
         for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes", "lora_alpha"):
             require_number(name, getattr(self, name), 0)
@@ -119,18 +119,16 @@ class Recipe:
         """The recipe of step `step` (from 0): the paper's loss in the first paper_loss_steps."""
         return self if step >= self.paper_loss_steps else self._papers
 
-    def is_falling(self, step: int, seconds: float) -> bool:
-        """Whether the fall of the rate had a part in the first `step` steps, of `seconds`."""
-        if self.minutes:
-            return seconds > 60 * self.minutes * (1 - self.decay_ratio)
-        return step > self.steps - self.decay_steps
-
     def past(self, step: int, seconds: float = 0.0) -> "Recipe":
         """The settings that the first `step` steps used; equal for recipes that agree so far."""
         past = self if step > self.paper_loss_steps else self._papers
         if past == past._papers:
             past = replace(past, paper_loss_steps=0)
-        if not self.is_falling(step, seconds):
+        # Whether the fall of the rate had a part in these steps.
+        is_falling = step > self.steps - self.decay_steps
+        if self.minutes:
+            is_falling = seconds > 60 * self.minutes * (1 - self.decay_ratio)
+        if not is_falling:
             past = replace(past, steps=max(step, 1), decay_steps=0, minutes=0.0)
         return past
 

@@ -257,15 +257,15 @@ class Run(Loop):
         limits = ModelLimits.of(self._model)
         self._builder = BatchBuilder(recipe, self._tokenizer, *process, settings.num_parts, limits)
         if self.is_main:
-            for note in self._builder.notes:
+            for note in self._builder.stream.notes:
                 print(f"note: {note}", file=sys.stderr)
-            if (length := self._builder.row_tokens) < recipe.row_tokens:
+            if (length := self._builder.stream.row_tokens) < recipe.row_tokens:
                 most = f"--row-tokens allows {recipe.row_tokens}"
                 print(f"rows of {length} tokens hold the longest text ({most})", file=sys.stderr)
         self._runner.module.train()
         precision = None if saved is None else saved.precision
         self._runner.choose_precision(precision, lambda: self._builder.batch(self.step))
-        self.seconds = self._agreed_seconds()
+        self.seconds = self._mean([self._elapsed()])[0]
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
         """Load the model to train: the state's, `init`'s or a new one."""
@@ -340,7 +340,11 @@ class Run(Loop):
         if not math.isfinite(line["loss"]):
             raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
         self._durations.append(time.perf_counter() - began)
-        self._check_time(self._durations)
+        # Once the minutes turn out to be too few for the warm-up, it is said.
+        is_known = len(self._durations) == STEPS_BEFORE_ESTIMATE
+        if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
+            least = min(self._durations)
+            require_enough_minutes(self.recipe, self.step, self.seconds, least)
         return line, is_over
 
     def words(self, line: Mapping[str, Any]) -> str:
@@ -363,7 +367,13 @@ class Run(Loop):
             began_from, tokenizer = self._began_from, self._tokenizer
             write_state(self.state_folder, state, self.recipe, began_from, model, tokenizer)
             past = self.recipe.past(self.step, self.seconds)
-            made = self._made() if self.is_done else past
+            made = past
+            if self.is_done:  # the whole run's, with the steps that its minutes sufficed for
+                made = self.recipe
+                later = self.metrics[made.warmup_steps :]
+                falling = sum(line["learning_rate"] < made.learning_rate for line in later)
+                if made.minutes:
+                    made = replace(made, steps=self.step, decay_steps=falling)
             export(model, tokenizer, made, self.out)
         self.accelerator.wait_for_everyone()
 
@@ -376,15 +386,6 @@ class Run(Loop):
         whole.load_state_dict(own)
         whole.generation_config = self._model.generation_config
         return whole
-
-    def _made(self) -> Recipe:
-        """The recipe of the whole run, with the steps that its minutes sufficed for."""
-        recipe = self.recipe
-        if not recipe.minutes:
-            return recipe
-        later = self.metrics[recipe.warmup_steps :]
-        falling = sum(line["learning_rate"] < recipe.learning_rate for line in later)
-        return replace(recipe, steps=self.step, decay_steps=falling)
 
     def _measured(
         self, loss: Loss, batch: Batch, waited: float, rate: float, began: float, wish: StopWish
@@ -413,15 +414,6 @@ class Run(Loop):
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
-
-    def _agreed_seconds(self) -> float:
-        return self._mean([self._elapsed()])[0]
-
-    def _check_time(self, durations: list[float]) -> None:
-        """Raise ArgumentError once the minutes turn out to be too few for the warm-up."""
-        is_known = len(durations) == STEPS_BEFORE_ESTIMATE
-        if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
-            require_enough_minutes(self.recipe, self.step, self.seconds, min(durations))
 
     def _restore(self) -> State:
         state = read_state(self.state_folder, self.recipe, self._began_from)

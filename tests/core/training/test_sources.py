@@ -236,7 +236,7 @@ def test_rows_are_as_long_as_the_longest_text_needs_and_never_longer_than_asked(
         answers = ["7", "7" * num_words]
         file.write_text("\n".join(json.dumps({"prompt": "a", "answer": a}) for a in answers))
         builder = BatchBuilder(recipe, tokenizer)
-        assert builder.row_tokens == length
+        assert builder.stream.row_tokens == length
         assert all(builder.batch(step).packed.token_ids.shape[1] == length for step in range(4))
 
 
