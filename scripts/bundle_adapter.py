@@ -37,6 +37,7 @@ from sbd_core.models.threads import choose_threads
 from ui.form.measured import ADAPTER_BLOCK_SIZE
 
 PROMPTS = ASSETS / "presets-english.json"
+CARD = Path(__file__).with_name("adapter_card.md")
 MOST_BYTES = 45_000_000
 """Most bytes of all files: each copy stays in the repository's history."""
 MOST_BYTES_OF_FILE = 10_000_000
@@ -66,7 +67,12 @@ def bundle(
     with TemporaryDirectory() as place:
         folder = Path(place)
         write_block_adapter(adapter, folder)
-        require_small(folder)
+        sizes = [file.stat().st_size for file in folder.iterdir()]
+        if max(sizes) > MOST_BYTES_OF_FILE or sum(sizes) > MOST_BYTES:
+            raise ModelError(
+                f"adapter: {sum(sizes) / 1e6:.0f} MB must be at most {MOST_BYTES / 1e6:.0f}, and "
+                f"each file {MOST_BYTES_OF_FILE / 1e6:.0f}: train it with a smaller --rank"
+            )
         numbers = measured_here(folder, prompts or page_prompts(NUM_PROMPTS), max_new_tokens)
         (folder / "README.md").write_text(card(target.name, adapter, numbers), encoding="utf-8")
 
@@ -96,17 +102,6 @@ def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
             new |= {name: (down.clone(), b) for name, b in zip(names, ups, strict=True)}
         layers.append(new)
     return replace(adapter, info=replace(adapter.info, rank=rank), layers=tuple(layers))
-
-
-def require_small(folder: Path) -> None:
-    """Raise ModelError for files that are too large for the repository."""
-    sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
-    large = [name for name, size in sizes.items() if size > MOST_BYTES_OF_FILE]
-    if large or sum(sizes.values()) > MOST_BYTES:
-        raise ModelError(
-            f"adapter: {sum(sizes.values()) / 1e6:.0f} MB must be at most {MOST_BYTES / 1e6:.0f}, "
-            f"and each file {MOST_BYTES_OF_FILE / 1e6:.0f}: train it with a smaller --rank"
-        )
 
 
 def measured_here(folder: Path, prompts: Sequence[str], max_new_tokens: int) -> str:
@@ -140,54 +135,19 @@ def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
     source = BASES.get(info.base)
     original = source.original if source else info.base
     licence = source.licence if source else "other"
-    count = sum(tensor.numel() for tensor in adapter.tensors().values())
     low, high = info.block_range
-    return f"""---
-base_model: {original}
-license: {licence.lower()}
-library_name: sbd-core
-pipeline_tag: text-generation
-tags:
-  - set-block-decoding
-  - masked-prediction
-  - adapter
-language:
-  - en
----
-
-# {name}
-
-Set Block Decoding (Gat et al. 2025, arXiv 2509.04185) for [{original}](https://huggingface.co/{original}),
-whose weights stay as they are. This folder holds what training added; the base is fetched once.
-
-```python
-import sbd_core
-
-model = sbd_core.load("{name}")  # after: sbd fetch
-config = sbd_core.DecodeConfig(strategy="verify")
-print(sbd_core.generate(model, "Why is the sky blue?", config).text)
-```
-
-**What it adds.** {count / 1e6:.1f} million numbers: a low-rank product of rank {info.rank}
-beside each linear layer (gated LoRA, Samragh et al. 2025, arXiv 2507.11851), the embedding of the
-mask, and a sampler head, by which a draft's next token follows from the one before it. Only the
-rows of a block read them. Next-token prediction, the KV cache and what `verify` checks by are the
-base's own, so `verify` answers in the base's words. The paper itself fine-tunes all weights and
-adds none. Block sizes {low} to {high}.
-
-**Training.** {training_of(info)}
-
-**On a CPU** it is loaded in {info.cpu_dtype} unless `dtype` says otherwise. It decodes with a
-repetition penalty of {info.repetition_penalty:g}, as its training text was written.
-
-**Numbers.** {numbers}
-
-**Limits.** Those of a small base model: English, short answers, facts and arithmetic that are often
-wrong, no safety training beyond the base's.
-
-**Attribution.** The base is {original} by Hugging Face ({licence}); this adapter has the same
-licence.
-"""
+    return CARD.read_text("utf-8").format(
+        name=name,
+        original=original,
+        licence=licence,
+        license=licence.lower(),
+        millions=sum(tensor.numel() for tensor in adapter.tensors().values()) / 1e6,
+        low=low,
+        high=high,
+        info=info,
+        training=training_of(info),
+        numbers=numbers,
+    )
 
 
 def training_of(info: BlockAdapterInfo) -> str:

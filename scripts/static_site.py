@@ -52,30 +52,8 @@ MARKER = "sbd-site.json"
 CARD_COPY = "model-card.md"
 PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
 """Picture that scripts/take_pictures.py takes."""
-SPACE = f"""---
-title: Set Block Decoding
-emoji: 🧩
-colorFrom: blue
-colorTo: yellow
-sdk: static
-pinned: false
-license: apache-2.0
-custom_headers:
-  cross-origin-embedder-policy: require-corp
-  cross-origin-opener-policy: same-origin
-  cross-origin-resource-policy: cross-origin
----
-
-# Set Block Decoding, in your browser
-
-Many tokens per forward pass from small models. This folder is the whole demo: page, engine,
-models and recorded runs. Everything is decoded in the browser that opens it; no server computes.
-After the first visit it works without a network.
-
-![A run that the browser decoded, with no server behind it]({PICTURE.name})
-
-Written by `python -m scripts.static_site` of the repository.
-"""
+SPACE = Path(__file__).with_name("site_readme.md")
+"""README of a static Space."""
 
 
 def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
@@ -93,11 +71,14 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
         for name in export.names:
             copy(export.folder / name, out / base_of(export) / name)
     for recording in recordings.gallery():
-        write(out / "gallery" / f"{recording.name}.json", wire_json(recording_data(recording)))
+        traces = recordings.gallery_traces(recording.name)
+        lines = replay(RUN_ID, traces, about=recording.sentence)
+        data = {"lines": lines, "settings": settings_of(next(iter(traces.values())))}
+        write(out / "gallery" / f"{recording.name}.json", wire_json(data))
     write(out / "index.html", page_html(exports))
     copy(PICTURE, out / PICTURE.name)
     copy(CARD, out / CARD_COPY)
-    write(out / "README.md", SPACE)
+    copy(SPACE, out / "README.md")
     names = [export.name for export in exports]
     write(out / MARKER, json.dumps({"models": names}) + "\n")
     write(out / "sw.js", service_worker(out, exports))
@@ -190,13 +171,6 @@ def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
     ]
     first = {name: models[0][name] for name in ("name", "base", "bytes")}
     return {**first, "is_only": True, "script": f"dist/{ENGINE.name}", "models": models}
-
-
-def recording_data(recording: recordings.Recording) -> dict[str, Any]:
-    """A run of the gallery: its wire lines and the settings of its main lane."""
-    traces = recordings.gallery_traces(recording.name)
-    lines = replay(RUN_ID, traces, about=recording.sentence)
-    return {"lines": lines, "settings": settings_of(next(iter(traces.values())))}
 
 
 def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
