@@ -1,10 +1,10 @@
 """generate(): Set Block Decoding behind model.generate(custom_generate=...) of transformers.
 
 transformers prepares inputs, logits processors and stopping criteria; what is asked there and
-cannot be honoured is refused by name. Knows no tokenizer.
+cannot be honoured is refused by name. Knows no tokenizer: model.generate() is given token ids.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,13 +14,17 @@ from transformers.generation import EosTokenCriteria, MaxLengthCriteria, Stoppin
 from transformers.utils import ModelOutput, logging
 
 from sbd_core.config import MAX_ROWS, DecodeConfig
+from sbd_core.cost import shape_or_none
 from sbd_core.decoding.api import stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
-from sbd_core.hf.token_model import TokenModel
+from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.block_attention import require_block_attention
 from sbd_core.models.logits_rules import read_processors, with_processors
-from sbd_core.models.model_config import BlockSettings, untrained_note
+from sbd_core.models.model_config import BlockSettings, reach_of, untrained_note
+from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.rules import EntropyBound, Solver
+from sbd_core.sampling import ComputeLogitStats
 
 logger = logging.get_logger(__name__)
 
@@ -35,6 +39,67 @@ REFUSED: dict[str, Any] = {
     "output_hidden_states": False,
 }
 """Fields of a GenerationConfig that ask for another kind of decoding, and what they must be."""
+
+
+ATTENTION = ("sdpa", "eager")
+"""The implementations that read any mask; flash kernels know causal ones alone."""
+
+
+class TokenModel:
+    """A transformers model without its tokenizer; see SetBlockModel."""
+
+    def __init__(
+        self,
+        model: Any,
+        mask_token_id: int | None,
+        end_token_ids: frozenset[int],
+        compute_logit_stats: ComputeLogitStats,
+    ) -> None:
+        """Raises ModelError, ArgumentError for attention that cannot read a block."""
+        self.name = model.config._name_or_path or type(model).__name__
+        attention = model.config._attn_implementation
+        if attention not in ATTENTION:
+            raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
+        require_block_attention(model, self.name)
+        self.num_parameters = model.num_parameters()
+        self.device = str(model.device)
+        self.vocabulary_size = int(model.get_input_embeddings().weight.shape[0])
+        self.mask_token_id = mask_token_id
+        self.end_token_ids = end_token_ids
+        self.max_positions = reach_of(model.config)
+        settings = BlockSettings.of(model.config, self.name)
+        self.block_range, self.strategy = settings.block_range, settings.strategy
+        self.calibration = settings.calibration
+        self.shape = shape_or_none(
+            model.config.get_text_config(), next(model.parameters()).element_size()
+        )
+        self.repetition_penalty = 1.0  # transformers hands over the one to use
+        gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
+        self.sampler_head = gate.sampler_head if gate else None
+        self.has_own_threads = False
+        self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
+        self.compute_logit_stats = compute_logit_stats
+        self._backend = TransformersBackend(model, gate)
+
+    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
+        """Refused: prompts are token ids here."""
+        raise ArgumentError("prompt", "must be token ids", prompt)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """An empty text: there is no tokenizer."""
+        return ""
+
+    def token_text(self, token_id: int) -> str:
+        """An id by its number."""
+        return f"[{token_id}]"
+
+    def new_caches(self, count: int) -> Sequence[Cache]:
+        """Empty caches whose forward passes can be made together."""
+        return self._backend.new_caches(count)
+
+    def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
+        """The forward passes of several texts; see SetBlockModel.forward_batch."""
+        return self._backend.forward(requests)
 
 
 @dataclass
@@ -104,41 +169,33 @@ def generate(
     ends = _end_token_ids(generation_config)
     mask_token_id = _mask_token_id(model, mask_token_id, ends, is_needed=strategy != "ntp")
     wrapped = TokenModel(model, mask_token_id, ends, with_processors(rules))
-    temperature, seed = _sampling(generation_config, rules.temperature, seed)
+    if seed is None:
+        seed = int(torch.randint(2**31, ())) if generation_config.do_sample else 0
     config = DecodeConfig(
         strategy=strategy,
         solver=_solver(gamma, solver),
         block_size=_block_size(model) if block_size is None else block_size,
         max_rows=max_rows,
         max_new_tokens=_max_new_tokens(wrapped, input_ids, generation_config),
-        temperature=temperature,
+        temperature=rules.temperature if generation_config.do_sample else 0.0,
         seed=seed,
         top_k_recorded=0,
         repetition_penalty=rules.penalty,
         allows_untrained_block_size=allows_untrained_block_size,
     )
-    rows = [_Row(ids) for ids in _without_padding(input_ids, attention_mask)]
-    events = _events(wrapped, rows, config, generation_config.num_return_sequences or 1)
-    if token_streamer is not None:
-        token_streamer.put(input_ids.cpu())
-    _decode(rows, events, _other_criteria(stopping_criteria), token_streamer, mask_token_id)
-    return _output(rows, input_ids, generation_config)
-
-
-def _sampling(generation_config: Any, temperature: float, seed: int | None) -> tuple[float, int]:
-    """(temperature, seed): temperature 0 where nothing is sampled; a seed of torch's if none."""
-    if not generation_config.do_sample:
-        return 0.0, seed or 0
-    return temperature, int(torch.randint(2**31, ())) if seed is None else seed
-
-
-def _events(
-    model: TokenModel, rows: Sequence[_Row], config: DecodeConfig, repeats: int
-) -> Iterator[tuple[int, StepEvent]]:
-    """Decode all rows together; the `repeats` answers to one prompt have seeds of their own."""
+    kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+    rows = [_Row(ids[keep].tolist()) for ids, keep in zip(input_ids, kept.bool(), strict=True)]
+    # The answers to one prompt have seeds of their own.
+    repeats = generation_config.num_return_sequences or 1
     seeds = [config.seed + index % repeats for index in range(len(rows))]
     prompts = [row.prompt_ids for row in rows]
-    return stream_batch(model, prompts, config, batch_size=len(rows), seeds=seeds)
+    events = stream_batch(wrapped, prompts, config, batch_size=len(rows), seeds=seeds)
+    if token_streamer is not None:
+        token_streamer.put(input_ids.cpu())
+    known = (EosTokenCriteria, MaxLengthCriteria)  # which the engine sees to
+    criteria = [one for one in stopping_criteria or () if not isinstance(one, known)]
+    _decode(rows, events, StoppingCriteriaList(criteria), token_streamer, mask_token_id)
+    return _output(rows, input_ids, generation_config)
 
 
 def _decode(
@@ -298,20 +355,6 @@ def _end_token_ids(generation_config: Any) -> frozenset[int]:
     return frozenset([ids] if isinstance(ids, int) else map(int, ids))
 
 
-def _without_padding(input_ids: Tensor, attention_mask: Tensor | None) -> list[list[int]]:
-    """The ids of each row that its attention mask keeps, wherever the padding stands."""
-    if attention_mask is None:
-        return input_ids.tolist()
-    kept = attention_mask.bool()
-    return [ids[keep].tolist() for ids, keep in zip(input_ids, kept, strict=True)]
-
-
 def _num_padding(attention_mask: Tensor | None) -> list[int]:
     """Tokens before the first that each row of the mask keeps."""
     return [] if attention_mask is None else (attention_mask != 0).int().argmax(dim=1).tolist()
-
-
-def _other_criteria(criteria: Any) -> StoppingCriteriaList:
-    """Stopping criteria that the engine does not implement."""
-    known = (EosTokenCriteria, MaxLengthCriteria)
-    return StoppingCriteriaList(one for one in criteria or () if not isinstance(one, known))
