@@ -34,8 +34,7 @@ from ui import recordings
 from ui.assets import DIST, STYLES, markups
 from ui.decode.form import settings_of
 from ui.form import controls
-from ui.form.controls import presets_value, slider_value
-from ui.form.engine_choice import ENGINE, GPU_RUNTIME, RUNTIME
+from ui.form.controls import ENGINE, GPU_RUNTIME, RUNTIME, presets_value, slider_value
 from ui.form.measured import Best, best_for
 from ui.models import BUNDLED, REAL_PRESETS
 from ui.views.compare import compare_value

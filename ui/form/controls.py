@@ -6,16 +6,17 @@ from typing import Any
 
 import gradio as gr
 
+from sbd_core.hf.web_cache import find_export
 from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.replay import LANE_NAMES, wire_json
 from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound
 from ui import recordings
-from ui.assets import view
+from ui.assets import DIST, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS
 from ui.examples import BUNDLED_MODEL, PRESETS, presets, recording_of
-from ui.form.engine_choice import engine_value
 from ui.form.measured import Best, best_for
 from ui.hosting.limits import USUAL, Limits
+from ui.hosting.web_models import address_of
 from ui.lazy_model import LazyModel
 from ui.messages import server_message
 from ui.models import Models, Offer
@@ -142,9 +143,31 @@ class OfModel:
         )
 
 
+ENGINE = DIST / "engine.js"
+RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
+"""Files of ONNX Runtime Web, which the engine finds beside itself."""
+GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.gz")
+"""Its build for GPUs."""
+
+
 def engine_of(offer: Offer, limits: Limits) -> str:
-    """The value of the line that says who decodes, for a model of the page."""
-    return engine_value(offer.folder_for_browsers(is_public=not limits.may_fetch_model))
+    """The value of the line that says who decodes, the server or the visitor's browser.
+
+    It has the addresses of the engine and of the model's export; "" while no browser can decode
+    with a model of the page.
+    """
+    folder = offer.folder_for_browsers(is_public=not limits.may_fetch_model)
+    export = None if folder is None else find_export(folder)
+    if export is None:
+        return ""
+    gr.set_static_paths([ENGINE, *RUNTIME, *GPU_RUNTIME])
+    value = {  # see Setting in ui/web/in_browser/mount.js
+        "name": export.name,
+        "script": versioned_path(ENGINE),
+        "base": address_of(export),
+        "bytes": export.manifest["download"],
+    }
+    return wire_json(value)
 
 
 def build(models: Models, limits: Limits = USUAL) -> Controls:

@@ -1,4 +1,4 @@
-"""How much one visitor may ask of the page: by default, and tighter on a page for everyone.
+"""Limits of what one visitor may ask of the page: by default, and tighter ones for everyone.
 
 Knows no Gradio and no model.
 """
