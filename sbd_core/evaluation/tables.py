@@ -165,7 +165,9 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperTable:
-    """See paper_table(). notes: what was left out, a line each."""
+    """See paper_table(). perplexity: of the next-token head by task (paper Fig. 4), for each model
+    that is a folder. notes: what was left out, a line each.
+    """
 
     evaluation: Evaluation
     perplexity: Mapping[str, Mapping[str, float]]
@@ -205,7 +207,13 @@ def paper_table(
         rows = {BASELINE_ROW: (BASELINE, configs["NTP"]), **rows}
     # Quick steps that can fail come first.
     suites = sample.suites()
-    perplexities, notes = _perplexities(models.folders(), suites)
+    perplexities, notes = {}, []
+    for who, folder in models.folders().items():
+        try:
+            values = perplexity(folder, suites)
+            perplexities[who] = {name: round(value, 4) for name, value in values.items()}
+        except TrainingError as error:
+            notes.append(f"perplexity left out: {error}")
     num_answers = len(rows) * sum(map(len, suites.values()))
     runner = models.runner(num_answers, sample.batch_size, num_processes)
     evaluation = evaluate_rows(models[MODEL], rows, sample, runner)
@@ -232,24 +240,6 @@ def paper_table(
         ],
         notes=notes,
     )
-
-
-def _perplexities(
-    folders: Mapping[str, Path], suites: Mapping[str, Sequence[Example]]
-) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Perplexity of the next-token head by task, for each model that is a folder (paper Fig. 4).
-
-    A model with turns of its own has none: its texts would be framed in tokens it never saw.
-    """
-    perplexities, notes = {}, []
-    for who, folder in folders.items():
-        try:
-            values = perplexity(folder, suites)
-        except TrainingError as error:
-            notes.append(f"perplexity left out: {error}")
-            continue
-        perplexities[who] = {name: round(value, 4) for name, value in values.items()}
-    return perplexities, notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

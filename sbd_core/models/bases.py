@@ -171,7 +171,12 @@ def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> 
     from safetensors import SafetensorError
 
     require_extra("fetch")  # transformers reads the file by gguf
-    _require_room(source, folder.parent)
+    needed, free = source.room + 2 * source.num_bytes, shutil.disk_usage(folder.parent).free
+    if free < needed:
+        raise ModelError(
+            f"base: {source.name} needs {needed // 10**6} MB in {shown(str(folder.parent))}, "
+            f"which has {free // 10**6} MB free; SBD_CACHE names another folder"
+        )
     with tempfile.TemporaryDirectory(
         dir=folder.parent, prefix=WORK, ignore_cleanup_errors=True
     ) as work:
@@ -241,16 +246,6 @@ def remove(source: BaseSource) -> bool:
         reason = error.strerror or str(error)
         raise ModelError(f"base: {shown(str(folder))} cannot be deleted: {reason}") from error
     return bool(folders)
-
-
-def _require_room(source: BaseSource, place: Path) -> None:
-    needed = source.room + 2 * source.num_bytes
-    free = shutil.disk_usage(place).free
-    if free < needed:
-        raise ModelError(
-            f"base: {source.name} needs {needed // 10**6} MB in {shown(str(place))}, "
-            f"which has {free // 10**6} MB free; SBD_CACHE names another folder"
-        )
 
 
 def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:

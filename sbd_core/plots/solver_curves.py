@@ -136,25 +136,20 @@ def solvers(
     own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
     annotations = [*labels, *map(_beside, marks, MARK_RISES)]
     data = [*lines, *marks, *own]
-    narrow = _narrow(len(data), len(annotations), 1.1 * fastest)
-    return figure_of(
-        "solvers", ink, data, across, up, height=520, annotations=annotations,
-        meta={"id": "solvers", "narrow": narrow},
-    )  # fmt: skip
-
-
-def _narrow(num_names: int, num_annotations: int, end: float) -> dict[str, Any]:
-    """Changes for a narrow page: names go to a legend, as there is no room beside the lines."""
-    below = LEGEND_LINE * num_names
-    layout = {
+    below = LEGEND_LINE * len(data)
+    # On a narrow page names go to a legend, as there is no room beside the lines.
+    narrow = {
         "showlegend": True,
         "legend": LEGEND,
         "height": 420 + below,
         "margin": {"b": 60 + below},
-        "xaxis": {"range": [0.5, end]},
-        "annotations": {str(index): {"visible": False} for index in range(num_annotations)},
+        "xaxis": {"range": [0.5, 1.1 * fastest]},
+        "annotations": {str(index): {"visible": False} for index in range(len(annotations))},
     }
-    return {"layout": layout}
+    return figure_of(
+        "solvers", ink, data, across, up, height=520, annotations=annotations,
+        meta={"id": "solvers", "narrow": {"layout": narrow}},
+    )  # fmt: skip
 
 
 def title_of(solver: str) -> str:
