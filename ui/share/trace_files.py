@@ -7,7 +7,6 @@ import re
 import unicodedata
 
 from sbd_core.errors import ArgumentError, TraceError
-from sbd_core.events import StepEvent
 from sbd_core.replay import MAX_SHOWN_BLOCK
 from sbd_core.trace import Trace
 from ui.decode.form import MAX_TYPED_CHARACTERS
@@ -32,28 +31,20 @@ def read_trace(text: object) -> Trace:
         rule = f"must be at most {MAX_FILE_BYTES // 10**6} MB"
         raise ArgumentError("trace file", rule, f"{len(text) / 10**6:.1f} MB")
     trace = Trace.from_json(text)
-    _check_config(trace)
-    _check_texts(trace)
+    # Without steps, the player draws what the config promises.
+    config = trace.config
+    _at_most("trace.config.block_size", config.block_size, MAX_SHOWN_BLOCK)
+    _at_most("trace.config.max_new_tokens", config.max_new_tokens, MAX_NEW_TOKENS)
+    _at_most("trace.config.pinned", max(config.pinned, default=0), MAX_POSITIONS - 1)
+    # Texts shown whole must fit a text box, and can be drawn.
+    for name in ("model", "prompt", "text"):
+        shown = getattr(trace, name)
+        _at_most(f"trace.{name}: its characters", len(shown), MAX_TYPED_CHARACTERS)
+        _at_most(f"trace.{name}: its piled-up marks", _num_piled(shown), MAX_MARKS)
     _check_playable(trace)
     _check_marks(trace)
     _check_agreement(trace)
     return trace
-
-
-def _check_config(trace: Trace) -> None:
-    """Without steps, the player draws what the config promises."""
-    _at_most("trace.config.block_size", trace.config.block_size, MAX_SHOWN_BLOCK)
-    _at_most("trace.config.max_new_tokens", trace.config.max_new_tokens, MAX_NEW_TOKENS)
-    last_pin = max(trace.config.pinned, default=0)
-    _at_most("trace.config.pinned", last_pin, MAX_POSITIONS - 1)
-
-
-def _check_texts(trace: Trace) -> None:
-    """Check that texts shown whole fit a text box and can be drawn."""
-    texts = {"model": trace.model, "prompt": trace.prompt, "text": trace.text}
-    for name, text in texts.items():
-        _at_most(f"trace.{name}: its characters", len(text), MAX_TYPED_CHARACTERS)
-        _at_most(f"trace.{name}: its piled-up marks", _num_piled(text), MAX_MARKS)
 
 
 def _check_agreement(trace: Trace) -> None:
@@ -76,19 +67,14 @@ def _check_agreement(trace: Trace) -> None:
         )
     joined = "".join(trace.tokens[token_id] for token_id in ids)
     # Lone bytes of a character are tokens too; markup of special tokens is not in the text.
-    if r"\x" not in joined and not _is_within(_letters(trace.text), _letters(joined)):
+    rest = iter(_letters(joined))
+    if r"\x" not in joined and not all(letter in rest for letter in _letters(trace.text)):
         raise TraceError("trace.text: must be the text of the tokens that the events commit")
 
 
 def _letters(text: str) -> str:
     """The text without spaces and marks, which tokenizers add and drop."""
     return "".join(character for character in text if character.isalnum())
-
-
-def _is_within(part: str, whole: str) -> bool:
-    """Whether all of `part` stands in `whole` in its order, other characters between or not."""
-    rest = iter(whole)
-    return all(character in rest for character in part)
 
 
 def _check_playable(trace: Trace) -> None:
@@ -121,28 +107,22 @@ def _check_playable(trace: Trace) -> None:
 
 def _check_marks(trace: Trace) -> None:
     """Neither the answer nor a block may be full of characters that cannot be seen."""
-    marks = {token_id: _num_marks(text) for token_id, text in trace.tokens.items()}
+    marks = {}
+    for token_id, text in trace.tokens.items():
+        unprintable = sum(not character.isprintable() for character in text)
+        unseen = sum(len(found) for found in UNSEEN.findall(text) if found.isprintable())
+        marks[token_id] = unprintable + unseen + _num_piled(text)
     _at_most(
         "trace.tokens: unseen characters of the answer",
         sum(marks[token_id] for token_id in trace.token_ids),
         MAX_MARKS,
     )
     for event in trace.events:
-        shown = _shown_in(event)
+        # What a tile or a hover shows in this forward pass.
+        shown = {reveal.token_id for reveal in event.reveals} | {*event.draft, *event.committed}
+        shown.update(*(item.top_token_ids for item in event.masked))
         most = event.block.size * max((marks[token_id] for token_id in shown), default=0)
         _at_most(f"trace.events[{event.index}]: unseen characters of its block", most, MAX_MARKS)
-
-
-def _shown_in(event: StepEvent) -> set[int]:
-    """Tokens that a tile or a hover shows in this forward pass."""
-    shown = {reveal.token_id for reveal in event.reveals} | {*event.draft, *event.committed}
-    return shown.union(*(item.top_token_ids for item in event.masked))
-
-
-def _num_marks(text: str) -> int:
-    unprintable = sum(not character.isprintable() for character in text)
-    unseen = sum(len(marks) for marks in UNSEEN.findall(text) if marks.isprintable())
-    return unprintable + unseen + _num_piled(text)
 
 
 def _num_piled(text: str) -> int:
