@@ -490,7 +490,9 @@ class AdapterRun(Loop):
             self.base.set(first.tensors())
             names = "steps", "masked_tokens", "minutes", "curve"
             trained = first.info.trained
-            self._before = {name: trained[name] for name in names if name in trained}
+            self._before = {"curve": []} | {
+                name: trained[name] for name in names if name in trained
+            }
         self._values = self.base.adapter.tensors()
         self._average = {name: value.detach().clone() for name, value in self._values.items()}
         self._optimizer = torch.optim.AdamW(
