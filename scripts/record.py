@@ -24,7 +24,7 @@ from sbd_core.environment import processor_name
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from sbd_core.rules import CausalFirst, EntropyBound
+from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from ui.recordings import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording, recorded
 
@@ -105,9 +105,6 @@ def lanes(name: str, prompt: str, configs: Mapping[str, DecodeConfig]) -> dict[s
 
 OPENING = {"verify": VERIFY, "ntp": NTP}
 RACED = {"ntp": NTP, "sbd-low": SBD, "sbd-high": by(0.35), "verify": VERIFY}
-FIRST = replace(SBD, solver=CausalFirst(1.5))
-RACED_REAL = {"ntp": NTP, "verify": VERIFY, "causal-first": FIRST}
-"""Lanes of a race on an adapter that learnt to draft; Eq. 8 is one click away."""
 RACE = {name: replace(each, allows_untrained_block_size=True) for name, each in RACED.items()}
 """Lanes of a race as its form sends them."""
 CROW = "Tell me a story about Theo, a crow named Socks and a key."
@@ -135,7 +132,6 @@ RUNS: dict[str, dict[str, Run]] = {
     },
     REAL_MODEL: {
         **lanes("opening-real", ANNA, {lane: real(each) for lane, each in OPENING.items()}),
-        **lanes("race-real", ANNA, {lane: real(each) for lane, each in RACED_REAL.items()}),
     },
 }
 """{model: {file in assets/traces without its ending: run}}."""

@@ -88,7 +88,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         strip = untrained(models, may_name_folder=not is_public)
         view("home", home_value(prompt_id=controls.PROMPT_ID))
         view("learn", setting(controls.PROMPT_ID))
-        with gr.Row(elem_id="sbd-watch", equal_height=False):
+        with gr.Row(elem_id="sbd-watch", elem_classes="is-folded", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):

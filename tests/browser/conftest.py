@@ -170,10 +170,10 @@ SHIFTS = """() => {
   new PerformanceObserver((list) => {
     for (const { value, hadRecentInput } of list.getEntries())
       if (!hadRecentInput) window.shifts.push(value);
-  }).observe({ type: "layout-shift" });
+  }).observe({ type: "layout-shift", buffered: true });
 }"""
 MOST_SHIFT = 0.01
-"""Layout shift of the page, by the browser's own measure, while a run comes in."""
+"""Layout shift, by the browser's own measure, while the page is built and a run comes in."""
 
 
 def decode(page):
@@ -332,6 +332,7 @@ def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
         page.goto(on_watch(url))
         # The opening run is there, if behind lanes that the address asks for.
         page.wait_for_selector(".sbd-tile", state="attached")
+        page.wait_for_selector("body:is([data-sbd-ready], :not(:has(.gradio-container)))")
         return page
 
     yield open_it

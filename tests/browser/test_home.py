@@ -57,7 +57,7 @@ def test_the_numbers_of_the_sentence_are_those_of_the_run_that_plays_below(visit
         f"{told(ntp.seconds)}, {ntp.seconds / main.seconds:.1f}× faster."
     )
     expect(page.locator(".sbd-home-prompt")).to_have_text(f"Prompt {main.prompt}")
-    expect(page.locator(".sbd-home-key li")).to_have_text(["mask", "sure", "unsure"])
+    expect(page.locator(".sbd-home-key li")).to_have_text(["mask", "sure", "unsure", "new"])
     first = page.evaluate(COUNTS)
     page.wait_for_function(f"(first) => ({COUNTS})()[1] > first[1] + 2", arg=first)
     expect(page.locator("#sbd-player")).to_be_hidden()

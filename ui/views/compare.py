@@ -13,6 +13,7 @@ from ui.decode.client import Client
 from ui.decode.form import Form, forms_of, message_of
 from ui.decode.session import STOPPED_TEXT, Session, Update
 from ui.examples import BUNDLED_MODEL
+from ui.form.measured import best_for
 from ui.gradio_hooks import HIDDEN, data_of
 from ui.messages import Speaker
 from ui.views import gallery
@@ -39,6 +40,7 @@ def compare_value(model: str = "", *, can_draft: bool, prompt_id: str) -> str:
     value = {
         "presets": {"Strategies": strategies, "Solvers": SOLVERS} if can_draft else {},
         "of_model": {name: list(recordings.compared_traces(name)) for name in COMPARED_MODELS},
+        "warnings": {REAL_MODEL: best_for(REAL_MODEL, can_draft=True, has_adapter=True).paper},
         "prompt_id": prompt_id,
         "lines": gallery.replay("recorded", lanes) if lanes else "",
     }

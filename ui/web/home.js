@@ -189,12 +189,12 @@ function makeWhy({ model, run }, processor) {
     return why;
   }
   const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
-  const words = `${clock}: no faster there. Where wide passes cost less it can be: `;
+  const words = `${clock}, no faster there: `;
   why.append(words, yours, ".");
   return why;
 }
 
-/** Three words on the looks of the main lane. @param {Run} run */
+/** A few words on the looks of the main lane. @param {Run} run */
 function makeKey({ strategy }) {
   /** @param {string} kind @param {string} word @param {number | null} entropy */
   const item = (kind, word, entropy) => {
@@ -206,14 +206,15 @@ function makeKey({ strategy }) {
     }
     return make("li", "", sample, word);
   };
-  const empty = strategy === "verify" ? item("draft", "draft", null) : item("mask", "mask", null);
+  const kinds = strategy === "verify" ? ["draft", "not guessed"] : ["mask"];
   return make(
     "ul",
     "sbd-home-key",
     { "aria-label": "Colours" },
-    empty,
+    ...kinds.map((kind) => item(kind, kind, null)),
     item("sure", "sure", SURE),
     item("unsure", "unsure", UNSURE),
+    item("new", "new", null),
   );
 }
 

@@ -38,6 +38,9 @@ const VIEWS = {
   untrained: mountUntrained,
 };
 
+const READY_MS = 200; // without another view: the page is built, and laid out
+let ready = 0;
+
 /** @type {Map<string, AbortController>} views on the page */
 const present = new Map();
 
@@ -53,5 +56,7 @@ export function mount(name, place) {
   present.get(name)?.abort();
   const leaving = new AbortController();
   present.set(name, leaving);
+  clearTimeout(ready);
+  ready = window.setTimeout(() => document.body.setAttribute("data-sbd-ready", ""), READY_MS);
   return view({ ...place, signal: leaving.signal });
 }

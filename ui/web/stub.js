@@ -42,6 +42,7 @@ export async function begin({ element, props, trigger, watch }) {
     for (const text of waiting) take(text);
   } catch (failure) {
     console.error(failure);
+    document.body.setAttribute("data-sbd-ready", "");
     element.textContent = "This part of the page could not be loaded; reload the page.";
   }
 }

@@ -1,6 +1,6 @@
 // The lanes of a run beside next-token prediction's, and the words about them. Knows no DOM.
 
-import { raceSeconds } from "../core/numbers.js";
+import { countOf, raceSeconds } from "../core/numbers.js";
 import { answerTokens } from "../core/run/family.js";
 import { differences } from "../core/text/diff.js";
 
@@ -35,12 +35,13 @@ export function besidePlain(run, lane) {
 /**
  * Where a lane is: the forward passes it made, or by time when the last of them was over.
  * @param {number} pass the last one that is over, -1 before the first
- * @param {number} seconds when it was
+ * @param {{ seconds: number, tokens: number }} place when it was, and what was written by then
  * @param {boolean} isByTime
  */
-export function placeOf(pass, seconds, isByTime) {
-  if (isByTime) return { value: raceSeconds(seconds), unit: "" };
-  return { value: String(pass + 1), unit: pass === 0 ? "pass" : "passes" };
+export function placeOf(pass, { seconds, tokens }, isByTime) {
+  const written = countOf(pass < 0 ? 0 : tokens, "token");
+  if (isByTime) return { value: raceSeconds(seconds), unit: written };
+  return { value: String(pass + 1), unit: `${pass === 0 ? "pass" : "passes"}, ${written}` };
 }
 
 /**

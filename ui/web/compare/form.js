@@ -4,18 +4,20 @@ import constants from "../constants.json" with { type: "json" };
 import { GLOSSARY } from "../core/glossary.js";
 import { chosenModel } from "../core/models.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
-import { question } from "../dom/terms.js";
-import { dialLetter, dialOf, KINDS, kindTitle } from "../engine/session/lane_names.js";
+import { explain, question } from "../dom/terms.js";
+import { dialLetter, dialOf, KINDS, kindTitle, laneWords } from "../engine/session/lane_names.js";
 
 /**
- * of_model: lanes of the first preset for some models, by name.
- * @typedef {{ presets: Record<string, string[]>, of_model?: Record<string, string[]> }} FormSetting lanes by the name of each preset
+ * of_model: lanes of the first preset for some models, by name; warnings: what to know of Set Block
+ * Decoding before a model of this name tries it.
+ * @typedef {{ presets: Record<string, string[]>, of_model?: Record<string, string[]>, warnings?: Record<string, string> }} FormSetting lanes by the name of each preset
  */
 /** @typedef {{ start: () => void, halt: () => void }} FormActions */
 
 const HOW =
-  "Each way decodes the same prompt with the same weights, a forward pass of each in turn. Set Block " +
-  "Decoding is the paper’s rule; a solver below it picks by another.";
+  "Each way decodes the same prompt with the same weights, a forward pass of each in turn. Strategies " +
+  "differ in what becomes of guesses, solvers in which guesses Set Block Decoding keeps; the paper’s " +
+  "solver is its entropy bound.";
 
 /** One of the four places: what decodes there, and the value of its setting if it has one. */
 class LaneChoice {
@@ -28,7 +30,8 @@ class LaneChoice {
     this.letter = make("span", "sbd-compare-letter");
     this.field = make("input", "sbd-compare-dial", { type: "number", min: "0", step: "any" });
     const dial = make("label", "", this.letter, this.field);
-    this.root = make("div", "sbd-compare-choice", this.select, dial);
+    this.help = question(`way ${place}`, "");
+    this.root = make("div", "sbd-compare-choice", this.select, dial, this.help);
     this.select.addEventListener("change", () => this.turn());
   }
 
@@ -39,9 +42,10 @@ class LaneChoice {
     setText(this.letter, letter);
     this.field.placeholder = dial?.[0] === "max_rows" ? "auto" : "";
     setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
-    const label = find(this.root, "label");
-    label.title = GLOSSARY[dial?.[0] === "max_rows" ? "row" : (dial?.[0] ?? "")]?.words ?? "";
-    label.classList.toggle("is-unused", !dial);
+    const setting = GLOSSARY[dial?.[0] === "max_rows" ? "row" : (dial?.[0] ?? "")]?.words ?? "";
+    explain(this.help, "", [laneWords(this.select.value), setting].filter(Boolean).join(" "));
+    this.help.classList.toggle("is-unused", !this.select.value);
+    find(this.root, "label").classList.toggle("is-unused", !dial);
     this.field.value = dial?.[1] ? String(dial[1]) : "";
   }
 
@@ -65,8 +69,9 @@ class LaneChoice {
 /** The form over the lanes. */
 export class CompareForm {
   /** @param {FormSetting} setting @param {FormActions} actions */
-  constructor({ presets, of_model: ofModel = {} }, actions) {
+  constructor({ presets, of_model: ofModel = {}, warnings = {} }, actions) {
     this.ofModel = ofModel;
+    this.warnings = warnings;
     this.actions = actions;
     const kinds = Object.keys(presets).length ? KINDS : ["ntp"];
     const places = Array.from({ length: constants.maxLanes }, (_, index) => index + 1);
@@ -74,6 +79,7 @@ export class CompareForm {
     this.go = make("button", "sbd-compare-go", "Compare");
     this.stop = make("button", "sbd-compare-stop", { disabled: "" }, "Stop");
     this.news = make("p", "sbd-compare-news", { role: "status" });
+    this.warning = make("p", "sbd-compare-warning");
     this.presets = Object.entries(presets).map(([name, lanes]) => {
       const chip = make("button", "sbd-chip", name);
       const preset = { chip, lanes };
@@ -94,6 +100,7 @@ export class CompareForm {
         this.stop,
       ),
       make("fieldset", "sbd-compare-choices", legend, ...this.choices.map(({ root }) => root)),
+      this.warning,
     );
     this.choose(Object.values(presets)[0] ?? ["ntp"]);
     this.follow();
@@ -133,8 +140,10 @@ export class CompareForm {
     this.look();
   }
 
-  /** Show which preset is chosen. */
+  /** Show which preset is chosen, and what to expect of it. */
   look() {
+    const isPapers = this.choices.some(({ select }) => select.value === "sbd");
+    setText(this.warning, (isPapers && this.warnings[chosenModel()]) || "");
     for (const { chip, lanes } of this.presets)
       setAttribute(chip, "aria-pressed", String(lanes) === String(this.lanes));
   }

@@ -209,7 +209,8 @@ export class LaneCard {
     const share = this.lane.numTokensAt(pass) / Math.max(whole, 1);
     setStyle(this.fill, "width", `${(pass < 0 ? 0 : share) * 100}%`);
     this.root.classList.toggle("is-finished", isFinished);
-    const { value, unit } = placeOf(pass, (this.ends[pass] ?? 0) / 1e6, isByTime);
+    const place = { seconds: (this.ends[pass] ?? 0) / 1e6, tokens: this.lane.numTokensAt(pass) };
+    const { value, unit } = placeOf(pass, place, isByTime);
     setText(this.value, value);
     setText(this.unit, unit);
     this.showVerdict(isFinished);
@@ -222,9 +223,10 @@ export class LaneCard {
   showVerdict(isFinished) {
     const { judged, open } = verdictParts(this.lane.verdict);
     const brief = judged && { ...judged, words: briefly(judged.words) };
-    this.verdict.show(brief, isFinished, "", briefly(open));
+    const isStopped = this.lane.finish === "stopped"; // no answer to judge
+    this.verdict.show(brief, isFinished, "", isStopped ? "" : briefly(open));
     explain(this.why, "", judged?.words ?? open);
-    this.why.hidden = !isFinished;
+    this.why.hidden = !isFinished || isStopped;
   }
 
   /**

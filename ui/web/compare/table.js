@@ -28,11 +28,10 @@ const secondsOf = (lane) => lane.secondsAt(lane.lastPass) / Math.max(lane.numCom
 
 /** How a lane's answer compares with next-token prediction's, in words. @param {LaneCard} card */
 function differsWords({ lane, comparison, numTokens }) {
-  if (!comparison) return UNKNOWN;
-  if (lane.name === "ntp") return "the measure";
+  if (!comparison || lane.name === "ntp") return UNKNOWN;
   const [count, missing] = [comparison.differing.size, numMissing(comparison)];
   const parts = [];
-  if (count) parts.push(`${countOf(count, "token")} of ${numTokens}`);
+  if (count) parts.push(`${count} of ${countOf(numTokens, "token")}`);
   if (missing) parts.push(`${missing} missing`);
   if (parts.length) return parts.join(", ");
   return lane.name.startsWith("verify") ? "identical, as promised" : "identical";
@@ -44,8 +43,7 @@ function differsWords({ lane, comparison, numTokens }) {
  * @param {Lane | undefined} plain
  */
 export function clockComparison(lane, plain) {
-  if (!plain) return UNKNOWN;
-  if (lane === plain) return "the measure";
+  if (!plain || lane === plain) return UNKNOWN;
   const [own, other] = [lane, plain].map((each) => asShownInRace(secondsOf(each)));
   return fasterWords(timesLess(own ?? 0, 1, other ?? 0, 1)) || UNKNOWN;
 }

@@ -12,6 +12,8 @@ import { explain, term } from "../dom/terms.js";
 
 const UNKNOWN = "–";
 const DEARER = "a pass over several tokens costs more";
+const INSTEAD =
+  "Next-token prediction writes one token a forward pass, so it needs as many as there are tokens here.";
 const TIME =
   "Seconds that the model computed, without drawing. At the end the page compares those of a token with next-token " +
   "prediction on the same machine.";
@@ -54,7 +56,7 @@ function timeOf({ run, pass, isOver }, numbers, timing) {
 /** Both numbers, each over a word that explains itself, and a note: why one saves more than the other. */
 export function makeHeadline() {
   const own = make("b", "sbd-headline-own");
-  const instead = make("small", "", "instead of");
+  const instead = explain(make("small"), "instead of", INSTEAD);
   const plain = make("b", "sbd-headline-plain");
   const time = make("b", "sbd-headline-time");
   const label = make("button", "sbd-term sbd-headline-label");

@@ -107,9 +107,18 @@ test("how much faster a lane was for a token follows from the times that are sho
 });
 
 test("a lane is so many forward passes on its way, or so long by time", () => {
-  assert.deepEqual(placeOf(-1, 0, false), { value: "0", unit: "passes" });
-  assert.deepEqual(placeOf(0, 0.35, false), { value: "1", unit: "pass" });
-  assert.deepEqual(placeOf(4, 0.35, true), { value: "350 ms", unit: "" });
+  assert.deepEqual(placeOf(-1, { seconds: 0, tokens: 9 }, false), {
+    value: "0",
+    unit: "passes, 0 tokens",
+  });
+  assert.deepEqual(placeOf(0, { seconds: 0.35, tokens: 1 }, false), {
+    value: "1",
+    unit: "pass, 1 token",
+  });
+  assert.deepEqual(placeOf(4, { seconds: 0.35, tokens: 9 }, true), {
+    value: "350 ms",
+    unit: "9 tokens",
+  });
 });
 
 test("a button that would refuse is not offered, and why is said", () => {

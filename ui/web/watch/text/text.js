@@ -430,8 +430,10 @@ export class LaneView {
     setAttribute(this.root, "data-lane", lane.name);
     // Until its end is seen a lane may hold more tokens than its answer will have.
     const whole = isWhole && tokens <= lane.numCommitted ? ` of ${lane.numCommitted}` : "";
-    const isEmpty = isWhole && !lane.numCommitted;
-    setText(this.place, isEmpty ? "stopped before its first token" : `${tokens}${whole} tokens`);
+    const isOver = isWhole || view.run.isStopped;
+    const none = isOver ? "stopped before its first token" : "comes next";
+    const isEmpty = isMain ? isOver && !lane.numCommitted : !lane.steps.length;
+    setText(this.place, isEmpty ? none : `${tokens}${whole} tokens`);
     const isColoured = isMain && view.run.strategy !== "ntp";
     this.ramp.hidden = !isColoured;
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
