@@ -196,10 +196,10 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
             elem_id="sbd-stop",
         )
     status = view("status-line", "")  # its values are made by a Speaker
+    engine = view("engine-choice", of_model.engine)
     slider = view("risk-slider", of_model.risk_slider, "choose", classes=["sbd-watch-only"])
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
-        engine = view("engine-choice", of_model.engine)
         if any(offer.lazy.can_draft for offer in models):
             fields["template"] = gr.Textbox(
                 label="Answer with blanks",

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.browser.conftest import advanced, decode_button, has_begun, on_watch, state, sync_api
+from tests.browser.conftest import decode_button, has_begun, on_watch, state, sync_api
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode.fair_queue import FairQueue
 from ui.hosting import web_models
@@ -51,7 +51,6 @@ def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_m
     page = open_page(two_models_url)
     model = page.locator(".sbd-model")
     of_server = model.text_content()
-    advanced(page)
     expect(page.locator(".sbd-engine-choice-words")).to_have_text("Decode runs on the server")
     page.get_by_role("button", name="Use your browser").click()
     expect(page.get_by_text(HERE)).to_be_visible()
@@ -142,7 +141,6 @@ def test_a_server_that_has_another_model_by_now_is_told(contexts, two_models_url
         page.goto(on_watch(two_models_url))
         page.wait_for_selector(".sbd-tile")
         monkeypatch.setattr(web_models, "_served", {})
-        advanced(page)
         page.get_by_role("button", name="Use your browser").click()
         words = re.compile("has no manifest.json. A page open for long may need a reload.")
         expect(page.locator(".sbd-status-line")).to_have_text(words)

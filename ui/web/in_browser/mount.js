@@ -239,7 +239,8 @@ class HereView {
     this.button.hidden = isOnly === true && state !== "coming" && !offers;
     showModelHere(isOn ? this.modelWords() : "");
     const once = this.kept.isWhole ? "" : `, ${size} once`;
-    const offered = offers ? `Run it on your own GPU${once}` : "Use your browser";
+    const here = `Use your browser${isLarge ? once : ""}`;
+    const offered = offers ? `Run it on your own GPU${once}` : here;
     const instead = isOnly ? "Cancel" : "Use the server";
     setText(this.button, (isOnly ? state === "coming" : isOn) ? instead : offered);
   }
