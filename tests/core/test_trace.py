@@ -330,6 +330,13 @@ def test_a_number_that_is_not_finite_is_refused(place, text) -> None:
     refused(replaced(place, "HERE").replace('"HERE"', text))
 
 
+def test_a_probability_above_1_is_refused() -> None:
+    for place in ("reveals[0][3]", "hindsight[0][2]", "hindsight[0][4]", "masked[0][3][0]"):
+        event = next(e for e in SOUND["events"] if e[place.split("[")[0]])
+        path = f"trace.events[{SOUND['events'].index(event)}].{place}"
+        assert path in refused(replaced(path, 1.5))
+
+
 @pytest.mark.parametrize("value", [float("1e300"), 2**53 + 2, 10**30])
 def test_a_huge_number_is_refused_where_a_count_stands(value) -> None:
     places = ("context[0]", "reveals[0][0]", "masked[0][2][1]")
