@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
+from gradio.utils import is_static_file
 from starlette.responses import FileResponse
 
 from sbd_core.errors import ArgumentError
@@ -325,7 +326,7 @@ def _without_deep_link(scope: Scope) -> Scope:
 
 
 def _with_file(scope: Scope) -> Scope | None:
-    """The scope that names a file of assets/ as Gradio finds it; None if there is none.
+    """The scope that names a file of assets/ as Gradio finds it; None if it serves none there.
 
     Gradio's own refusal would tell where assets/ lies.
     """
@@ -335,7 +336,7 @@ def _with_file(scope: Scope) -> Scope | None:
         return scope
     try:
         file = (ASSETS / name).resolve()
-        if not file.is_relative_to(ASSETS.resolve()) or not file.is_file():
+        if not file.is_relative_to(ASSETS.resolve()) or not is_static_file(file):
             return None
     except (OSError, ValueError):
         return None
