@@ -53,6 +53,7 @@ def is_saved(page):
 
 def tree(page) -> list[str]:
     """Words of every run and the run shown, from top to bottom."""
+    page.wait_for_selector("body[data-sbd-ready]")
     painted(page)
     return rows(page).all_inner_texts()
 

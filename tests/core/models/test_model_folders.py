@@ -93,7 +93,7 @@ DAMAGED = {
     "pickled weights": (pickled, "safetensors"),
     "a weight missing": (without_a_weight, "model.layers.0.self_attn.q_proj.weight"),
     **{
-        f"no {name}": (lambda folder, name=name: (folder / name).unlink(), "/model")
+        f"no {name}": (lambda folder, name=name: (folder / name).unlink(), "model: ")
         for name in ("config.json", WEIGHTS_FILE, "tokenizer.json")
     },
     **{
