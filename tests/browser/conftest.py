@@ -82,9 +82,11 @@ def on_watch(url: str) -> str:
 def turn_to(page, view: str):
     """By its link in the head, which a phone keeps in a menu."""
     menu = page.locator(".sbd-menu")
+    link = page.get_by_role("navigation", name="Views").get_by_role("link", name=view)
+    menu.or_(link).filter(visible=True).first.wait_for()
     if menu.is_visible():
         menu.click()
-    page.get_by_role("navigation", name="Views").get_by_role("link", name=view).click()
+    link.click()
 
 
 def state(page):

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
-from gradio.utils import is_static_file
 from starlette.responses import FileResponse
 
 from sbd_core.errors import ArgumentError
@@ -330,6 +329,8 @@ def _with_file(scope: Scope) -> Scope | None:
 
     Gradio's own refusal would tell where assets/ lies.
     """
+    from gradio.utils import is_static_file  # app.py says it if Gradio is missing
+
     path: str = scope["path"]
     before, found, name = path.partition(FILES)
     if not found:
