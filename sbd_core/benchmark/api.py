@@ -232,11 +232,13 @@ def _methods(
 ) -> tuple[list[Method], dict[str, float]]:
     """Every method, the baseline first, and the baseline's seconds by its number of threads."""
     most = workload.max_new_tokens
-    methods, threads = by_transformers(model, most, more.assistant), torch.get_num_threads()
+    methods = by_transformers(model, most, more.assistant)
+    others = []
+    if more.gguf is not None:  # refused before anything is timed
+        others.append(by_llama_cpp(model, more.gguf, most, torch.get_num_threads()))
     [example] = held_out(next(iter(TASKS)), 1, workload.seed)
     methods, seconds = _at_best_threads(methods, model.encode(example.prompt, is_raw=False))
-    if more.gguf is not None:
-        methods.append(by_llama_cpp(model, more.gguf, most, threads))
+    methods += others
     configs = ours(model, most)
     for dtype, twin in twins.items():
         named = {f"{dtype} {name}".strip(): config for name, config in configs.items()}

@@ -163,6 +163,13 @@ def test_the_cache_is_explained_before_the_reader_steps(lesson):
     expect(answer(page)).to_be_empty()
 
 
+def test_a_token_outside_the_draft_answers_that_it_is(lesson):
+    page = lesson("checking")
+    page.locator(".sbd-tile:not(.is-draft)").last.click()
+    expect(page.locator(".sbd-learn-yours")).to_contain_text("That is not in the draft")
+    expect(answer(page)).to_be_empty()
+
+
 def test_a_doubted_word_shows_its_guesses_hindsight_pin_and_branch(lesson):
     page = lesson("your-turn")
     card = page.locator(".sbd-learn-inspected")

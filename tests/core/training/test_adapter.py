@@ -18,7 +18,7 @@ from sbd_core.models.block_adapter import (
     write_block_adapter,
 )
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.training.adapter import (
     NO_TARGET,
     STATE_FILE,
@@ -110,6 +110,29 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
             for row, before in enumerate(states.before[index, block].tolist()):
                 walk.add_to(row, before)
             torch.testing.assert_close(behind[index, block], logits[1:], atol=2e-3, rtol=1e-3)
+
+
+def test_causal_rows_never_read_the_adapter(llama: HuggingFaceModel) -> None:
+    module = randomised(llama)
+    plain = FusedLlamaBackend(llama.model)
+    backend = FusedLlamaBackend(llama.model, module.adapter)
+    mask_id, found = llama.mask_token_id, []
+    for each in (plain, backend):
+        caches = each.new_caches(2)
+        requests = [
+            ForwardRequest(cache, [3, 4, 5], [mask_id] * 4, 3, [PredraftBlock(1, [mask_id] * 2)])
+            for cache in caches
+        ]
+        one = each.forward(requests[:1])[0]
+        caches[0].truncate(0)
+        both = each.forward(requests)
+        found.append((one, both))
+    (one, both), (one_adapted, both_adapted) = found
+    assert torch.equal(one[:3], one_adapted[:3])
+    assert not torch.allclose(one[3:], one_adapted[3:])
+    for rows, adapted in zip(both, both_adapted, strict=True):
+        torch.testing.assert_close(rows[:3], adapted[:3], atol=0, rtol=0)
+        torch.testing.assert_close(adapted, one_adapted, atol=1e-4, rtol=1e-3)
 
 
 def test_steps_lower_the_loss_and_leave_the_base(llama: HuggingFaceModel) -> None:
