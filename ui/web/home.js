@@ -159,7 +159,7 @@ function makeSentence(run) {
   return make(
     "h2",
     "sbd-home-sentence",
-    `The same model writes ${words} in `,
+    `For this prompt the same model writes ${words} in `,
     make("b", "sbd-home-own", String(run.main.steps.length)),
     " forward passes instead of ",
     make("b", "sbd-home-plain", String(run.ntp?.steps.length ?? 0)),
@@ -176,8 +176,10 @@ function makeSentence(run) {
 function makeWhy({ model, run }, processor) {
   const { strategy, main, ntp } = run;
   const [own, plain] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
-  const unchecked = `no token is checked${areSame(run) ? ": other prompts may get other words" : ""}`;
-  const checked = strategy === "verify" ? "every token is checked" : unchecked;
+  const checked =
+    strategy === "verify"
+      ? "every token is checked"
+      : "no token is checked, so other prompts may get other words";
   const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
   const why = make("p", "sbd-home-why", pass);
   if (!own || !plain) return why;
