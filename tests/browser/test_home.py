@@ -49,7 +49,7 @@ def test_the_numbers_of_the_sentence_are_those_of_the_run_that_plays_below(visit
     assert main.token_ids == ntp.token_ids
     assert main.seconds < ntp.seconds
     expect(sentence(page)).to_have_text(
-        f"For this prompt the same model writes the same words in {main.num_forwards} forward passes "
+        f"Here the same model writes the same words in {main.num_forwards} forward passes "
         f"instead of {ntp.num_forwards}."
     )
     expect(page.locator(".sbd-home-why")).to_contain_text(
@@ -70,7 +70,7 @@ def test_another_recorded_run_has_other_numbers_and_is_not_said_to_be_the_same(
     main, ntp = traces(story_model(), max_new_tokens=16)
     assert main.token_ids != ntp.token_ids
     expect(sentence(page)).to_have_text(
-        f"For this prompt the same model writes an answer in {main.num_forwards} forward passes "
+        f"Here the same model writes an answer in {main.num_forwards} forward passes "
         f"instead of {ntp.num_forwards}."
     )
     assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]

@@ -159,7 +159,7 @@ function makeSentence(run) {
   return make(
     "h2",
     "sbd-home-sentence",
-    `For this prompt the same model writes ${words} in `,
+    `Here the same model writes ${words} in `,
     make("b", "sbd-home-own", String(run.main.steps.length)),
     " forward passes instead of ",
     make("b", "sbd-home-plain", String(run.ntp?.steps.length ?? 0)),
