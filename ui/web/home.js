@@ -179,7 +179,7 @@ function makeWhy({ model, run }, processor) {
   const checked =
     strategy === "verify"
       ? "every token is checked"
-      : "no token is checked, so other prompts may get other words";
+      : "no token is checked: other prompts may get other words";
   const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
   const why = make("p", "sbd-home-why", pass);
   if (!own || !plain) return why;

@@ -91,7 +91,11 @@ function makeDoubt(run, say) {
       "",
       make("h3", "", "Do you doubt a word? Click it, here as in the player"),
       make("p", "sbd-learn-story", ...words),
-      make("p", "sbd-learn-source", "By nano. Underlined: the rereading would write another token."),
+      make(
+        "p",
+        "sbd-learn-source",
+        "By nano. Underlined: the rereading would write another token.",
+      ),
     ),
     card,
   );
