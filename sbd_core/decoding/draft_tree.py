@@ -34,8 +34,6 @@ CERTAIN = 0.99
 """Largest chance that a head's probability may stand for."""
 NUM_ALTERNATIVES = 7
 """Largest number of alternatives to a drafted token."""
-LEAST_WORTH = 0.002
-"""Tokens that a row must bring, however cheap it is."""
 
 Sums = tuple[float, float]
 """Sums that fade: of what came true, and of what was expected."""
@@ -201,12 +199,12 @@ def plan_rows(
         branches.pop()
     base = 1 + len(probabilities)
     most = (max_rows or 1) if costs is None else costs.points[-1][0]
-    worth, rows, least = 0.0, 0, LEAST_WORTH
+    worth, rows, least = 0.0, 0, 0.0
     chosen: list[tuple[_Branch, int]] = []
     points = [(worth, rows)]
     for minus_worth, index, more in merge(*(each.units(i) for i, each in enumerate(branches))):
-        if base + rows >= most or -minus_worth <= LEAST_WORTH:
-            least = max(least, -minus_worth)
+        if base + rows >= most or minus_worth == 0:
+            least = -minus_worth
             break
         branch = branches[index]
         to = min(branch.rows + min(more, most - base - rows), num_left - branch.place)

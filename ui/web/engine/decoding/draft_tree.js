@@ -17,7 +17,6 @@ export const USUAL_CALIBRATION = constants.calibration;
 const MEMORY = 0.98;
 const PRIOR_WEIGHT = 2;
 const CERTAIN = 0.99;
-const LEAST_WORTH = 0.002;
 
 /** Seconds of a forward pass of so many rows. @param {RowCosts} costs @param {number} numRows */
 export function secondsOf(costs, numRows) {
@@ -134,7 +133,7 @@ export function planRows(record, probabilities, asked) {
   if (asked.isEnd) branches.pop();
   const base = 1 + probabilities.length;
   const most = costs?.at(-1)?.[0] ?? asked.maxRows ?? 1;
-  let [worth, rows, price] = [0, 0, LEAST_WORTH];
+  let [worth, rows, price] = [0, 0, 0];
   /** @type {{ worth: number, rows: number, branch?: Branch, to: number }[]} */
   let points = [{ worth, rows, to: 0 }];
   for (const unit of unitsOf(branches)) {
@@ -185,12 +184,12 @@ function ownRows({ rank }) {
   return rank === null ? 0 : 1;
 }
 
-/** All steps of all branches that bring enough, by falling worth. @param {Branch[]} branches */
+/** All steps of all branches that bring something, by falling worth. @param {Branch[]} branches */
 function unitsOf(branches) {
   const units = branches.flatMap((branch) =>
     branch.steps.map(({ worth, rows }) => ({ worth: branch.chance * worth, rows, branch })),
   );
-  return units.filter(({ worth }) => worth > LEAST_WORTH).sort((a, b) => b.worth - a.worth);
+  return units.filter(({ worth }) => worth > 0).sort((a, b) => b.worth - a.worth);
 }
 
 /**
