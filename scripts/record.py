@@ -12,7 +12,7 @@ their runs, assets/traces/learn/index.json, is kept by hand too, but for the pro
 import argparse
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -35,7 +35,7 @@ VERIFY = replace(SBD, strategy="verify")
 SHORT = 64
 """Tokens of the run that most scenes of Learn show."""
 NUM_TIMINGS = 9
-"""Timings of that run, whose seconds are shown: the quickest is kept."""
+"""Timings of that run: the quickest is kept."""
 
 
 def by(gamma: float) -> DecodeConfig:
@@ -68,9 +68,9 @@ class Card:
     case: str = ""
 
     @property
-    def lanes(self) -> dict[str, DecodeConfig]:
+    def run(self) -> "Run":
         """The main lane first."""
-        return {str(self.main.strategy): self.main, "ntp": self.ntp}
+        return self.prompt, (self.main, self.ntp)
 
 
 ANNA = "Write a JSON object with the keys name, age and city for a person called Anna."
@@ -94,57 +94,46 @@ def card_of(row: dict[str, Any]) -> Card:
 
 ROWS = json.loads(Path(__file__).with_name("gallery.json").read_text("utf-8"))
 CARDS = tuple(card_of(row) for row in ROWS)
-Run = tuple[str, DecodeConfig]
-"""A prompt and its config."""
-
-
-def lanes(name: str, prompt: str, configs: Mapping[str, DecodeConfig]) -> dict[str, Run]:
-    """Runs of one prompt by their files' names."""
-    return {f"{name}-{lane}": (prompt, config) for lane, config in configs.items()}
-
-
-OPENING = {"verify": VERIFY, "ntp": NTP}
-RACED = {"ntp": NTP, "sbd-low": SBD, "sbd-high": by(0.35), "verify": VERIFY}
-RACE = {name: replace(each, allows_untrained_block_size=True) for name, each in RACED.items()}
-"""Lanes of a race as its form sends them."""
+Run = tuple[str, Sequence[DecodeConfig]]
+"""A prompt and the configs of its lanes, the main one first."""
+OPENING = (VERIFY, NTP)
 CROW = "Tell me a story about Theo, a crow named Socks and a key."
 DONKEY = "Write a tale with Nora, a donkey named Dusty, a drum and a race."
 EDGES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
+TEXT = "learn/text"
+"""The run whose seconds are shown."""
+BLOCK = replace(SBD, max_new_tokens=SHORT, top_k_recorded=0)
 RUNS: dict[str, dict[str, Run]] = {
     NANO: {
-        **lanes("opening", FOX, OPENING),
-        **lanes("race", FOX, RACE),
-        "learn/text-sbd": (DONKEY, replace(SBD, max_new_tokens=SHORT)),
-        "learn/text-ntp": (DONKEY, replace(NTP, max_new_tokens=SHORT)),
-        **{
-            f"learn/block-{size}": (
-                DONKEY,
-                replace(SBD, block_size=size, max_new_tokens=SHORT, top_k_recorded=0),
-            )
-            for size in BLOCKS
-        },
-        "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", SBD),
-        "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", SBD),
+        "opening": (FOX, OPENING),
+        # As the form of a race sends them.
+        "race": (
+            FOX,
+            [replace(c, allows_untrained_block_size=True) for c in (NTP, SBD, by(0.35), VERIFY)],
+        ),
+        TEXT: (DONKEY, [replace(config, max_new_tokens=SHORT) for config in (SBD, NTP)]),
+        "learn/blocks": (DONKEY, [replace(BLOCK, block_size=size) for size in BLOCKS]),
+        "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", [SBD]),
+        "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", [SBD]),
         # So few rows that a rejected draft is not made good by an alternative.
-        "learn/verify": (CROW, replace(VERIFY, max_rows=7)),
-        "learn/verify-ntp": (CROW, NTP),
-        **{f"learn/edge-{at}": (DUCK, by(gamma)) for at, gamma in enumerate(EDGES)},
+        "learn/verify": (CROW, [replace(VERIFY, max_rows=7), NTP]),
+        "learn/edges": (DUCK, [by(gamma) for gamma in EDGES]),
     },
-    REAL_MODEL: {
-        **lanes("opening-real", ANNA, {lane: real(each) for lane, each in OPENING.items()}),
-    },
+    REAL_MODEL: {"opening-real": (ANNA, [real(config) for config in OPENING])},
 }
 """{model: {file in assets/traces without its ending: run}}."""
 for card in CARDS:
-    RUNS[card.model] |= lanes(f"gallery/{card.name}", card.prompt, card.lanes)
+    RUNS[card.model][f"gallery/{card.name}"] = card.run
 
 
-def decoded(model: SetBlockModel, name: str) -> Trace:
-    """A run, the quickest of some where its seconds are shown."""
-    prompt, config = RUNS[model.name][name]
-    times = NUM_TIMINGS if name.startswith("learn/text") else 1
-    traces = [generate(model, prompt, config) for _ in range(times)]
-    return min(traces, key=lambda trace: trace.seconds)
+def decoded(model: SetBlockModel, name: str) -> list[Trace]:
+    """The lanes of a run, each the quickest of some where its seconds are shown."""
+    prompt, configs = RUNS[model.name][name]
+    times = NUM_TIMINGS if name == TEXT else 1
+    return [
+        min((generate(model, prompt, each) for _ in range(times)), key=lambda trace: trace.seconds)
+        for each in configs
+    ]
 
 
 def row(card: Card, main: Trace, ntp: Trace) -> Recording:
@@ -154,7 +143,6 @@ def row(card: Card, main: Trace, ntp: Trace) -> Recording:
         group=card.group,
         title=card.title or " ".join(card.prompt.split()),
         sentence=card.sentence.format_map(facts(main, ntp)),
-        lanes=(main.strategy, "ntp"),
         passes=main.token_passes,
         task=card.task,
         case=card.case,
@@ -201,7 +189,7 @@ def index() -> str:
     """The gallery's index, a run a line, from what was recorded."""
     rows = []
     for card in CARDS:
-        main, ntp = (recorded(f"gallery/{card.name}-{lane}") for lane in card.lanes)
+        main, ntp = recorded(f"gallery/{card.name}")
         rows.append(json.dumps(asdict(row(card, main, ntp)), ensure_ascii=False))
     return "[\n" + ",\n".join(rows) + "\n]\n"
 
@@ -209,7 +197,7 @@ def index() -> str:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m scripts.record", description=__doc__)
-    parser.add_argument("runs", nargs="*", help="files in assets/traces without .json; none: all")
+    parser.add_argument("runs", nargs="*", help="files in assets/traces without .jsonl; none: all")
     parser.add_argument("--real", action="store_true", help="the runs of SmolLM2")
     flags = parser.parse_args()
     known = RUNS[REAL_MODEL if flags.real else NANO]
@@ -218,9 +206,12 @@ def main() -> None:
     model = load(REAL_MODEL if flags.real else None, device="cpu")
     choose_threads(model.num_parameters)
     for name in flags.runs or known:
-        trace = decoded(model, name)
-        (TRACES / f"{name}.json").write_text(trace.to_json() + "\n", encoding="utf-8")
-        print(f"{name}: {trace.num_tokens} tokens, {trace.num_forwards} forward passes")
+        traces = decoded(model, name)
+        text = "".join(f"{trace.to_json()}\n" for trace in traces)
+        (TRACES / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        for trace in traces:
+            lane = f"{trace.num_tokens} tokens, {trace.num_forwards} forward passes"
+            print(f"{name}, {trace.strategy}: {lane}")
     choices = json.loads(LEARN_INDEX.read_text("utf-8")) | {"processor": processor_name()}
     text = json.dumps(choices, indent=1, ensure_ascii=False) + "\n"
     LEARN_INDEX.write_text(text, encoding="utf-8")

@@ -8,7 +8,6 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from sbd_core.config import StrategyName
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.files import ASSETS
 from sbd_core.models.checkpoint_info import REAL_MODEL
@@ -25,18 +24,15 @@ HOW_CHOSEN = (
     "the run that shows it most."
 )
 """How the runs of scripts.record were chosen, as the page says it."""
-COMPARED_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
-"""Lanes of the comparison on a model that decodes by Eq. 8."""
 HOME_RUN = "code-1"
 """Run of the gallery that the page opens with."""
-OPENING_LANES: tuple[StrategyName, ...] = ("verify", "ntp")
 ENDINGS = {REAL_MODEL: "-real"}
-"""Suffix of the names of an opening, by model; none where nano's is shown."""
+"""Suffix of the name of an opening, by model; none where nano's is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run of the gallery. group: the heading it stands under. lanes: the main one first.
+    """One run of the gallery. group: the heading it stands under.
 
     passes: for each token of the main lane, the forward pass that wrote it. task, case: what scores
     an answer to its prompt, where the prompt is none of the presets'.
@@ -46,45 +42,51 @@ class Recording:
     group: str
     title: str
     sentence: str
-    lanes: tuple[StrategyName, ...]
     passes: tuple[int, ...] = ()
     task: str = ""
     case: str = ""
 
 
-def recorded(name: str) -> Trace:
-    """A trace by its file in assets/traces, without the ending. Raises OSError, TraceError."""
-    return Trace.from_json((TRACES / f"{name}.json").read_text(encoding="utf-8"))
+def recorded(name: str) -> list[Trace]:
+    """The traces of a run, its main lane first. Raises OSError, TraceError.
+
+    name: of its file in assets/traces, a trace a line, without the ending.
+    """
+    lines = (TRACES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [Trace.from_json(line) for line in lines]
+
+
+def by_strategy(traces: Sequence[Trace]) -> dict[str, Trace]:
+    """Traces of one prompt by their strategies."""
+    return {trace.strategy: trace for trace in traces}
 
 
 @cache
 def opening_traces(model: str = "") -> dict[str, Trace]:
-    """The lanes of a model's opening run, the main one first; none if a file is missing or damaged.
+    """The lanes of a model's opening run, the main one first; none if it is missing or damaged.
 
     model: its name.
     """
-    return _lanes("opening", model, OPENING_LANES)
+    return by_strategy(_known(f"opening{ENDINGS.get(model, '')}"))
 
 
 @cache
 def compared_traces(model: str = "") -> dict[str, Trace]:
-    """A model's recorded comparison by lane; none if a file is missing or damaged.
+    """A model's recorded comparison by lane; none if it is missing or damaged.
 
     SmolLM2's is its opening run: its adapter learnt to draft, not to decode by Eq. 8.
     """
     if model == REAL_MODEL:
         return dict(reversed(opening_traces(model).items()))
-    lanes = _lanes("race", model, COMPARED_LANES)
-    return {lane_name(trace.config): trace for trace in lanes.values()}
+    return {lane_name(trace.config): trace for trace in _known("race")}
 
 
-def _lanes(kind: str, model: str, lanes: Sequence[str]) -> dict[str, Trace]:
-    start = f"{kind}{ENDINGS.get(model, '')}"
+def _known(name: str) -> list[Trace]:
     try:
-        return {lane: recorded(f"{start}-{lane}") for lane in lanes}
+        return recorded(name)
     except (OSError, TraceError) as error:
-        logger.warning("no %s: %s", kind, error)
-        return {}
+        logger.warning("no %s: %s", name, error)
+        return []
 
 
 @cache
@@ -92,10 +94,7 @@ def gallery() -> tuple[Recording, ...]:
     """The recorded runs in the order of the page; none if the index is missing or damaged."""
     try:
         rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
-        return tuple(
-            Recording(**{**row, **{name: tuple(row[name]) for name in ("lanes", "passes")}})
-            for row in rows
-        )
+        return tuple(Recording(**{**row, "passes": tuple(row["passes"])}) for row in rows)
     except (OSError, ValueError, TypeError, KeyError) as error:
         logger.warning("no gallery: %s", error)
         return ()
@@ -103,15 +102,14 @@ def gallery() -> tuple[Recording, ...]:
 
 def gallery_traces(name: object) -> dict[str, Trace]:
     """The lanes of a recorded run. Raises ArgumentError for a name that is not in the gallery."""
-    for item in gallery():
-        if item.name == name:
-            try:
-                return {lane: recorded(f"gallery/{name}-{lane}") for lane in item.lanes}
-            except (OSError, TraceError) as error:
-                logger.warning("no recorded run: %s", error)
-                rule = "is missing or damaged here; press Decode to run its prompt"
-                raise ArgumentError("The recorded run", rule, None) from error
-    raise ArgumentError("The recorded run", "must be one of the gallery", name)
+    if not any(item.name == name for item in gallery()):
+        raise ArgumentError("The recorded run", "must be one of the gallery", name)
+    try:
+        return by_strategy(recorded(f"gallery/{name}"))
+    except (OSError, TraceError) as error:
+        logger.warning("no recorded run: %s", error)
+        rule = "is missing or damaged here; press Decode to run its prompt"
+        raise ArgumentError("The recorded run", rule, None) from error
 
 
 LEARN_INDEX = TRACES / "learn" / "index.json"
@@ -147,17 +145,19 @@ def learn_runs() -> LearnRuns:
     try:
         text = LEARN_INDEX.read_text(encoding="utf-8")
         choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
-        runs: dict[str, dict[str, Trace]] = {
+        checked, plain = recorded("learn/verify")
+        runs = {
             "first": gallery_traces(HOME_RUN),
-            "text": {lane: recorded(f"learn/text-{lane}") for lane in ("sbd", "ntp")},
-            **{f"block-{size}": {"sbd": recorded(f"learn/block-{size}")} for size in BLOCKS},
-            "guess": {"sbd": recorded("learn/guess")},
-            "verify": {"verify": recorded("learn/verify")},
-            "verify-ntp": {"ntp": recorded("learn/verify-ntp")},
-            "sudoku": {"sbd": recorded("learn/sudoku")},
+            **{
+                name: by_strategy(recorded(f"learn/{name}")) for name in ("text", "guess", "sudoku")
+            },
+            "verify": by_strategy([checked]),
+            "verify-ntp": by_strategy([plain]),
         }
-        for number in range(len(choices.edges)):
-            runs[f"edge-{number}"] = {"sbd": recorded(f"learn/edge-{number}")}
+        for size, trace in zip(BLOCKS, recorded("learn/blocks"), strict=True):
+            runs[f"block-{size}"] = by_strategy([trace])
+        for number, trace in enumerate(recorded("learn/edges")):
+            runs[f"edge-{number}"] = by_strategy([trace])
     except (OSError, ValueError, TypeError, AttributeError) as error:
         rule = "are missing or damaged; python -m scripts.record writes them"
         raise TraceError(f"The recorded runs of the scenes {rule}") from error

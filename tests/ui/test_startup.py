@@ -20,7 +20,7 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from tests.ui.doubles import story_model
 from tests.workers import free_port
 from ui.launch import check_address, checked_port, load_behind, model_of
-from ui.recordings import TRACES
+from ui.recordings import recorded
 from ui.views.home import about
 
 ROOT = Path(__file__).parents[2]
@@ -201,7 +201,8 @@ def test_a_page_without_room_for_its_output_ends_in_one_line():
 
 
 def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path):
-    trace, out = next(iter(TRACES.rglob("*-*.json"))), tmp_path / "run.html"
+    trace, out = tmp_path / "trace.json", tmp_path / "run.html"
+    trace.write_text(recorded("opening")[0].to_json(), "utf-8")
     line = f"exec {sys.executable} -m ui.share.export {trace} --out {out} > /dev/full"
     done = subprocess.run(
         ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=100

@@ -20,7 +20,6 @@ from ui.hosting.web_models import address_of
 from ui.lazy_model import LazyModel
 from ui.messages import server_message
 from ui.models import Models, Offer
-from ui.recordings import OPENING_LANES
 
 
 def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
@@ -249,7 +248,7 @@ def start_of(best: Best, model: str = "") -> dict[str, Any]:
 
     Not the opening run's own settings: those were chosen for what they show.
     """
-    opening = recordings.opening_traces(model).get(OPENING_LANES[0])
+    opening = next(iter(recordings.opening_traces(model).values()), None)
     prompt = opening.prompt if opening else presets()[0].prompts[0]
     return {"prompt": prompt, "strategy": best.strategy, "gamma": best.gamma}
 

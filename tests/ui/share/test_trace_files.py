@@ -1,7 +1,6 @@
 """Trace files that would be too much for a screen are refused in one sentence, others play."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -104,7 +103,7 @@ def test_what_is_no_text_or_too_long_is_refused(text):
         changed(config_block_size=MAX_SHOWN_BLOCK),
         of_texts("\n"),
         of_texts("    "),
-        *(path.read_text("utf-8") for path in sorted(Path(TRACES).rglob("*-*.json"))),
+        *(line for path in sorted(TRACES.rglob("*.jsonl")) for line in path.open(encoding="utf-8")),
     ],
 )
 def test_an_ordinary_trace_plays(text):
