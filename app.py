@@ -48,7 +48,7 @@ def main() -> int:
 
     A page that is served already stays, to say why its model cannot be loaded, until it is stopped.
     """
-    flags = arguments()
+    flags, failure = arguments(), None
     from ui.hosting.zero_gpu import before_torch
 
     before_torch()
@@ -73,18 +73,19 @@ def main() -> int:
         export_behind(
             offer.folder_for_browsers(is_public=flags.public) for offer in models if offer.is_here
         )
+        if failure is not None:
+            print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
+        demo.block_thread()
     except KeyboardInterrupt:
-        return 0
+        pass
     except (SetBlockDecodingError, OSError) as error:
         print(f"app.py: {error}", file=sys.stderr)
         return 2
-    if failure is not None:
-        print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
-    demo.block_thread()
     return 2 if failure else 0
 
 
 if __name__ == "__main__":
     from sbd_core.cli.output import with_output
 
-    sys.exit(with_output(main))
+    # A model that still loads in its thread can abort an interpreter that comes to its end.
+    os._exit(with_output(main))
