@@ -71,6 +71,15 @@ def test_next_token_prediction_can_be_played_to_its_own_end(replay):
     expect(plain).not_to_contain_text(whole)
 
 
+def test_the_staircase_says_what_its_squares_and_dots_are_and_stays_at_its_pass(replay):
+    push(replay, recorded(story_model(), "asked"))
+    go_to(replay, 2)
+    ask = replay.get_by_role("button", name="Explain the staircase")
+    ask.click()
+    expect(replay.locator(".sbd-term-note")).to_contain_text("a dot is a token that came")
+    assert state(replay)["pass"] == 2
+
+
 def test_a_mark_shows_where_the_texts_part_and_none_where_they_are_identical(replay):
     replay.get_by_role("button", name="Last forward pass").click()
     expect(replay.locator(".is-parting")).to_have_count(0)

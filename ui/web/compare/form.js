@@ -18,6 +18,9 @@ const HOW =
   "Each way decodes the same prompt with the same weights, a forward pass of each in turn. Strategies " +
   "differ in what becomes of guesses, solvers in which guesses Set Block Decoding keeps; the paper’s " +
   "solver is its entropy bound.";
+const ROWS =
+  "“rows ≤” is how many rows a forward pass may have; auto is as many as pay on the machine that " +
+  `decodes. What a row is: ${GLOSSARY.row?.words}`;
 
 /** One of the four places: what decodes there, and the value of its setting if it has one. */
 class LaneChoice {
@@ -42,7 +45,7 @@ class LaneChoice {
     setText(this.letter, letter);
     this.field.placeholder = dial?.[0] === "max_rows" ? "auto" : "";
     setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
-    const setting = GLOSSARY[dial?.[0] === "max_rows" ? "row" : (dial?.[0] ?? "")]?.words ?? "";
+    const setting = dial?.[0] === "max_rows" ? ROWS : GLOSSARY[dial?.[0] ?? ""]?.words;
     explain(this.help, "", [laneWords(this.select.value), setting].filter(Boolean).join(" "));
     this.help.classList.toggle("is-unused", !this.select.value);
     find(this.root, "label").classList.toggle("is-unused", !dial);

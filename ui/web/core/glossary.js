@@ -69,8 +69,9 @@ const WORDS = {
     "one step with both of them, the least it can take.",
   ntp: "Writing one token per forward pass, from left to right, as language models usually do.",
   staircase:
-    "A decode as a picture: every position is a column, every forward pass a row, a cell " +
-    "where a token was revealed. Next-token prediction is the diagonal.",
+    "A decode as a picture: every forward pass is a row, every position a column. A square is a " +
+    "mask’s guess, coloured by its entropy; a dot is a token that came. The dashed line is where " +
+    "next-token prediction would be, one token a forward pass.",
   predraft:
     "A draft for the case that one drafted token is thrown away. The forward pass that " +
     "checks that token makes it, so the next one has a draft to check; without a predraft it " +

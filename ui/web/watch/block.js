@@ -66,6 +66,7 @@ export class BlockView {
   /** @param {View} view */
   update(view) {
     const { strategy } = view.run;
+    this.root.dataset.strategy = strategy;
     setText(this.heading, headingOf(view));
     this.tiles.update(view);
     this.about.hidden = strategy === "verify";

@@ -16,7 +16,7 @@ const INSTEAD =
   "Next-token prediction writes one token a forward pass, so it needs as many as there are tokens here.";
 const TIME =
   "Seconds that the model computed, without drawing. At the end the page compares those of a token with next-token " +
-  "prediction on the same machine.";
+  "prediction on the same machine. Run again, each takes a little more or less.";
 
 /**
  * Forward passes so far, and how many next-token prediction needs for as many tokens: one each. Null

@@ -34,12 +34,7 @@ const HELP_SIGHTS = [
       "says where the solver has another rule: a threshold bounds each entropy, not their sum, and " +
       "solvers without γ have no budget.",
   ],
-  [
-    "Staircase",
-    "Every forward pass is a row, every position a column. The dashed line is where " +
-      "next-token prediction would be, one token a forward pass; the space between is the forward passes saved. " +
-      "Colour: entropy while masked. Dot: the token came. Press or drag to go to a forward pass.",
-  ],
+  ["Staircase", `${GLOSSARY.staircase?.words} Press or drag to go to a forward pass.`],
   [
     "Verify",
     "One forward pass drafts several tokens, the next one checks them, and only what next-token " +

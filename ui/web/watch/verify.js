@@ -24,16 +24,15 @@ const KINDS = [
 
 /** The legend under the tiles. @param {string} [without] a kind that none of them is */
 export function makeVerifyLegend(without) {
-  const sentence = [
+  const check = [
     "One ",
     term("pass"),
     " checks the last ",
     term("draft"),
-    " in a ",
+    " from left to right (",
     term("causal"),
-    " way, keeps what next-token prediction would have said, adds one exact token and, unless it " +
-      "threw one away, drafts on, up to the answer’s end or its limit: the answer is that of " +
-      "next-token prediction.",
+    "). It keeps the tokens up to the first that next-token prediction would not have written, writes " +
+      "its own there, and drafts on. So the answer is next-token prediction’s.",
   ];
   const kinds = KINDS.filter(([kind]) => kind !== without).map(([kind, words]) =>
     make(
@@ -43,23 +42,20 @@ export function makeVerifyLegend(without) {
       words,
     ),
   );
-  const more = make(
-    "p",
-    "",
-    "Where a token may be thrown away it can make a ",
-    term("predraft"),
-    ", so that the next draft is there already, and read ",
+  const more = [
+    "Beside drafted tokens it may read other ones (",
     term("alternative", "alternatives"),
-    ": if the model throws the token away for one of them, that one counts, and the next draft " +
-      "stands behind it.",
-  );
+    "), and it may draft for the case that a token is thrown away (a ",
+    term("predraft"),
+    "): the next pass then has a draft all the same.",
+  ];
   const root = make(
     "section",
     "sbd-verify",
     { "aria-label": "What the tiles mean" },
     make("ul", "", ...kinds),
-    make("p", "", ...sentence),
-    more,
+    make("p", "", ...check),
+    make("p", "", ...more),
   );
   return root;
 }

@@ -25,7 +25,7 @@ const SCALE = "Width is entropy, stretched near 0.";
 function titleWords(run, pass) {
   const { start = 0, size = 1 } = run.main.steps[pass]?.block ?? {};
   const number = Math.floor(start / Math.max(size, 1)) + 1;
-  return `Block ${number} of a story; each kept token names its forward pass`;
+  return `Block ${number} of nano’s story; each kept token names its forward pass`;
 }
 
 /**

@@ -173,10 +173,10 @@ export function makeCostScene({ lesson, signal, did, say }) {
 function sourceOf({ runs: { text: run }, num_different: numDifferent, tokens_per_pass: mean }) {
   const gamma = run.solver.gamma ?? 0;
   const same = numDifferent
-    ? `${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ`
+    ? `another story, ${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ`
     : "the same, token for token";
   return (
-    `Nano’s story, γ = ${gamma}, unchecked: ${same}. All held-out prompts: ${mean.sbd} tokens a pass; verify, ` +
-    `bolder as it checks, ${mean.verify}.`
+    `Nano’s story, γ = ${gamma}, unchecked: ${same}. All held-out prompts: ${mean.sbd} tokens a pass; by ` +
+    `verify ${mean.verify}, as what is checked may be guessed more boldly.`
   );
 }

@@ -43,7 +43,7 @@ function inspect(run, position) {
     makeGuesses(guesses),
     line(
       "Hindsight:",
-      `reread, ${own} gets ${formatPercent(probability)}, ${other} ${formatPercent(argmaxProbability)}.`,
+      `reread, ${own} gets ${formatPercent(probability)}, ${other} ${formatPercent(argmaxProbability)}. To differ is not to be wrong.`,
     ),
     line("Pin (P):", `decode again with ${other} fixed here.`),
     line("Branch (B):", `keep what stood by then, put ${other} here, decode the rest.`),

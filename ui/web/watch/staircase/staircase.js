@@ -2,9 +2,11 @@
 // where it was revealed, a box round the current pass, and next-token prediction as a diagonal.
 // Point at a cell to read it; click or drag to go to its pass and position.
 
+import { GLOSSARY } from "../../core/glossary.js";
 import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setAttribute, setStyle } from "../../dom/elements.js";
+import { question } from "../../dom/terms.js";
 import {
   drawAxes,
   drawBlocks,
@@ -201,7 +203,8 @@ export class Staircase {
       makeAxisTitle("down", "← forward passes"),
       this.readout,
     );
-    this.root = make("section", "sbd-stairs", { "aria-label": "Staircase" }, this.stage);
+    const words = question("the staircase", GLOSSARY.staircase?.words ?? "");
+    this.root = make("section", "sbd-stairs", { "aria-label": "Staircase" }, this.stage, words);
     this.listen();
   }
 
