@@ -66,8 +66,8 @@ PAINTED = """() => {
 }"""
 
 
-def test_every_pass_of_a_run_that_comes_in_bursts_is_painted_in_order(replay):
-    lines = recorded(story_model(), "bursts", solver=TopK(k=1))
+def test_every_pass_of_a_run_that_is_less_than_a_second_ahead_is_painted_in_order(replay):
+    lines = recorded(story_model(), "bursts", solver=TopK(k=1), max_new_tokens=30)
     rows = lines.replace('"is_recorded":true', '"is_recorded":false').split("\n")
     replay.evaluate(PAINTED)
     replay.get_by_label("Speed").select_option("4")

@@ -9,10 +9,11 @@ import { isStill } from "./page.js";
 const FRAME_MS = 1000 / 60;
 
 /**
- * Calls `advance` at `rate()` a second while `isPlaying()`, at most once a frame.
+ * Calls `advance` at `rate()` a second while `isPlaying()`, at most once a frame, with the number of
+ * further passes that were due while frames took too long.
  * @param {() => boolean} isPlaying
  * @param {() => number} rate
- * @param {() => void} advance
+ * @param {(numLate: number) => void} advance
  */
 export function makeClock(isPlaying, rate, advance) {
   let frame = 0;
@@ -38,7 +39,8 @@ export function makeClock(isPlaying, rate, advance) {
     const now = performance.now();
     // `frame` stays set meanwhile, so that start() adds no second tick.
     if (now >= due) {
-      advance();
+      const step = 1000 / rate();
+      advance(step > 0 ? Math.floor((now - due) / step) : 0);
       due = Math.max(due + 1000 / rate(), now);
     }
     frame = 0;
@@ -80,7 +82,7 @@ const MAX_LAG_SECONDS = 0.3; // the server sends news every 0.125 s
 
 // A forward pass on the screen costs the browser as much as one of a small model costs the engine,
 // which may work beside it on the same cores. So no more than an eye can tell apart.
-const MOST_A_SECOND = 32;
+export const MOST_A_SECOND = 32;
 
 /**
  * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.

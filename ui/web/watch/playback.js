@@ -2,7 +2,7 @@
 
 import { clamp, evenly } from "../core/numbers.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
-import { makeClock, playRate } from "../dom/clock.js";
+import { MOST_A_SECOND, makeClock, playRate } from "../dom/clock.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { isStill } from "../dom/page.js";
 
@@ -30,7 +30,7 @@ export class Playback {
     this.clock = makeClock(
       () => state.isPlaying || this.isPlainOnItsWay,
       () => this.rate(),
-      () => (this.isPlainOnItsWay ? this.advancePlain() : this.advance()),
+      (numLate) => (this.isPlainOnItsWay ? this.advancePlain() : this.advance(numLate)),
     );
   }
 
@@ -108,12 +108,18 @@ export class Playback {
     this.change({ isPlaying: !state.isPlaying, gammaPreview: null });
   }
 
-  advance() {
+  /**
+   * The next pass; on a screen that paints too slowly a live run leaves out passes that are late, so
+   * as to stay no more than a second behind.
+   * @param {number} [numLate]
+   */
+  advance(numLate = 0) {
     const run = this.shown();
     if (!run) return;
     const { main } = run;
+    const numSpare = run.isRecorded ? 0 : main.lastPass - this.state.pass - MOST_A_SECOND;
     if (this.state.pass < main.lastPass) {
-      this.seek(this.state.pass + 1, false);
+      this.seek(this.state.pass + 1 + clamp(numSpare, 0, numLate), false);
     } else if (main.finish !== null || run.isStopped) {
       this.isFollowing = false;
       this.change({ isPlaying: false });

@@ -34,6 +34,25 @@ test("what came in after the frame began is shown in it", () => {
   });
 });
 
+test("frames that take too long are told how many passes were due meanwhile", () => {
+  withFrames((frame) => {
+    /** @type {number[]} */
+    const late = [];
+    const clock = makeClock(
+      () => true,
+      () => 1000,
+      (numLate) => late.push(numLate),
+    );
+    clock.start();
+    for (const ms of [0, 20]) {
+      const until = performance.now() + ms;
+      while (performance.now() <= until);
+      frame(performance.now());
+    }
+    assert.ok((late.at(-1) ?? 0) >= 10, `${late}`);
+  });
+});
+
 test("starting twice keeps one clock, and a pause stops it", () => {
   withFrames((frame) => {
     let isPlaying = true;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { MOST_A_SECOND } from "../../dom/clock.js";
 import { Playback } from "../../watch/playback.js";
 import { runOf } from "../core/lines.js";
 
@@ -53,4 +54,19 @@ test("play at the end of a whole run begins it anew; the last pass pauses it", (
   assert.deepEqual([state.pass, state.isPlaying], [0, true]);
   for (let step = 0; step < 3; step += 1) playback.advance();
   assert.deepEqual([state.pass, state.isPlaying], [2, false]);
+});
+
+test("a live run leaves late passes out to stay a second behind at most, a recorded one never", () => {
+  const { playback, state, run } = playbackAt();
+  Object.defineProperty(run.main, "lastPass", { get: () => MOST_A_SECOND + 18 });
+  playback.advance(4);
+  assert.equal(state.pass, 5);
+  playback.advance(40);
+  assert.equal(state.pass, 19);
+  playback.advance(40);
+  assert.equal(state.pass, 20);
+  run.isRecorded = true;
+  state.pass = 0;
+  playback.advance(40);
+  assert.equal(state.pass, 1);
 });
