@@ -80,3 +80,11 @@ def test_nano_is_told_nothing(serve, open_page) -> None:
     expect(page.get_by_label("System message")).to_have_count(0)
     decode(page)
     page.wait_for_function(f"{RUN}.isComplete && {RUN}.turns.length === 0")
+
+
+def test_the_lesson_ends_in_an_exact_decode_by_a_chat_model(serve, open_page) -> None:
+    page = open_page(f"{serve(chat())}#learn/your-turn")
+    page.get_by_label("Your prompt").fill("my own prompt")
+    page.get_by_role("button", name="Decode it").click()
+    page.wait_for_function(f"{RUN}.prompt === 'my own prompt' && {RUN}.isComplete")
+    assert page.evaluate(f"{RUN}.strategy") == "verify"

@@ -1,5 +1,6 @@
 // The Learn view on the page, at its own addresses.
 
+import { isChatChosen } from "../core/models.js";
 import { find, make } from "../dom/elements.js";
 import { onTurn, promptBox, turnTo, typeInto } from "../dom/page.js";
 import { choiceOf, numberOf } from "../form/fields.js";
@@ -13,7 +14,8 @@ const LOOK_MS = 50;
 const FORM_MS = 3000; // how long the form may take to follow
 
 /**
- * Decode a prompt in the player by Set Block Decoding, which is what the scenes told of.
+ * Decode a prompt in the player by Set Block Decoding, which is what the scenes told of; by a model
+ * for any prompt with verify, as its adapter learnt to draft.
  * @param {string} promptId of the form's element
  * @param {number} gamma
  * @param {string} prompt
@@ -21,10 +23,12 @@ const FORM_MS = 3000; // how long the form may take to follow
 function decodeByBlocks(promptId, gamma, prompt) {
   turnTo("watch");
   typeInto(promptBox(promptId), prompt, { hasSettings: true });
-  useSettings({ strategy: "sbd", gamma, solver: "entropy-bound" });
+  const strategy = isChatChosen() ? "verify" : "sbd";
+  useSettings({ strategy, gamma, solver: "entropy-bound" });
   const latest = performance.now() + FORM_MS;
   const timer = setInterval(() => {
-    const isSet = choiceOf("strategy") === "sbd" && numberOf("gamma") === gamma;
+    const isSet =
+      choiceOf("strategy") === strategy && (strategy !== "sbd" || numberOf("gamma") === gamma);
     if (!isSet && performance.now() < latest) return;
     clearInterval(timer);
     // Gradio's button, which sends what the form has told it by then.

@@ -54,6 +54,7 @@ export class Parts {
     this.ntp.root.classList.add("sbd-lane-ntp");
     this.onward = makeButton("play", "Play next-token prediction to its end", actions.playPlain);
     this.onward.classList.add("sbd-onward");
+    this.onward.append("to its end");
     this.ntp.root.append(this.onward);
     this.sudoku = new SudokuView(actions);
     this.conversation = new Conversation(actions);

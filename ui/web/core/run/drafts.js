@@ -68,7 +68,7 @@ export function alternativeWords(predrafts, isAccepted) {
   const isReady = !right && predrafts.some(({ isUsed }) => isUsed);
   const count = predrafts.filter(({ alternative }) => alternative !== undefined).length;
   const ready = isReady ? ", but the next draft was ready" : "";
-  if (!count) return `No other token was tried beside the draft${ready}.`;
+  if (!count) return isReady ? "A draft for this case was ready." : "";
   const [read, one, none] =
     count === 1
       ? ["1 other token was tried beside the draft", "it was", "it was not"]
