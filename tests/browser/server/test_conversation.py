@@ -84,6 +84,8 @@ def test_nano_is_told_nothing(serve, open_page) -> None:
 
 def test_the_lesson_ends_in_an_exact_decode_by_a_chat_model(serve, open_page) -> None:
     page = open_page(f"{serve(chat())}#learn/your-turn")
+    examples = page.get_by_role("group", name="Examples").get_by_role("button")
+    expect(examples.first).to_have_text("What is the capital of France?")
     page.get_by_label("Your prompt").fill("my own prompt")
     page.get_by_role("button", name="Decode it").click()
     page.wait_for_function(f"{RUN}.prompt === 'my own prompt' && {RUN}.isComplete")

@@ -74,6 +74,9 @@ export function channel(name) {
   };
 }
 
+/** @type {Channel<null>} which model decodes, or what is known of it, may be another now */
+export const { say: sayModels, hear: onModels } = channel("sbd-models");
+
 /** @type {Channel<string>} the view that is in front now */
 const turns = channel("sbd-view");
 const VIEWS = ["home", "learn", "watch", "compare", "roofline"];

@@ -3,7 +3,7 @@
 
 import { absenceWords, isOffered, setModels } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
-import { keepInTab, keptInTab, onAskForChat, playerOf } from "../dom/page.js";
+import { keepInTab, keptInTab, onAskForChat, playerOf, sayModels } from "../dom/page.js";
 import { tellChanges } from "./fields.js";
 
 /** @import { Model } from "../core/models.js" */
@@ -76,6 +76,7 @@ class Switch {
   draw() {
     const { models } = this.value;
     setModels(models, this.chosen);
+    sayModels(null);
     for (const [name, box] of this.boxes) box.checked = name === this.chosen;
     const shown =
       models.find(({ isFetching }) => isFetching) ??

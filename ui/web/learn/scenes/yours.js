@@ -6,20 +6,33 @@ import { isChatChosen } from "../../core/models.js";
 import { formatPercent } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make } from "../../dom/elements.js";
+import { onModels } from "../../dom/page.js";
 import { makeGuesses } from "./guess.js";
 
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { MakeScene } from "../view.js" */
 
 /** @type {MakeScene} */
-export function makeYoursScene({ lesson, did, host, say }) {
-  const prompts = host && isChatChosen() ? lesson.chat_prompts : lesson.prompts;
-  const box = makePromptBox(prompts);
+export function makeYoursScene({ lesson, signal, did, host, say }) {
   const doubt = makeDoubt(lesson.runs.text, say);
-  const nodes = host ? makeForm(prompts, box) : makeNotes(prompts);
-  const root = make("div", "sbd-learn-yours-card", doubt, ...nodes);
+  const root = make("div", "sbd-learn-yours-card", doubt);
   did();
-  return { root, answer: did, prompt: () => box.value.trim() || (prompts[0] ?? "") };
+  if (!host) {
+    root.append(...makeNotes(lesson.prompts));
+    return { root, answer: did };
+  }
+  const box = makePromptBox();
+  const examples = make("div", "sbd-learn-choices", { role: "group", "aria-label": "Examples" });
+  root.append(box, examples);
+  const suggest = () => {
+    const prompts = isChatChosen() ? lesson.chat_prompts : lesson.prompts;
+    if (box.placeholder === prompts[0]) return;
+    box.placeholder = prompts[0] ?? "";
+    examples.replaceChildren(...prompts.map((prompt) => makeExample(prompt, box)));
+  };
+  onModels(suggest, signal);
+  suggest();
+  return { root, answer: did, prompt: () => box.value.trim() || box.placeholder };
 }
 
 /**
@@ -101,32 +114,21 @@ function makeDoubt(run, say) {
   );
 }
 
-/** @param {string[]} prompts */
-function makePromptBox(prompts) {
+function makePromptBox() {
   return make("textarea", "sbd-learn-prompt", {
     rows: 2,
     maxlength: constants.limits.typedCharacters,
     "aria-label": "Your prompt",
-    placeholder: prompts[0] ?? "",
   });
 }
 
-/**
- * The prompt, and examples to put there.
- * @param {string[]} prompts
- * @param {HTMLTextAreaElement} box
- */
-function makeForm(prompts, box) {
-  const chips = prompts.map((prompt) => {
-    const look = { title: prompt };
-    const chip = make("button", "sbd-learn-choice is-prompt", look, prompt);
-    chip.addEventListener("click", () => {
-      box.value = prompt;
-    });
-    return chip;
+/** @param {string} prompt @param {HTMLTextAreaElement} box that it is put into when it is chosen */
+function makeExample(prompt, box) {
+  const chip = make("button", "sbd-learn-choice is-prompt", { title: prompt }, prompt);
+  chip.addEventListener("click", () => {
+    box.value = prompt;
   });
-  const examples = { role: "group", "aria-label": "Examples" };
-  return [box, make("div", "sbd-learn-choices", examples, ...chips)];
+  return chip;
 }
 
 /** @param {string[]} prompts */
