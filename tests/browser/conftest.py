@@ -141,6 +141,8 @@ def decode_button(page):
 def unfold(page):
     """On a phone the form is folded into its prompt: open it."""
     edit = page.get_by_role("button", name="Edit in the form")
+    prompt = page.get_by_label("Prompt", exact=True)
+    edit.or_(prompt).filter(visible=True).first.wait_for()
     if edit.is_visible():
         edit.click()
 

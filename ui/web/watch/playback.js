@@ -56,10 +56,14 @@ export class Playback {
   pace() {
     const { state } = this;
     const run = this.shown();
-    if (!run) return playRate(state.speed, 0, 0);
-    const isAhead = this.isFollowing || !run.isComplete;
-    const backlog = isAhead ? run.main.lastPass - state.pass : 0;
-    return playRate(state.speed, backlog, run.main.steps.length);
+    return playRate(state.speed, this.backlog(), run?.main.steps.length ?? 0);
+  }
+
+  /** Passes of a live run that wait to be seen; 0 once it was played to its end. */
+  backlog() {
+    const run = this.shown();
+    const isAhead = run && (this.isFollowing || !run.isComplete);
+    return isAhead ? run.main.lastPass - this.state.pass : 0;
   }
 
   /** The pace, but the pass that only reads a new prompt shows nothing to wait for. */
@@ -117,9 +121,9 @@ export class Playback {
     const run = this.shown();
     if (!run) return;
     const { main } = run;
-    const numSpare = run.isRecorded ? 0 : main.lastPass - this.state.pass - MOST_A_SECOND;
     if (this.state.pass < main.lastPass) {
-      this.seek(this.state.pass + 1 + clamp(numSpare, 0, numLate), false);
+      const numLeftOut = clamp(this.backlog() - MOST_A_SECOND, 0, numLate);
+      this.seek(this.state.pass + 1 + numLeftOut, false);
     } else if (main.finish !== null || run.isStopped) {
       this.isFollowing = false;
       this.change({ isPlaying: false });

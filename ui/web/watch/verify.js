@@ -31,8 +31,9 @@ export function makeVerifyLegend(without) {
     term("draft"),
     " from left to right (",
     term("causal"),
-    "). It keeps the tokens up to the first that next-token prediction would not have written, writes " +
-      "its own there, and drafts on. So the answer is next-token prediction’s.",
+    "). It keeps the tokens up to the first that next-token prediction would not have written, and writes " +
+      "its own there; if the whole draft holds, it drafts on at once. So the answer is next-token " +
+      "prediction’s.",
   ];
   const kinds = KINDS.filter(([kind]) => kind !== without).map(([kind, words]) =>
     make(
