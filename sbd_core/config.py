@@ -78,7 +78,7 @@ class RowCosts:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How far a head's own probabilities hold, measured once and kept with its weights.
+    """Reliability of a head's own probabilities, measured once and kept with its weights.
 
     survival: the mean chance that a draft holds up to its first, second, ... token; beyond the last
     it falls as between the last two. drafted, alternatives: tokens that were right, over the head's

@@ -79,7 +79,7 @@ class Trace:
 
     @property
     def token_passes(self) -> tuple[int, ...]:
-        """For each token of the answer the forward pass, from 0, that revealed or committed it."""
+        """The forward pass, from 0, that revealed or committed each token of the answer."""
         passes: dict[int, int] = {}
         num_committed = 0
         for index, event in enumerate(self.events):

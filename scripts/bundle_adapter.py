@@ -151,7 +151,7 @@ def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
 
 
 def training_of(info: BlockAdapterInfo) -> str:
-    """How it was trained, and what it made of held-out text in the end."""
+    """Lines on its training, and its last measurement on held-out text."""
     facts, recipe = info.trained, info.trained.get("recipe", {})
     if "masked_tokens" not in facts:
         return "It was not trained."

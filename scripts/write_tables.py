@@ -311,7 +311,7 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
 
 
 def load_of(data: dict[str, Any]) -> str:
-    """How busy others kept the machine meanwhile."""
+    """Load of the machine by others meanwhile."""
     return f"{load_line(data['other_load']).capitalize()}."
 
 

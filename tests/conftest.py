@@ -44,7 +44,7 @@ torch.set_num_threads(1)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """For -n auto: none for a few tests, else as many as pytest-xdist chooses, the cores."""
+    """Workers of -n auto: none for a few tests, else as many as pytest-xdist chooses, the cores."""
     return 0 if is_for_few(config.option.file_or_dir, config.option.keyword) else None
 
 

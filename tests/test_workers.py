@@ -1,4 +1,4 @@
-"""Who asks for one test has it at once; who asks for many has every core at work."""
+"""One test starts at once; many have every core at work."""
 
 from pathlib import Path
 

@@ -39,7 +39,7 @@ MAX_NEVER_READ = 16
 
 
 def look_into_queue_every(page: gr.Blocks, seconds: float) -> None:
-    """How often Gradio looks for new events; its own thousand times a second cost the engine."""
+    """Set how often Gradio looks for new events: its thousand times a second cost the engine."""
     page._queue.sleep_when_free = seconds
 
 

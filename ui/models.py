@@ -37,7 +37,7 @@ class _Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchNews:
-    """How far a fetch is. words: what is done, or why it failed. done, total: bytes."""
+    """Progress of a fetch. words: what is done, or why it failed. done, total: bytes."""
 
     words: str = ""
     done: int = 0

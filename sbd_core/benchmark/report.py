@@ -81,14 +81,14 @@ def _table(rows: list[list[str]]) -> list[str]:
 
 
 def threads_line(seconds: Mapping[str, float]) -> str:
-    """How long generate() took with each number of threads."""
+    """Seconds of generate() by number of threads."""
     shown = [f"{s:.3f} s with {n} thread{'s' * (n != '1')}" for n, s in seconds.items()]
     chosen = min(seconds, key=seconds.__getitem__)
     return f"generate() took {', '.join(shown)} on one prompt; all of its runs use {chosen}"
 
 
 def load_line(load: Mapping[str, float]) -> str:
-    """How busy other processes kept the machine."""
+    """Load of the machine by other processes."""
     if "cores" not in load:
         return "other load on the machine: not known here"
     if load["cores"] > LOADED_CORES:

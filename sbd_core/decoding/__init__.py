@@ -1,1 +1,1 @@
-"""How an answer is decoded: one module a strategy, and the public stream() and generate()."""
+"""Decoding of an answer: one module a strategy, and the public stream() and generate()."""

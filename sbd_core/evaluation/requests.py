@@ -253,7 +253,7 @@ def answer_requests(
 
 
 def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
-    """For each rule the gamma with most tokens per forward pass that keeps LEAST_AGREEMENT.
+    """The gamma of each rule with most tokens per forward pass that keeps LEAST_AGREEMENT.
 
     answers: of the rows of gamma_configs() for all of GAMMAS. Where no gamma keeps it, the least.
     """

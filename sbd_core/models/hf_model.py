@@ -123,7 +123,7 @@ class HuggingFaceModel:
 
     @cached_property
     def exactness(self) -> Exactness:
-        """How verify's tokens compare with next-token prediction's; tried out when first asked."""
+        """Words on verify's tokens beside next-token prediction's; probed when first asked."""
         is_exact = keeps_bits(self.backend.new_caches, self.backend.forward, self.max_positions)
         return "probed" if is_exact else "equal up to rounding"
 

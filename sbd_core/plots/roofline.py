@@ -77,7 +77,7 @@ def slowdown_curve(
     theme: Theme = "light",
     measured_name: str = "measured",
 ) -> go.Figure:
-    """How many times longer a forward pass over n tokens takes than one over a single token.
+    """Time of a forward pass over n tokens, in times of one over a single token.
 
     measured: {tokens: seconds} of a machine, 1 among them, drawn as marks on top and called
     measured_name.

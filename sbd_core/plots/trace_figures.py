@@ -196,7 +196,7 @@ def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
 
 
 def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """How many tokens each forward pass revealed; a dashed line at one, next-token prediction's.
+    """Bars of the tokens that each forward pass revealed; a dashed line at one, as by NTP.
 
     Raises ArgumentError.
     """
@@ -249,7 +249,7 @@ def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """How many tokens of each forward pass next-token prediction would have put there too.
+    """Bars of the tokens of each forward pass that next-token prediction would have put there too.
 
     It is asked when a later forward pass reads them causally; tokens never read again are a
     third group. Raises ArgumentError.

@@ -64,7 +64,7 @@ LEAD_SIZE = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterRecipe:
-    """How a block adapter is trained. Raises ArgumentError naming the field, the rule, the value.
+    """Recipe of a block adapter. Raises ArgumentError naming the field, the rule, the value.
 
     num_texts, rows_per_text: of a step; small steps learn more by the minute than large ones.
     block_sizes: one is drawn for each step. whole_ratio: of blocks that are masked throughout.

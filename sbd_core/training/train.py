@@ -151,7 +151,7 @@ class Loop(ABC):
     @property
     @abstractmethod
     def progress(self) -> tuple[int, int]:
-        """How many units are behind, and how many there are."""
+        """Units done, and units in all."""
 
     @abstractmethod
     def backward(self, tell: TellParts) -> Any:

@@ -16,7 +16,7 @@ PROXY = "127.0.0.5"
 
 
 def endings_of(visitors: list[Visitor], go_on: threading.Event) -> tuple[list[str], list[str]]:
-    """How their runs end: of those told before the held model goes on, and of the others.
+    """Ends of their runs: of those told before the held model goes on, and of the others.
 
     It goes on once all but the first in line have heard of their run.
     """

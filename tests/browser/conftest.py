@@ -80,7 +80,7 @@ def on_watch(url: str) -> str:
 
 
 def turn_to(page, view: str):
-    """By its link in the head, which a phone keeps in a menu."""
+    """Click the link of a view in the head, which a phone keeps in a menu."""
     menu = page.locator(".sbd-menu")
     link = page.get_by_role("navigation", name="Views").get_by_role("link", name=view)
     menu.or_(link).filter(visible=True).first.wait_for()
@@ -139,7 +139,7 @@ def decode_button(page):
 
 
 def unfold(page):
-    """On a phone the form is folded into its prompt: open it."""
+    """Open the form, which a phone folds into its prompt."""
     edit = page.get_by_role("button", name="Edit in the form")
     prompt = page.get_by_label("Prompt", exact=True)
     edit.or_(prompt).filter(visible=True).first.wait_for()
@@ -273,7 +273,7 @@ def chromium() -> Iterator["sync_api.BrowserType"]:
 
 @pytest.fixture(scope="session")
 def browser(chromium) -> Iterator["sync_api.Browser"]:
-    """For contexts of a test's own, which remember nothing of others."""
+    """A browser for contexts of a test's own, which remember nothing of others."""
     started = chromium.launch(executable_path=CHROMIUM, args=FLAGS)
     yield started
     started.close()

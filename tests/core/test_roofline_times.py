@@ -86,7 +86,7 @@ def test_the_widths_of_each_mode_are_those_that_the_paper_prints_and_those_of_th
 
 @pytest.mark.parametrize("cached", [0, 1000])
 def test_what_is_left_out_is_all_that_a_forward_pass_has_more(cached) -> None:
-    """Where computing alone counts, both add up to the operations of the whole forward pass."""
+    """Both add up to the operations of the whole forward pass where computing alone counts."""
     shape = ModelShape(layer=LLAMA_8B, num_layers=2, vocabulary_size=500, bytes_per_value=2)
     device = Device(
         name="d",

@@ -24,7 +24,7 @@ def drawn(rows: int, vocabulary: int, seed: int = 0) -> torch.Tensor:
 
 
 def softmax(row: list[float], temperature: float) -> list[float]:
-    """In plain floats; temperature 0 means the plain softmax."""
+    """The softmax in plain floats; temperature 0 means the plain one."""
     scaled = [value / (temperature or 1.0) for value in row]
     top = max(scaled)
     powers = [math.exp(value - top) for value in scaled]

@@ -22,7 +22,7 @@ ANSWER = (
 
 
 def hardness(position: int) -> float:
-    """How unsure the model is of a position at first, 0 to 1; the same in every process."""
+    """The model's uncertainty of a position at first, 0 to 1; the same in every process."""
     return hashlib.blake2b(str(position).encode(), digest_size=1).digest()[0] / 255
 
 

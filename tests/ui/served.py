@@ -118,7 +118,7 @@ class Visitor:
                         return
 
     def ending(self, told: Callable[[], object] = lambda: None) -> str:
-        """How the run ends: done, full, or its error. told: called at news of it."""
+        """The end of the run: done, full, or its error. told: called at news of it."""
         for message in self.messages():
             if any(words in json.dumps(message) for words in FULL):
                 return "full"

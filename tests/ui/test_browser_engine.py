@@ -132,7 +132,7 @@ def exported(folder) -> HuggingFaceModel:
 
 @pytest.fixture(scope="module")
 def lines(exported) -> list[str]:
-    """Of enough prompts for every way to be gone once."""
+    """Lines of enough prompts for every way to be gone once."""
     return list(traces(exported, -(-len(ways(exported)) // WAYS), WAYS))
 
 

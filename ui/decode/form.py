@@ -275,7 +275,7 @@ def _tokens(model: SetBlockModel, template: str) -> list[int | None]:
 
 
 def _length(blank: re.Match[str]) -> int:
-    """How many tokens a blank holds."""
+    """Number of tokens that a blank holds."""
     digits = blank[1] or blank[2] or "1"
     length = int(digits) if len(digits) <= 4 else 0
     if not 1 <= length <= MAX_TEMPLATE_CHARACTERS:

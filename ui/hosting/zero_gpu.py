@@ -27,7 +27,7 @@ def before_torch() -> None:
 
 
 def streamed(model: Callable[[], SetBlockModel], seconds: float) -> StreamFunction:
-    """How to decode with model(): each call a generator of events, on a lent GPU where there are.
+    """A function that decodes with model(), a generator of events, on a lent GPU where there are.
 
     seconds: the longest a call may take.
     """

@@ -133,7 +133,7 @@ def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """By device, from the roofline: seconds of the run `text` by its block, 1 one at a time, for
+    """Seconds by device, from the roofline: of the run `text` by its block, 1 one at a time, for
     each size of the batch.
     """
     runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}

@@ -188,7 +188,7 @@ def _widths(shape: ModelShape, point: Any) -> str:
 
 
 def _column(point: Any) -> str:
-    """How far the KV cache shows: in the times of this count, and in the framed column."""
+    """Words on how far the KV cache shows: in the times of this count, and in the framed column."""
     from sbd_core.plots import framed_column
 
     (first, *_, last), (least, *_, most) = (
@@ -363,7 +363,7 @@ SHOWN_ROWS = (4, 16, 40)
 
 
 def _free_rows(what: Asked) -> tuple[str, str]:
-    """How many rows a forward pass may read on the device, and what they cost on this machine."""
+    """Words on the rows that a forward pass may read on the device, and on their cost here."""
 
     def slowdown(rows: int) -> float:
         one, more = (

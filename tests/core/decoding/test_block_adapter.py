@@ -62,7 +62,7 @@ def test_a_block_sees_the_same_whatever_was_cached(adapted: HuggingFaceModel) ->
 
 
 def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(adapted) -> None:
-    """As the causal token that it would be, and as the block behind that."""
+    """Its row equals the causal token that it would be; its masks, the block behind that."""
     first, second = random_ids(2, adapted.vocabulary_size, 9)
     masks = [adapted.mask_token_id] * 3
     caches = adapted.new_caches(2)

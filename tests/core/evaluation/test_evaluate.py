@@ -131,7 +131,7 @@ def test_bad_input_is_named(nano, argument, more) -> None:
 
 
 def test_every_example_draws_from_a_stream_of_its_own_however_they_are_batched(nano) -> None:
-    """With one stream for all, equal prompts would be answered alike and batches would matter."""
+    """One stream for all would answer equal prompts alike, and batches would matter."""
     items = held_out("math", 4, 0, "test")
     seeds = [seed_of(3, item) for item in items]
     assert len(set(seeds)) == len(items)

@@ -98,7 +98,7 @@ def test_answers_that_follow_instructions_are_counted_beside_those_of_ntp() -> N
 
 
 def test_the_gamma_chosen_is_the_fastest_of_those_that_keep_the_answer() -> None:
-    """At the larger gammas more tokens come at once, and at the largest too many are wrong."""
+    """More tokens come at once at the larger gammas, and too many are wrong at the largest."""
 
     def answer(num_agreed: int, num_forwards: int) -> RequestAnswer:
         return RequestAnswer("b c", [3] * 100, num_forwards, 1.0, 100, num_agreed)

@@ -45,7 +45,7 @@ def base(tmp_path) -> Path:
 
 
 def tied_base(folder: Path) -> Path:
-    """As SmolLM2 and Qwen3-0.6B are: the output layer is the embedding."""
+    """A base whose output layer is the embedding, as of SmolLM2 and Qwen3-0.6B."""
     model = AutoModelForCausalLM.from_pretrained(save_tiny(folder, "llama", tiny_tokenizer()))
     model.config.tie_word_embeddings = True
     model.tie_weights()

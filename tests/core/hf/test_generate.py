@@ -166,7 +166,7 @@ def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_ke
 
 @pytest.mark.parametrize("strategy", ["sbd", "ntp", "verify"])
 def test_an_answer_asked_to_be_longer_than_the_model_reaches_ends_there(strategy) -> None:
-    """As the server of transformers asks: for 1,024 tokens, whatever the model."""
+    """The server of transformers asks for 1,024 tokens, whatever the model."""
     model = tiny_model("qwen3", 300)
     model.config.mask_token_id = 2
     model.generation_config.eos_token_id = None
@@ -250,7 +250,7 @@ def test_suppressed_tokens_never_come(plain, tokenizer) -> None:
 
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
 def test_a_repetition_penalty_is_that_of_our_generate(strategy, plain, ours, tokenizer) -> None:
-    """From an argument, from the folder's generation_config, and from two processors at once."""
+    """It may come from an argument, the folder's generation_config, or two processors at once."""
     inputs = tokenizer(PROMPTS[:3], return_tensors="pt", padding=True)
     options = {"custom_generate": generate, "max_new_tokens": LENGTH, "strategy": strategy}
     config = DecodeConfig(strategy=strategy, max_new_tokens=LENGTH, repetition_penalty=1.3)

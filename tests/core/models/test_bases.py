@@ -314,7 +314,7 @@ def test_a_base_that_cannot_be_deleted_is_not_said_to_be(cache, monkeypatch) -> 
 
 
 def test_what_is_in_the_cache_of_the_hub_is_not_downloaded(tmp_path, monkeypatch) -> None:
-    """As a Space has it, by preload_from_hub."""
+    """A Space has it there by preload_from_hub."""
     folder = tmp_path / f"models--{FAKE.repository.replace('/', '--')}" / "snapshots"
     (folder / FAKE.revision).mkdir(parents=True)
     (folder / FAKE.revision / FAKE.file).write_bytes(CONTENT)

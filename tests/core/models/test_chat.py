@@ -29,8 +29,11 @@ QUESTION, ANSWER = "What is light?", "The light."
 
 
 def sentencepiece_kind(kind: str) -> PreTrainedTokenizerFast:
-    """As those of Llama 2 (a normalizer puts a space before a text), of Mistral and Phi-3 (the
-    first word of a text alone), of T5 (Unigram)."""
+    """A tokenizer of one of three kinds.
+
+    Llama 2's normalizer puts a space before a text; Mistral's and Phi-3's before its first word
+    alone; T5's is Unigram.
+    """
     special = ["<unk>", "<s>", "</s>", "<m>"]
     space = normalizers.Replace(" ", "\u2581")
     if kind == "unigram":
@@ -132,7 +135,7 @@ def test_a_raw_prompt_does_not_end_where_the_tokenizer_ends_every_text() -> None
 
 @pytest.fixture
 def tooled() -> PreTrainedTokenizerFast:
-    """With added tokens that it does not call special, as Qwen's <tool_call> and <think>."""
+    """A tokenizer with added tokens that are not special, as Qwen's <tool_call> and <think>."""
     tokenizer = tiny_tokenizer()
     tokenizer.chat_template = TEMPLATE.replace("</s>", "<eos>").replace("<s>", "<user>")
     tokenizer.add_tokens([AddedToken("<tool_call>"), AddedToken("<think>"), AddedToken("</think>")])

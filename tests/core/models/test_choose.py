@@ -1,4 +1,4 @@
-"""Which backend load() chooses, and that a graph in the cache folder is whole or made anew."""
+"""load() chooses a backend; a graph in the cache folder is whole or made anew."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ PROMPT = (5, 6, 7)
 
 @pytest.fixture
 def kept(monkeypatch, tmp_path) -> Path:
-    """Where graphs are kept, empty."""
+    """The empty folder where graphs are kept."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "sbd_core" / "graphs"
 

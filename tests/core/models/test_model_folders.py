@@ -176,7 +176,7 @@ def with_settings(folder: Path, **settings: object) -> Path:
 
 
 def answers(folder: Path) -> list[tuple[int, ...]]:
-    """By transformers, then by both exact strategies."""
+    """Answers of transformers, then of both exact strategies."""
     model = sbd_core.load(folder, device="cpu", dtype="float32")
     ids = model.model.generate(input_ids=torch.tensor([PROMPT]), max_new_tokens=12, do_sample=False)
     configs = [DecodeConfig(strategy=name, max_new_tokens=12) for name in ("ntp", "verify")]
@@ -432,7 +432,7 @@ def reference():
 
 @pytest.fixture(scope="module")
 def nemotron(reference, tmp_path_factory) -> Path:
-    """As the Hub has them: a model_type of its own, code that is not run, and other names."""
+    """A folder as on the Hub: a model_type of its own, code that is not run, and other names."""
     place = tmp_path_factory.mktemp("nemotron")
     told = reference.config.to_dict()
     told |= {"model_type": "nemotron_labs_diffusion", "mask_token_id": MASK, "block_size": BLOCK}

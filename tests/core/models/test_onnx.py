@@ -82,7 +82,7 @@ def test_int8_is_refused_in_one_line_where_its_products_are_not_exact(
 
 @pytest.mark.parametrize("wrong", [2**15 - 1, -(2**15)])
 def test_products_that_saturate_are_seen(monkeypatch, wrong) -> None:
-    """As instructions do that add two products in 16 bits."""
+    """Instructions that add two products in 16 bits saturate so."""
 
     class Saturating:
         def run(self, outputs, inputs):

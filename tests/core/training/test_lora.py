@@ -140,7 +140,7 @@ def test_an_adapter_is_trained_alone_and_decodes_as_its_merged_model(folders, ca
 
 @pytest.mark.parametrize("recipe", ["finetune", "lora"])
 def test_an_answer_ends_as_it_was_learnt_and_as_the_base_ended_it(recipe, folders) -> None:
-    """As with <|im_end|> in the chat template and <|endoftext|> in generation_config.json."""
+    """The chat template may say <|im_end|> and generation_config.json <|endoftext|>."""
     other = folders / f"other-{recipe}"
     shutil.copytree(folders / "ready", other)
     file = other / "generation_config.json"

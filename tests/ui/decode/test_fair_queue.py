@@ -29,7 +29,7 @@ def turn(queue: FairQueue, clock: Clock, seconds: float) -> None:
 
 
 def fill(queue: FairQueue, clients) -> int:
-    """How many of the clients, in their order, are let in."""
+    """Number of the clients, in their order, that are let in."""
     admitted = 0
     for client in clients:
         with contextlib.suppress(QueueFull):

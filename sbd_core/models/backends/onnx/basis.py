@@ -18,7 +18,7 @@ GROUP = 64
 
 
 def group_of(size: int) -> int:
-    """How many columns of `size` are turned together: a power of two."""
+    """Number of columns of `size` that are turned together: a power of two."""
     return math.gcd(size, GROUP)
 
 

@@ -244,6 +244,6 @@ def products_graph() -> bytes:
 
 
 def threads_of(model: Any) -> int:
-    """How many threads a forward pass of a transformers model should have."""
+    """Number of threads that a forward pass of a transformers model should have."""
     num_parameters = sum(parameter.numel() for parameter in model.parameters())
     return 1 if is_small(num_parameters) else usable_cores()

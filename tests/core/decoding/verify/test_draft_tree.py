@@ -134,7 +134,7 @@ def every_plan(num_ends: int, others: list[tuple[int, int]], longest: int, room:
 
 
 def test_no_other_set_of_rows_brings_more_than_a_little_more() -> None:
-    """By brute force over all sets of rows that hold what they hang on, of small trees."""
+    """Compares with all sets of rows of small trees that hold what they hang on."""
     draw = random.Random(5)
     shortfalls = []
     for _ in range(40):
@@ -404,7 +404,7 @@ def test_it_recovers_where_a_useless_head_becomes_a_good_one() -> None:
 
 @pytest.mark.parametrize(("budget", "penalty"), [("41 rows", 1.0), ("AVX-512, fp32", 1.3)])
 def test_answers_have_the_distribution_of_ntp(budget, penalty) -> None:
-    """As of drafts of one length: planning must not look at what was drawn."""
+    """Planning must not look at what was drawn: drafts of one length give the same."""
     model = distribution.tiny_vocabulary()
     if penalty != 1:
         next_logits, block_logits = model.next_logits, model.block_logits

@@ -68,7 +68,7 @@ def test_a_model_is_measured_for_1_to_48_rows_and_its_caches_stay_its_own(llama)
 
 
 def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes(monkeypatch) -> None:
-    """Of 3 rows one token is drafted, of 12, 4 of them causal, 3; a row alone drafts none."""
+    """One token is drafted of 3 rows, 3 of 12, 4 of which are causal; a row alone drafts none."""
     clock = [0.0]
 
     def pass_time(seconds: float) -> float:
