@@ -6,6 +6,7 @@ Plans without max_rows go by it. Costs are of one text alone, after a short prom
 import hashlib
 import json
 import logging
+import math
 import os
 import statistics
 import tempfile
@@ -36,34 +37,43 @@ NUM_DRAFTED = 4
 """Rows of the block that is drafted from."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
+STEADY = 1.5
+"""Median time of a pass of one row over the least; above it, other work disturbed the measuring."""
+AGAIN_SECONDS = 120
+"""Costs of a disturbed measuring hold so long, and are not written."""
 FORMAT = 9
 
 logger = logging.getLogger(__name__)
-_known: dict[str, tuple[str, RowCosts]] = {}
+_known: dict[str, tuple[str, RowCosts, float]] = {}
+"""Name, costs, and the time up to which they hold, by key."""
 
 
 def row_costs_of(model: SetBlockModel) -> RowCosts:
     """The costs on this machine, measured the first time for this model, precision and backend."""
     depends_on = _depends_on(model)
     key = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:24]
-    if key not in _known:
-        file = cache_folder() / f"row-costs-{key}.json"
+    if key not in _known or time.monotonic() > _known[key][2]:
+        file, until = cache_folder() / f"row-costs-{key}.json", math.inf
         costs = _read(file)
         if costs is None:
-            costs = measure_row_costs(model)
-            _write(file, costs, depends_on)
+            costs, is_steady = measure_row_costs(model)
+            if is_steady:
+                _write(file, costs, depends_on)
+            else:
+                until = time.monotonic() + AGAIN_SECONDS
+                logger.warning("other work disturbed the measuring of rows' costs")
         name = f"{model.name}, {depends_on['dtype']}" if depends_on["dtype"] else model.name
-        _known[key] = name, costs
+        _known[key] = name, costs, until
     return _known[key][1]
 
 
 def known_row_costs() -> dict[str, RowCosts]:
     """The costs that this process has asked for, by model and dtype."""
-    return dict(_known.values())
+    return {name: costs for name, costs, _ in _known.values()}
 
 
-def measure_row_costs(model: SetBlockModel) -> RowCosts:
-    """Median seconds of forward passes of 1 to 48 rows, in about BUDGET_SECONDS."""
+def measure_row_costs(model: SetBlockModel) -> tuple[RowCosts, bool]:
+    """Median seconds of forward passes of 1 to 48 rows, in about BUDGET_SECONDS; whether steady."""
     assert model.mask_token_id is not None
     reach = model.max_positions or NUM_PROMPT + NUM_ROWS[-1]
     longest = min(NUM_ROWS[-1], reach - 1)
@@ -74,17 +84,21 @@ def measure_row_costs(model: SetBlockModel) -> RowCosts:
     _seconds(model, ForwardRequest(cache, prompt, (), 1))
     _seconds(model, _request(model, cache, sizes[-1]))  # what it makes room for is not measured
     cache.truncate(len(prompt))
+    singles = []
     began = time.perf_counter()
     for _ in range(MAX_ROUNDS):
         # A pass of one row mostly comes after one of one row, and is quicker for it.
-        _seconds(model, _request(model, cache, 1))
+        singles.append(_seconds(model, _request(model, cache, 1)))
         cache.truncate(len(prompt))
         for size in sizes:
             seconds[size].append(_seconds(model, _request(model, cache, size)))
             cache.truncate(len(prompt))
         if time.perf_counter() - began > BUDGET_SECONDS:
             break
-    return RowCosts(tuple((size, statistics.median(times)) for size, times in seconds.items()))
+    singles += seconds[1]
+    is_steady = statistics.median(singles) <= STEADY * min(singles)
+    points = tuple((size, statistics.median(times)) for size, times in seconds.items())
+    return RowCosts(points), is_steady
 
 
 def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardRequest:

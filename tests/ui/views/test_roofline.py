@@ -338,6 +338,6 @@ def test_free_rows_take_hardly_longer_than_one(monkeypatch) -> None:
     assert last <= 1.05 * one < next_one
     assert "This machine" not in note(found, "Free rows")
     costs = RowCosts(((1, 0.01), (48, 0.104)))
-    monkeypatch.setattr(row_costs, "_known", {"key": ("nano, float32", costs)})
+    monkeypatch.setattr(row_costs, "_known", {"key": ("nano, float32", costs, math.inf)})
     told = "This machine, timed with nano, float32: 4 rows 1.6×, 16 rows 4.0×, 40 rows 8.8× as long"
     assert told in note(answer(wish), "Free rows")

@@ -23,6 +23,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(row_costs, "_known", {})
     monkeypatch.setattr(row_costs, "BUDGET_SECONDS", 0.05)
+    monkeypatch.setattr(row_costs, "STEADY", math.inf)
     return tmp_path / "sbd_core"
 
 
@@ -59,12 +60,12 @@ def test_costs_that_are_none_are_refused(points) -> None:
 
 
 def test_a_model_is_measured_for_1_to_48_rows_and_its_caches_stay_its_own(llama) -> None:
-    points = measure_row_costs(llama).points
+    points = measure_row_costs(llama)[0].points
     assert [num_rows for num_rows, _ in points] == list(row_costs.NUM_ROWS)
     assert points[-1][1] > points[0][1] > 0
     short = chance_model(1)
     short.max_positions = 30
-    assert measure_row_costs(short).points[-1][0] == 24
+    assert measure_row_costs(short)[0].points[-1][0] == 24
 
 
 def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes(monkeypatch) -> None:
@@ -80,7 +81,8 @@ def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes(monkeypatch
     model = chance_model(1)
     walk = SimpleNamespace(add_to=lambda row, token_id: pass_time(0.002))
     model.sampler_head = SimpleNamespace(begin=lambda logits: walk)
-    costs = measure_row_costs(model)
+    costs, is_steady = measure_row_costs(model)
+    assert is_steady
     assert [round(costs.seconds(n), 6) for n in (1, 3, 12)] == [0, 0.002, 0.006]
 
 
@@ -116,6 +118,30 @@ def test_each_dtype_has_costs_of_its_own(folder) -> None:
     for number, model.dtype in enumerate(("float32", "int8", "float32"), 1):
         row_costs_of(model)
         assert len(list(folder.iterdir())) == min(number, 2)
+
+
+def test_costs_of_a_disturbed_measuring_are_not_kept_and_soon_measured_again(
+    folder, monkeypatch, caplog
+) -> None:
+    model, found = chance_model(1), [RowCosts(((1, 2.0),)), RowCosts(((1, 1.0),))]
+    told = iter([(found[0], False), (found[1], True)])
+    monkeypatch.setattr(row_costs, "measure_row_costs", lambda model: next(told))
+    now = [1000.0]
+    monkeypatch.setattr(row_costs, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    assert [row_costs_of(model) for _ in range(2)] == [found[0]] * 2
+    assert "disturbed" in caplog.text
+    assert not folder.exists()
+    now[0] += row_costs.AGAIN_SECONDS + 1
+    assert [row_costs_of(model) for _ in range(2)] == [found[1]] * 2
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_a_measuring_is_disturbed_where_equal_passes_took_unequal_times(monkeypatch) -> None:
+    for times, is_steady in (([1.0, 1.0, 1.4, 1.4], True), ([1.0, 1.7, 1.7, 1.7], False)):
+        own = iter(times * 99)
+        monkeypatch.setattr(row_costs, "NUM_ROWS", (1,))
+        monkeypatch.setattr(row_costs, "_seconds", lambda model, request, own=own: next(own))
+        assert measure_row_costs(chance_model(1))[1] == is_steady
 
 
 @pytest.mark.parametrize(
