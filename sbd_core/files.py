@@ -93,11 +93,11 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         yield fresh
         # Power may fail, too: all of it is on the disk before it takes the other's name.
         for entry in (*fresh.rglob("*"), fresh):
-            _flush(entry)
+            flush(entry)
         if folder.exists():
             os.rename(folder, old)
         os.rename(fresh, folder)
-        _flush(folder.parent)
+        flush(folder.parent)
         shutil.rmtree(old, ignore_errors=True)
     except SetBlockDecodingError:
         raise
@@ -123,8 +123,11 @@ def beside(folder: Path, kind: str) -> Path:
     return folder.with_name(f".{folder.name}.{kind}")
 
 
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def flush(path: Path) -> None:
+    """Have what was written to a file or folder reach the disk."""
+    if path.is_dir() and os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:

@@ -9,7 +9,7 @@ from sbd_core import roofline
 from sbd_core.config import Calibration
 from sbd_core.plots import theme
 from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
-from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS
+from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
 from ui.decode import form
 from ui.form.controls import FIELD_IDS
 from ui.share import permalink, trace_files
@@ -27,6 +27,7 @@ def constants() -> dict[str, Any]:
         "fieldLabels": form.LABELS,
         "maxLanes": form.MAX_LANES,
         "solverNames": SOLVER_TITLES,
+        "solverDefaults": {name: solver_parameters(rule()) for name, rule in SOLVERS.items()},
         "solverLines": {name: rule.words for name, rule in SOLVERS.items()},
         "bounds": {name: asdict(rule.bound) for name, rule in SOLVERS.items()},
         "noBound": asdict(NO_BOUND),

@@ -9,7 +9,6 @@ import logging
 import math
 import os
 import statistics
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from sbd_core.config import RowCosts
 from sbd_core.decoding.draft_tree import NUM_ALTERNATIVES
 from sbd_core.environment import processor_name
 from sbd_core.errors import ArgumentError
-from sbd_core.files import cache_folder
+from sbd_core.files import cache_folder, write_text
 from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
 from sbd_core.models.threads import one_thread_between_passes
 from sbd_core.sampling import LogitStatsSpec, argmax
@@ -150,7 +149,7 @@ def _depends_on(model: SetBlockModel) -> dict[str, Any]:
 
 
 def _read(file: Path) -> RowCosts | None:
-    """None for a file that is not there or is damaged."""
+    """The costs kept in `file`; None if it is not there or damaged."""
     try:
         return RowCosts.from_data(json.loads(file.read_text(encoding="utf-8"))["points"])
     except FileNotFoundError:
@@ -161,13 +160,9 @@ def _read(file: Path) -> RowCosts | None:
 
 
 def _write(file: Path, costs: RowCosts, depends_on: dict[str, Any]) -> None:
-    """Write the file in one step, so that no other process reads half of it."""
-    text = json.dumps({**depends_on, "points": costs.points})
+    """Keep the costs in a file; a line in the log where that cannot be done."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-        with os.fdopen(handle, "w", encoding="utf-8") as target:
-            target.write(text)
-        os.replace(name, file)
-    except OSError as error:
+        write_text(file, json.dumps({**depends_on, "points": costs.points}))
+    except (OSError, ArgumentError) as error:
         logger.warning("%s cannot be kept: %s", file, error)

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import sbd_core
+from sbd_core.rules import SOLVERS
 
 
 def test_the_package_exports_these_names_and_has_them() -> None:
@@ -33,6 +34,37 @@ def test_the_package_exports_these_names_and_has_them() -> None:
         assert getattr(sbd_core, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'decode'"):
         _ = sbd_core.decode
+
+
+def test_solvers_and_settings_keep_their_names() -> None:
+    assert list(SOLVERS) == [
+        "entropy-bound",
+        "entropy-bound-by-confidence",
+        "entropy-bound-by-margin",
+        "entropy-bound-from-left",
+        "causal-first",
+        "entropy-threshold",
+        "confidence-threshold",
+        "factor",
+        "top-k",
+        "random",
+        "left-to-right",
+    ]
+    assert {item.name for item in dataclasses.fields(sbd_core.DecodeConfig)} == {
+        "strategy",
+        "solver",
+        "block_size",
+        "max_new_tokens",
+        "temperature",
+        "seed",
+        "top_k_recorded",
+        "pinned",
+        "is_raw_prompt",
+        "allows_untrained_block_size",
+        "repetition_penalty",
+        "max_rows",
+        "row_costs",
+    }
 
 
 def test_configs_are_frozen_hashable_and_sort_their_pins() -> None:

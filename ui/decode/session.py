@@ -363,8 +363,8 @@ def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
     if num_ahead == 1 and is_own:
         return "Your other decode is still running: stop it in its view, or this one comes next."
     if num_ahead == 1:
-        return "Another decode is running; yours comes next."
-    return f"{num_ahead} decodes are before yours; it starts by itself."
+        return "Another decode is before yours, which comes then by itself."
+    return f"{num_ahead} decodes are before yours, which comes then by itself."
 
 
 SECONDS_BETWEEN_YIELDS = 0.125

@@ -226,12 +226,6 @@ def lesson(*, has_model: bool = True) -> str:
         "is_verify_ntp": choices.is_verify_ntp,
         "check_ntp_passes": kept.runs["verify-ntp"]["ntp"].num_forwards,
         "order": vars(choices.order),
-        "num_different": sum(
-            token_id != plain
-            for token_id, plain in zip(
-                kept.runs["text"]["sbd"].token_ids, kept.runs["text"]["ntp"].token_ids, strict=True
-            )
-        ),
         "tokens_per_pass": {name: known[f"{name}_tokens"] for name in ("sbd", "verify")},
         "big_chip": known["big_chip"],
         "machines": machines(kept),

@@ -179,7 +179,7 @@ function makeWhy({ model, run }, processor) {
   const checked =
     strategy === "verify"
       ? "every token is checked"
-      : "no token is checked: other prompts may get other words";
+      : "no token is checked against next-token prediction, so other prompts may get other words";
   const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
   const why = make("p", "sbd-home-why", pass);
   if (!own || !plain) return why;
@@ -187,11 +187,13 @@ function makeWhy({ model, run }, processor) {
   const clock = `As recorded${where}: ${formatSeconds(own)} instead of ${formatSeconds(plain)}`;
   why.append(make("br"));
   if (own < plain) {
-    why.append(`${clock}, ${fasterWords(plain / own)}.`);
+    const dearer = main.steps.length * plain < (ntp?.steps.length ?? 0) * own;
+    const because = dearer ? ", as a pass over several tokens takes longer" : "";
+    why.append(`${clock}, ${fasterWords(plain / own)}${because}.`);
     return why;
   }
   const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
-  const words = `${clock}, no faster there: `;
+  const words = `${clock}, ${fasterWords(plain / own)} there, as its passes take longer; `;
   why.append(words, yours, ".");
   return why;
 }

@@ -193,7 +193,7 @@ def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, 
         each.goto(on_watch(page.url.partition("?")[0].partition("#")[0]))
         each.wait_for_selector(".sbd-tile", state="attached")
     decode_button(waiting).click()
-    expect(waiting.get_by_text("Another decode is running; yours comes next.")).to_be_visible()
+    expect(waiting.get_by_text("Another decode is before yours")).to_be_visible()
     enter(racing)
     go(racing).click()
     expect(racing.locator(".sbd-compare-news")).to_contain_text("before yours")

@@ -268,6 +268,7 @@ export class LaneCard {
     if (text.scrollHeight <= text.clientHeight) return;
     const newest = this.spans.findLast((span) => !span.matches(".is-ahead, .is-mask"));
     const bottom = newest ? newest.offsetTop + newest.offsetHeight + LINE_GAP : 0;
-    text.scrollTop = Math.max(0, bottom - text.clientHeight);
+    const line = Number.parseFloat(getComputedStyle(text).lineHeight) || 1;
+    text.scrollTop = Math.ceil(Math.max(0, bottom - text.clientHeight) / line) * line; // whole lines
   }
 }

@@ -79,6 +79,8 @@ class CompareView {
     const { lanes } = this.parts.form;
     const form = formOfLanes();
     this.parts.player.rest();
+    this.parts.stale.isWaiting = true;
+    this.parts.stale.look();
     doInBrowser({ kind: "compare", lanes, form }) || this.trigger("start", { lanes, form });
   }
 
@@ -132,6 +134,7 @@ class CompareView {
     form.showRunning(isRunning);
     form.say(text, isError);
     stale.hasFailed = isError;
+    if (wire || !isRunning) stale.isWaiting = false;
     if (wire && wire !== "stop") player.take(wire);
     if (!isRunning) player.end();
     stale.look();

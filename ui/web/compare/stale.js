@@ -5,6 +5,7 @@ import { make, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/page.js";
 import { laneTitle } from "../engine/session/lane_names.js";
 import { numberOf } from "../form/fields.js";
+import { WAITING } from "../watch/stale.js";
 
 /** @import { Run } from "../core/run/run.js" */
 
@@ -67,6 +68,8 @@ export class StaleLine {
     this.promptId = promptId;
     this.grewOld = grewOld;
     this.hasFailed = false;
+    /** Whether Compare was pressed and no lane of it has come yet. */
+    this.isWaiting = false;
     this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
     watchForm(() => this.look(), signal);
   }
@@ -89,6 +92,7 @@ export class StaleLine {
     this.root.hidden = words.length === 0;
     if (this.root.hidden) return;
     if (wasHidden) this.grewOld();
-    setText(this.root, `Not this run: ${wishWords(words, this.refusal, this.hasFailed)}.`);
+    const wish = `Not this run: ${wishWords(words, this.refusal, this.hasFailed)}.`;
+    setText(this.root, this.isWaiting ? WAITING : wish);
   }
 }

@@ -99,7 +99,11 @@ export function makeTable(run, cards, words) {
       const words = card && isFinished ? rowWords(run, card) : [];
       for (const [column, cell] of cells.entries()) {
         const isKnown = isFinished && (canCompare || column < FIRST_COMPARED);
-        setText(cell, isKnown ? (words[column] ?? UNKNOWN) : "…");
+        const isAlone = plain < 0 && column >= FIRST_COMPARED;
+        setText(
+          cell,
+          isAlone ? "next-token not chosen" : isKnown ? (words[column] ?? UNKNOWN) : "…",
+        );
       }
     });
   }

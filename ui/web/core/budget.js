@@ -112,9 +112,10 @@ function inUnits(nats, digits) {
  */
 function digitsOf(spent, next, gamma) {
   const least = gamma.split(".")[1]?.length ?? 2;
-  if (next === null) return least;
   return digitsThatShow(least, (digits) => {
     const [own, most] = [inUnits(spent, digits), inUnits(Number(gamma), digits)];
+    if (spent > 0 && own === 0) return false;
+    if (next === null) return true;
     const isOver = own + inUnits(next - spent, digits) > most && inUnits(next, digits) > most;
     return own <= most && isOver;
   });

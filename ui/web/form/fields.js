@@ -88,7 +88,8 @@ export function settingDifferences(run) {
   const strategy = choiceOf("strategy") ?? run.strategy;
   const asked = wayTitle(strategy, choiceOf("solver") ?? run.solver.name);
   const own = wayTitle(run.strategy, run.solver.name);
-  const words = asked === own ? [] : [`${asked} instead of ${own}`];
+  const words = [];
+  const fresh = []; // settings of a solver, where none was at work in the run
   const model = modelDifference(run.model);
   if (model) words.push(model);
   for (const [name, tell] of DIALS) {
@@ -97,9 +98,11 @@ export function settingDifferences(run) {
     if (own === undefined || asked === null || asked === own) continue;
     if (name === "block_size" && run.strategy === "ntp") continue;
     if (model && OF_MODEL.includes(name)) continue;
-    const isNew = OF_SOLVER.includes(name) && run.strategy !== "sbd"; // no solver was at work there
-    words.push(isNew ? tell(asked) : `${tell(asked)} instead of ${own || "as many as pay"}`);
+    if (OF_SOLVER.includes(name) && run.strategy !== "sbd") fresh.push(tell(asked));
+    else words.push(`${tell(asked)} instead of ${own || "as many as pay"}`);
   }
+  const way = [asked, fresh.join(", ")].filter(Boolean).join(" at ");
+  if (asked !== own) words.unshift(`${way} instead of ${own}`);
   const seed = numberOf("seed");
   if (run.solver.name === "random" && seed !== null && seed !== run.config.seed) {
     words.push(`seed ${seed} instead of ${run.config.seed}`);

@@ -3,7 +3,7 @@
 
 import { find, setText } from "../dom/elements.js";
 import { foldForm, playerOf, watchForm } from "../dom/page.js";
-import { onStatus, sayNumAhead } from "../in_browser/bridge.js";
+import { onStatus, sayNumAhead, sayRefused } from "../in_browser/bridge.js";
 import { differences } from "../watch/stale.js";
 
 /** @import { Run } from "../core/run/run.js" */
@@ -34,7 +34,10 @@ export function mountStatusLine({ element, value, signal }) {
   let followed = null;
   /** @param {Said} said */
   function say({ text: words, isError, isOfForm }) {
-    if (isError) foldForm(false); // it says what to change there
+    if (isError) {
+      foldForm(false); // it says what to change there
+      sayRefused();
+    }
     isOfRun = Boolean(isOfForm);
     followed = null;
     line.setAttribute("role", isError ? "alert" : "status");

@@ -41,5 +41,8 @@ export function sayStatus(text, isError = false, isOfForm = false) {
   status.say({ text, isError, isOfForm });
 }
 
+/** A decode was refused or failed; its reason is said. @type {Channel<void>} */
+export const { say: sayRefused, hear: onRefused } = channel("sbd-refused");
+
 /** The runs before this visitor's at the server; Infinity for a full line. @type {Channel<number>} */
 export const { say: sayNumAhead, hear: onNumAhead } = channel("sbd-line");

@@ -251,7 +251,7 @@ class HereView {
     if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;
     this.ended.add(run.id);
     const { seconds, wholeTokens } = run.numbersAt(run.main.lastPass);
-    if (!seconds || run.isOfBrowser !== this.decoder.isOn) return;
+    if (!seconds || !wholeTokens || run.isOfBrowser !== this.decoder.isOn) return;
     const speed = wholeTokens / seconds;
     this.speed.words = `, ${speed.toPrecision(speed < 100 ? 2 : 3)} tokens a second`;
     this.draw();

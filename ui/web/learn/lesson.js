@@ -61,7 +61,6 @@ export function hashOf(address) {
  * @property {boolean} is_verify_ntp
  * @property {number} check_ntp_passes of the answer that `verify` checks, one token at a time
  * @property {Order} order
- * @property {number} num_different tokens of the run `text` that differ between its lanes
  * @property {{ sbd: string, verify: string }} tokens_per_pass on all held-out prompts, in the evaluation
  * @property {string} big_chip
  * @property {Edge[]} edges

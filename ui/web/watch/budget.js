@@ -27,10 +27,6 @@ import { showToken } from "../dom/tokens.js";
 
 /** @typedef {Pick<Actions, "hover" | "previewGamma" | "gamma" | "canRedo" | "redo">} BudgetActions */
 
-const LETTER = 7.6; // pixels of the label under the bar, at most
-const AIR = 30; // pixels between the label and the middle of a tick
-const END_LETTERS = "16 nats".length; // the last tick ends where the bar does
-const SMALL = 13; // pixels, the size of type that these are for
 const THIN = 0.05; // of the bar: too narrow for a token
 
 /** The ticks under the bar. */
@@ -75,12 +71,8 @@ export class Budget {
     );
     this.track = make("div", "sbd-budget-track", this.bar, this.handle);
     this.free = make("span", "sbd-budget-free");
-    this.ticks = makeTicks();
     const hidden = { "aria-hidden": "true" };
-    this.axis = make("div", "sbd-budget-axis", hidden, ...this.ticks, this.free);
-    this.width = 0;
-    this.scale = 1; // of the type, which is larger in lecture form
-    this.label = { middle: 0, letters: 0 };
+    this.axis = make("div", "sbd-budget-axis", hidden, ...makeTicks(), this.free);
     this.title = make("h3");
     /** @type {Bound | null} what the title is of */
     this.titled = null;
@@ -96,11 +88,6 @@ export class Budget {
 
   listen() {
     const { track, handle, actions } = this;
-    new ResizeObserver(() => {
-      this.width = track.clientWidth;
-      this.scale = Number.parseFloat(getComputedStyle(this.axis).fontSize) / SMALL;
-      this.clearTicks();
-    }).observe(track);
     track.addEventListener("pointerdown", (event) => {
       if (!this.hasLine) return;
       event.preventDefault();
@@ -216,26 +203,10 @@ export class Budget {
     const segment = layout.segments.find(({ isFree }) => isFree);
     this.free.hidden = !segment;
     const middle = segment ? clamp(segment.left + segment.width / 2, 0, 1) : 0;
-    this.label = { middle, letters: segment ? words.length : 0 };
-    this.clearTicks();
     if (!segment) return;
     setText(this.free, words);
     setStyle(this.free, "left", percent(middle));
     setStyle(this.free, "transform", `translateX(-${percent(middle)})`);
-  }
-
-  /** No tick shows where the label stands. */
-  clearTicks() {
-    const { scale, width, label } = this;
-    const length = label.letters * LETTER * scale;
-    const left = label.middle * (width - length);
-    AXIS_TICKS.forEach((nats, index) => {
-      const place = axisPlace(nats) * width;
-      const isLast = index === AXIS_TICKS.length - 1;
-      const air = (isLast ? END_LETTERS * LETTER : AIR) * scale;
-      const isUnder = length > 0 && place > left - air && place < left + length + air;
-      this.ticks[index]?.classList.toggle("is-under", isUnder);
-    });
   }
 
   /** @param {number} gamma */

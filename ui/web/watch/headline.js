@@ -1,6 +1,6 @@
 // The two numbers over the lanes: forward passes instead of those that next-token prediction needs for
 // the same tokens, and time for a token. While the run plays they are those of the moment, at its end
-// those of the whole run.
+// those of the whole run; of two answers of different length the tokens of a forward pass.
 
 import { formatSeconds, median } from "../core/numbers.js";
 import { fasterWords, lengthWords, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
@@ -61,11 +61,13 @@ export function makeHeadline() {
   const time = make("b", "sbd-headline-time");
   const label = make("button", "sbd-term sbd-headline-label");
   const note = make("p", "sbd-headline-why");
+  const tokensOf = make("span", "", "tokens a");
+  const unit = term("pass", "forward passes");
   const passes = make(
     "div",
     "sbd-headline-passes",
     make("div", "sbd-headline-big", own, instead, plain),
-    make("div", "sbd-headline-cap", term("pass", "forward passes")),
+    make("div", "sbd-headline-cap", tokensOf, unit),
   );
   const clock = make(
     "div",
@@ -79,16 +81,19 @@ export function makeHeadline() {
   function update(view, timing) {
     const numbers = view.run.numbersAt(view.pass);
     const count = passesOf(view, numbers);
-    setAttribute(root, "data-lane", view.run.strategy);
-    setText(own, count.own === null ? UNKNOWN : String(count.own));
-    setText(plain, count.plain === null ? "" : String(count.plain));
-    instead.hidden = count.plain === null;
-    const { shown, label: said } = timeOf(view, numbers, timing);
-    setText(time, shown);
     const isCompared = view.isOver && view.run.strategy !== "ntp";
-    const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
     const isCut = [view.run.main, view.run.ntp].some((lane) => lane?.finish === "stopped");
     const length = isCompared && !isCut ? lengthWords(numbers) : "";
+    const passes = count.own === null ? UNKNOWN : String(count.own);
+    setAttribute(root, "data-lane", view.run.strategy);
+    setText(own, length ? numbers.tokensPerPass.toFixed(2) : passes);
+    setText(plain, length ? "1" : String(count.plain ?? ""));
+    instead.hidden = count.plain === null;
+    tokensOf.hidden = !length;
+    setText(unit, length ? "forward pass" : "forward passes");
+    const { shown, label: said } = timeOf(view, numbers, timing);
+    setText(time, shown);
+    const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
     setText(note, [length, slow?.isPassDearer ? DEARER : ""].filter(Boolean).join("; "));
     explain(label, said, [slow?.words, TIME].filter(Boolean).join(" "));
   }

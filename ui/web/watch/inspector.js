@@ -230,9 +230,15 @@ function chosenAlternative(view, top, fixedToken) {
 
 /** @typedef {[position: number, id: number]} Pin */
 
-/** Tokens fixed by the view's pass. @param {View} view @returns {Pin[]} */
-function tokensSoFar({ run, pass }) {
-  return run.main.knownAt(pass).map(({ position, token }) => [position, token]);
+/**
+ * The tokens that stood before the one in focus came; all by the view's pass where it is still masked.
+ * @param {View} view
+ * @returns {Pin[]}
+ */
+function tokensBefore({ run, pass, focus }) {
+  const item = run.main.fixedAt(focus ?? -1, pass);
+  const before = item && !item.isPinned ? item.pass - 1 : pass;
+  return run.main.knownAt(before).map(({ position, token }) => [position, token]);
 }
 
 /**
@@ -272,8 +278,8 @@ class Alternatives {
       "branch",
       "Branch",
       "b",
-      "Keep what is revealed so far, put this token here, decode the rest",
-      (view) => [...view.run.settings().pinned, ...tokensSoFar(view)],
+      "Keep what stood before this position was revealed, put this token here, decode the rest",
+      (view) => [...view.run.settings().pinned, ...tokensBefore(view)],
     );
     this.buttons = make("div", "sbd-alternative-actions", this.pin.button, this.branch.button);
     this.note = make("p", "sbd-action-note");
@@ -325,7 +331,11 @@ class Alternatives {
       const pins = new Map(pinsOf(view)).set(position, alternative.token);
       this.actions.redo(
         { pinned: [...pins].sort((a, b) => a[0] - b[0]) },
-        { kind: name, position, pass: view.pass },
+        {
+          kind: name,
+          position,
+          pass: view.run.main.fixedAt(position, view.pass)?.pass ?? view.pass,
+        },
       );
     };
     button.addEventListener("click", act);
@@ -398,7 +408,7 @@ export class Inspector {
     this.top = new Alternatives(actions);
     this.spark = makeSpark();
     this.hindsight = make("p", "sbd-hindsight");
-    const legend = section("Colour, and a guess’s bar height", makeLegend());
+    const legend = section("Colour, and the length of a guess’s bar", makeLegend());
     this.about = make("div", "sbd-inspector-about");
     this.topSection = make("section", "", this.topTitle, this.top.root);
     this.sparkSection = section(

@@ -10,7 +10,7 @@ import {
   STOP_MS,
   turnTo,
 } from "../dom/page.js";
-import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
+import { doInBrowser, inBrowser, onNumAhead, onRefused } from "../in_browser/bridge.js";
 import { TabKeeper } from "../saved_runs.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { replayPage } from "../share/replay_page.js";
@@ -57,6 +57,8 @@ export function mountPlayer({ element, value, trigger, signal }) {
   new TabKeeper(player, signal).restore();
   player.fit();
   player.paint(); // in its first frame: what comes in the next one would move the page
+  onNumAhead((numAhead) => player.wait(numAhead > 0), signal);
+  onRefused(() => player.wait(false), signal);
   stopWithoutServer(player, signal);
   return take;
 }
@@ -72,8 +74,12 @@ function stopWithoutServer(player, signal) {
   const click = (event) => {
     const pressed = elementOf(event);
     if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // another decode is asked for
-    if (pressed && goButtons()[0]?.contains(pressed)) foldForm(true); // at the press, not when the run comes
+    if (pressed && goButtons()[0]?.contains(pressed)) {
+      foldForm(true); // at the press, not when the run comes
+      player.wait(true);
+    }
     if (!pressed?.closest("#sbd-stop")) return;
+    player.wait(false);
     const { run } = player;
     timer = window.setTimeout(() => {
       const [go, stop] = goButtons();

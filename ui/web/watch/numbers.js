@@ -47,7 +47,7 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
  * @param {Numbers} numbers
  * @returns {Cell}
  */
-function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses }) {
+function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) {
   if (wholePasses === null) {
     return { shown: UNKNOWN, label: "forward passes, once it is complete" };
   }
@@ -55,7 +55,7 @@ function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses }) {
     return { shown: String(wholePasses), label: "forward passes, one a token" };
   const shown = String(wholePasses);
   const what =
-    ntpPasses === null
+    ntpPasses === null || ntpTokens !== wholeTokens
       ? `for ${countOf(wholeTokens, "token")}${run.main.pins.size ? " not given" : ""}`
       : `instead of ${ntpPasses}`;
   return { shown, label: `forward passes ${what}` };

@@ -123,6 +123,15 @@ export class Player {
     this.parts.tellVisitor(words);
   }
 
+  /** Whether a decode was asked for that has not begun: the run shown is another. @param {boolean} isWaiting */
+  wait(isWaiting) {
+    if (this.stale.isWaiting === isWaiting) return;
+    this.stale.isWaiting = isWaiting;
+    this.root.classList.toggle("is-waiting", isWaiting);
+    if (isWaiting) this.set({ isPlaying: false });
+    this.stale.look();
+  }
+
   /** A run began: it takes its place in the tree and plays. @param {Run} run */
   begin(run) {
     if (run.id !== "opening") this.host?.began(run);
@@ -141,6 +150,7 @@ export class Player {
 
   /** Turn to the run that the history holds now. @param {number} pass @param {boolean} isPlaying */
   open(pass, isPlaying) {
+    this.wait(false);
     this.reveals.takeOver(this.parts.watch);
     this.playback.jump();
     this.set({

@@ -9,6 +9,7 @@ import { settingDifferences } from "../form/fields.js";
 /** @import { Run } from "../core/run/run.js" */
 
 const OTHER_PROMPT = "another prompt";
+export const WAITING = "Yours is on its way. Until it comes, the one before it stays here.";
 
 /** Differences between the form and a run, each in a few words. @param {Run} run */
 export function differences(run) {
@@ -32,6 +33,8 @@ export class Stale {
   /** @param {() => Run | null} shown @param {AbortSignal} signal */
   constructor(shown, signal) {
     this.shown = shown;
+    /** Whether a decode was asked for that has not begun. */
+    this.isWaiting = false;
     this.words = make("span", "", { role: "status" });
     this.root = make("p", "sbd-stale", { hidden: "" }, this.words);
     watchForm(() => this.look(), signal);
@@ -41,8 +44,12 @@ export class Stale {
   look() {
     const run = this.shown();
     const words = run ? differences(run) : [];
-    this.root.hidden = words.length === 0;
-    if (!run || !words.length) return;
+    this.root.hidden = !this.isWaiting && words.length === 0;
+    if (!run || this.root.hidden) return;
+    if (this.isWaiting) {
+      setText(this.words, WAITING);
+      return;
+    }
     const isSamePrompt = run.isRecorded && words[0] !== OTHER_PROMPT;
     const start = isSamePrompt
       ? "A recording. Decode runs its prompt with"

@@ -48,7 +48,7 @@ export class SudokuView {
         make(
           "p",
           "sbd-sudoku-key",
-          "Outlined: a digit of the puzzle. #3: revealed in forward pass 3. " +
+          "Outlined: a digit of the puzzle. #3: a cell filled by forward pass 3. " +
             "A pale digit is not written yet: the puzzle’s, or the best guess so far.",
           this.struck,
           this.pinned,
@@ -100,7 +100,7 @@ export class SudokuView {
     if (node.className !== classes.join(" ")) node.className = classes.join(" ");
     const unknown = given === "0" ? "\u200a" : given;
     showToken(digit, state.token === undefined ? unknown : view.run.tokenText(state.token));
-    setText(pass, passMark(state));
+    setText(pass, given === "0" ? passMark(state) : "");
     setStyle(
       node,
       "--ink",

@@ -68,9 +68,8 @@ export class Verdict {
  * @param {Against} against
  * @param {string} exactness
  */
-export function besidePlain({ count }, exactness) {
-  if (!count) return { words: "identical", reason: "Token for token next-token prediction’s." };
-  const words = `${count} ${count === 1 ? "differs" : "differ"}`;
+export function besidePlain({ words }, exactness) {
+  if (!words) return { words: "identical", reason: "Token for token next-token prediction’s." };
   const reason =
     `Tokens: ${words} from the answer that next-token prediction wrote by itself; a wavy line marks those here. ` +
     "Hindsight counts otherwise: it goes on from the words written here.";
@@ -98,7 +97,7 @@ function saidOf(run, lane) {
   if (lane !== run.main || lane.finish === "stopped") return null;
   if (!beside) return { kind: "open", words: "Not judged", reason: `${open} ${JUDGED}` };
   const words = beside.words.charAt(0).toUpperCase() + beside.words.slice(1);
-  const kind = against?.count ? "differs" : "same";
+  const kind = against?.words ? "differs" : "same";
   return { kind, words, reason: `${beside.reason} ${open} ${JUDGED}` };
 }
 

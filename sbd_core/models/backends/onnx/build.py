@@ -8,7 +8,6 @@ them.
 
 import hashlib
 import logging
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ import torch
 from onnx import TensorProto, helper
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-from sbd_core.files import cache_folder, new_work_folder
+from sbd_core.files import cache_folder, flush, new_work_folder
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.backends.onnx.export import (
     BLOCKS_GRAPH_FILE,
@@ -78,7 +77,7 @@ def _keep(kept: Path, write: Callable[[Path], None]) -> None:
         write(folder)
         (folder / DIGEST_FILE).write_text(files_digest(folder))
         for file in (*folder.iterdir(), folder):
-            _sync(file)
+            flush(file)
         if kept.exists() and not is_whole(kept):
             kept.rename(folder / "damaged")  # out of the way in one step, too
         try:
@@ -89,17 +88,6 @@ def _keep(kept: Path, write: Callable[[Path], None]) -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(kept / "damaged", ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    """Have what was written reach the disk."""
-    if path.is_dir() and os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def is_whole(folder: Path) -> bool:

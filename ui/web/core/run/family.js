@@ -137,7 +137,7 @@ export class Family {
   }
 }
 
-/** @typedef {{ positions: Set<number>, count: number, parting: number | null }} Against positions of the answer that differ; count: with those that it lacks; parting: the first place where the two are not the same */
+/** @typedef {{ positions: Set<number>, words: string, parting: number | null }} Against positions of the answer that differ; words: how many, and how many it lacks, "" for none; parting: the first place where the two are not the same */
 
 const MAX_TOKENS = 1000; // each of one answer is laid beside each of the other
 
@@ -169,8 +169,11 @@ function compare(run) {
   );
   const [plain, own] = [left ?? [], right ?? []];
   const differ = differences(plain, own);
-  const count = differ.onlyRight.size + numMissing(differ);
+  const [count, missing] = [differ.onlyRight.size, numMissing(differ)];
+  const parts = [];
+  if (count) parts.push(`${count} ${count === 1 ? "differs" : "differ"}`);
+  if (missing) parts.push(`${missing} missing`);
   const other = own.findIndex((id, at) => id !== plain[at]);
-  const parting = count === 0 ? null : other < 0 ? own.length : other;
-  return { positions: differ.onlyRight, count, parting };
+  const parting = !parts.length ? null : other < 0 ? own.length : other;
+  return { positions: differ.onlyRight, words: parts.join(", "), parting };
 }

@@ -31,8 +31,7 @@ export function fasterWords(times) {
  */
 export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }) {
   if (!wholePasses || ntpPasses === null || wholeTokens === ntpTokens) return "";
-  const rate = (wholeTokens / wholePasses).toFixed(2);
-  return `${countOf(wholeTokens, "token")} against ${ntpTokens}: ${rate} tokens a pass`;
+  return `${countOf(wholePasses, "pass")} for ${wholeTokens} tokens; next-token prediction: ${ntpTokens}`;
 }
 
 /**

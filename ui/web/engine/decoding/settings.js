@@ -1,5 +1,6 @@
 // The checked settings of a decode: DecodeConfig of sbd_core/config.py, in the names of a trace.
 
+import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";
 
 /** @import { RowCosts } from "./draft_tree.js" */
@@ -13,20 +14,8 @@ export const CAUSAL_FIRST = "causal-first";
 export const MEASURES = ["confidence", "entropy", "margin"];
 
 /** The parameters of each solver with their values where none is given. */
-export const SOLVERS =
-  /** @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>} */ ({
-    "entropy-bound": { gamma: 0.1 },
-    "entropy-bound-by-confidence": { gamma: 0.1 },
-    "entropy-bound-by-margin": { gamma: 0.1 },
-    "entropy-bound-from-left": { gamma: 0.35 },
-    [CAUSAL_FIRST]: { gamma: 0.35 },
-    "entropy-threshold": { gamma: 0.1 },
-    "confidence-threshold": { tau: 0.9 },
-    factor: { factor: 1 },
-    "top-k": { k: 2, by: "confidence" },
-    random: { k: 2 },
-    "left-to-right": { k: 2 },
-  });
+/** @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>} */
+export const SOLVERS = constants.solverDefaults;
 
 /** @typedef {{ name: string, gamma: number, tau: number, factor: number, k: number, by: string }} Solver */
 

@@ -1,6 +1,7 @@
 // Lanes to compare by their names, as a link has them: "ntp", "verify:41", "sbd:0.1", "top-k:2". The
 // counterpart of lane_settings in ui/decode/form.py.
 
+import constants from "../../constants.json" with { type: "json" };
 import { GLOSSARY, SOLVER_LINES } from "../../core/glossary.js";
 import { LANE_TITLES, PAPER, SOLVER_TITLES } from "../../core/names.js";
 import { SOLVERS } from "../decoding/settings.js";
@@ -66,7 +67,10 @@ export function strategyOf(lane) {
  * @returns {[lane: string, form: Form][]}
  */
 export function laneForms(lanes, form) {
-  if (!lanes.length) throw new ArgumentError("Ways to decode", "must be 1 to 4; choose one", null);
+  if (!lanes.length || lanes.length > constants.maxLanes) {
+    const rule = `must be 1 to ${constants.maxLanes}; choose one`;
+    throw new ArgumentError("Ways to decode", rule, null);
+  }
   return [...new Set(lanes)].map((lane) => {
     const [kind = "", value] = lane.split(":");
     if (!KINDS.includes(kind) && kind !== PAPER) {
@@ -74,6 +78,8 @@ export function laneForms(lanes, form) {
       throw new ArgumentError("lanes", rule, lane);
     }
     const dial = dialOf(kind);
+    if (value !== undefined && !dial)
+      throw new ArgumentError("lanes", `${kind} takes no value`, lane);
     const solver = ruleOf(kind) ? { solver: kind === "sbd" ? PAPER : kind } : {};
     const own = value === undefined || !dial ? {} : { [dial[0]]: Number(value) };
     return [lane, { ...form, strategy: strategyOf(lane), ...solver, ...own }];

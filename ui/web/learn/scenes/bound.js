@@ -19,7 +19,8 @@ const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
 const TURN = 0.6; // the part of the pouring after which it turns
 
-const SCALE = "Width is entropy, stretched near 0.";
+const SCALE =
+  "From left to right the sum grows, the lowest entropy first; the scale is stretched near 0, so a piece further left is wider for as much.";
 
 /** Where in which answer this is. @param {Run} run @param {number} pass */
 function titleWords(run, pass) {

@@ -33,7 +33,7 @@ function checkWords({
   const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
   const onWords = main.steps[pass]?.draft.length
     ? "It drafts on at once."
-    : "After a token thrown away, the next pass drafts anew.";
+    : "The next pass drafts anew.";
   const same = isSame ? "the same words as" : "another answer than";
   return (
     `Forward pass ${pass + 1} accepts ${countInWords(numAccepted, "token")}, throws away ${thrown} and ` +

@@ -2,6 +2,7 @@
 // and a batch of choice.
 
 import { countOf } from "../../core/numbers.js";
+import { againstPlain } from "../../core/run/family.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makeRoom, sweep } from "../parts.js";
 import { passCostWords, secondsWords, timesWords, timeTitle } from "../states.js";
@@ -170,13 +171,13 @@ export function makeCostScene({ lesson, signal, did, say }) {
  * A note on how the forward passes and times were counted and worked out.
  * @param {Lesson} lesson
  */
-function sourceOf({ runs: { text: run }, num_different: numDifferent, tokens_per_pass: mean }) {
+function sourceOf({ runs: { text: run }, tokens_per_pass: mean }) {
   const gamma = run.solver.gamma ?? 0;
-  const same = numDifferent
-    ? `another story, ${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ`
-    : "the same, token for token";
+  const differ = againstPlain(run)?.words;
+  const tokens = countOf(run.main.numCommitted, "token");
+  const same = differ ? `another story (of ${tokens} ${differ})` : "the same, token for token";
   return (
-    `Nano’s story, γ = ${gamma}, unchecked: ${same}. All held-out prompts: ${mean.sbd} tokens a pass; by ` +
+    `Nano’s story in blocks of ${run.blockSize}, γ = ${gamma}, unchecked: ${same}. All held-out prompts: ${mean.sbd} tokens a pass; by ` +
     `verify ${mean.verify}, as what is checked may be guessed more boldly.`
   );
 }

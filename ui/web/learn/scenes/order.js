@@ -120,9 +120,9 @@ export function makeOrderScene({ lesson, signal, did, say }) {
 
   /** @param {number | null} cell that the reader chose */
   function wordsFor(cell) {
-    const own =
-      cell === null ? "" : `${ownWords(cell)}it came in forward pass ${passOf(main, cell) + 1}. `;
-    return `${own}${firstWords(lesson, first)}`;
+    if (cell === null || cell === first) return firstWords(lesson, first);
+    const came = `it came in forward pass ${passOf(main, cell) + 1}`;
+    return `${ownWords(cell)}${came}. ${firstWords(lesson, first)}`;
   }
 
   function answer() {

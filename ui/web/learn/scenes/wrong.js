@@ -25,17 +25,21 @@ function storyNodes(edge) {
   });
 }
 
-/** The story at a gamma, and whether it holds. @param {Edge[]} edges */
-function makeStory(edges) {
+/** The story at a gamma, and whether it holds. @param {Edge[]} edges @param {number} broken the first that does not */
+function makeStory(edges, broken) {
+  const held = edges[broken - 1];
+  const limit = held ? ` Of the γ tried here, ${held.gamma} is the largest at which it holds.` : "";
+  const wordsOf = (/** @type {Edge} */ edge) =>
+    `${verdictWords(edge)}${edge.is_right ? "" : limit}`;
   const story = make("p", "sbd-learn-story");
   const verdict = make("p", "sbd-learn-verdict", { role: "status" });
   return {
-    nodes: [makeRoom(story, edges.map(storyText)), makeRoom(verdict, edges.map(verdictWords))],
+    nodes: [makeRoom(story, edges.map(storyText)), makeRoom(verdict, edges.map(wordsOf))],
     verdict,
     /** @param {Edge} edge */
     show(edge) {
       story.replaceChildren(...storyNodes(edge));
-      setText(verdict, verdictWords(edge));
+      setText(verdict, wordsOf(edge));
       verdict.classList.toggle("is-wrong", !edge.is_right);
     },
   };
@@ -86,7 +90,7 @@ export function makeWrongScene({ lesson, signal, did, say }) {
   const edges = lesson.edges.filter(({ gamma }) => gamma > 0);
   const last = edges.length - 1;
   const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
-  const story = makeStory(edges);
+  const story = makeStory(edges, broken);
   const bars = makePassBars(edges, broken > 0 ? edges[0] : undefined);
   /** @param {number} index */
   function show(index) {

@@ -59,7 +59,7 @@ function inspect(run, position) {
       `reread, ${own} gets ${formatPercent(probability)}, ${other} ${formatPercent(argmaxProbability)}. To differ is not to be wrong.`,
     ),
     line("Pin (P):", `decode again with ${other} fixed here.`),
-    line("Branch (B):", `keep what stood by then, put ${other} here, decode the rest.`),
+    line("Branch (B):", `keep what stood before it, put ${other} here, decode the rest.`),
   ];
 }
 

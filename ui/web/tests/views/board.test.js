@@ -68,8 +68,8 @@ test("a lane that is chosen and not on the stage is named, and one on it that is
 });
 
 test("a lane is what its name says", () => {
-  const forms = new Map(laneForms(["ntp", "verify", "sbd:0.2", "factor:2", "ntp"], { seed: 1 }));
-  assert.equal(forms.size, 4);
+  const forms = new Map(laneForms(["verify", "sbd:0.2", "factor:2", "verify"], { seed: 1 }));
+  assert.equal(forms.size, 3);
   assert.deepEqual(forms.get("sbd:0.2"), {
     seed: 1,
     strategy: "sbd",
@@ -84,6 +84,8 @@ test("a lane is what its name says", () => {
   });
   assert.deepEqual(forms.get("verify"), { seed: 1, strategy: "verify" });
   assert.equal(laneTitle("confidence-threshold:0.9"), "Confidence threshold, τ 0.9");
+  for (const lanes of [[], ["ntp:3"], ["ntp", "verify", "sbd", "random", "factor"], ["beam"]])
+    assert.throws(() => laneForms(lanes, {}), /must|takes no value/);
 });
 
 test("how much faster a lane was for a token follows from the times that are shown", () => {

@@ -64,9 +64,12 @@ function beside(committed) {
 
 test("an answer is laid beside next-token prediction's token by token", () => {
   assert.equal(againstPlain(runOf()), null, "there is none");
-  assert.equal(againstPlain(beside([0, 1]))?.count, 0);
+  assert.equal(againstPlain(beside([0, 1]))?.words, "");
   const other = againstPlain(beside([0, 2]));
-  assert.deepEqual([[...(other?.positions ?? [])], other?.count, other?.parting], [[1], 1, 1]);
+  assert.deepEqual(
+    [[...(other?.positions ?? [])], other?.words, other?.parting],
+    [[1], "1 differs", 1],
+  );
   assert.equal(againstPlain(beside([0, 1]))?.parting, null, "the texts never part");
 });
 

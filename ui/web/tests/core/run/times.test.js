@@ -105,7 +105,7 @@ test("another length is said, by the token; the same one is not", () => {
   assert.equal(lengthWords({ ...numbers, ntpTokens: 48 }), "");
   assert.equal(
     lengthWords({ ...numbers, ntpTokens: 34 }),
-    "48 tokens against 34: 1.02 tokens a pass",
+    "47 passes for 48 tokens; next-token prediction: 34",
   );
   assert.equal(lengthWords({ ...numbers, ntpTokens: 34, ntpPasses: null }), "");
 });

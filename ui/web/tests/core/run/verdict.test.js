@@ -25,7 +25,7 @@ test("a verdict without its reason is its first word", () => {
 });
 
 test("where wide forward passes round otherwise, a token that differs is explained by it", () => {
-  const against = { positions: new Set([3]), count: 1, parting: 3 };
+  const against = { positions: new Set([3]), words: "1 differs", parting: 3 };
   assert.match(besidePlain(against, "equal up to rounding").reason, /rounds otherwise/);
   assert.doesNotMatch(besidePlain(against, "probed").reason, /round/);
   assert.doesNotMatch(besidePlain(against, "").reason, /round/);
