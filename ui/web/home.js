@@ -188,7 +188,7 @@ function makeWhy({ model, run }, processor) {
   why.append(make("br"));
   if (own < plain) {
     const dearer = main.steps.length * plain < (ntp?.steps.length ?? 0) * own;
-    const because = dearer ? ", as a pass over several tokens takes longer" : "";
+    const because = dearer ? ", as its passes take longer" : "";
     why.append(`${clock}, ${fasterWords(plain / own)}${because}.`);
     return why;
   }

@@ -6,8 +6,8 @@ import { question, term } from "./terms.js";
 
 const RAMP =
   "Entropy: how unsure the model was of a token when it came, blue for sure, yellow for unsure. " +
-  "The line under it grows with it. No colour: read from left to right or given, not guessed. Ring, or a " +
-  "filled box beside it: new in this forward pass. Outline: the block. Empty places: still masked, " +
+  "The line under it grows with it. No colour: read from left to right or given, not guessed. Lines over and " +
+  "under it, or a filled box beside it: new in this forward pass. Outline: the block. Empty places: still masked, " +
   "dashed: drafted. Wavy line: not what next-token prediction says.";
 
 /** The ramp in the colours of both schemes. */
