@@ -188,7 +188,8 @@ function makeWhy({ model, run }, processor) {
   why.append(make("br"));
   if (own < plain) {
     const dearer = main.steps.length * plain < (ntp?.steps.length ?? 0) * own;
-    const because = dearer ? ", as its passes take longer" : "";
+    const ratio = ((ntp?.steps.length ?? 0) / main.steps.length).toFixed(1);
+    const because = dearer ? `, not ${ratio}×, as its passes take longer` : "";
     why.append(`${clock}, ${fasterWords(plain / own)}${because}.`);
     return why;
   }

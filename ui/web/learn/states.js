@@ -56,8 +56,7 @@ export function sumWords({ segments, spent, free }, gamma) {
   if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
   const sum = spent + free.entropy;
   const fine = digitsAbove(sum, gamma, digits);
-  const added = addedTo(spent, free.entropy, fine);
-  const more = `One guess more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${formatGamma(gamma)}.`;
+  const more = `One more, and it counts, too: ${sum.toFixed(fine)}, more than ${formatGamma(gamma)}.`;
   return { total, free: own, more };
 }
 

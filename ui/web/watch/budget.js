@@ -76,13 +76,8 @@ export class Budget {
     this.title = make("h3");
     /** @type {Bound | null} what the title is of */
     this.titled = null;
-    this.root = make(
-      "section",
-      "sbd-budget",
-      make("div", "sbd-budget-head", this.title, this.rule, this.again, this.note),
-      this.track,
-      this.axis,
-    );
+    this.head = make("div", "sbd-budget-head", this.title, this.rule, this.again, this.note);
+    this.root = make("section", "sbd-budget", this.head, this.track, this.axis);
     this.listen();
   }
 

@@ -19,8 +19,7 @@ const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
 const TURN = 0.6; // the part of the pouring after which it turns
 
-const SCALE =
-  "From left to right the sum grows, the lowest entropy first; the scale is stretched near 0, so a piece further left is wider for as much.";
+const SCALE = "The sum grows to the right; stretched near 0.";
 
 /** Where in which answer this is. @param {Run} run @param {number} pass */
 function titleWords(run, pass) {
@@ -127,15 +126,9 @@ export function makeBoundScene({ lesson, signal, did }) {
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
   figure.add(makeKeptTiles(tiles), makePassWords(tiles.root), budget, sum);
+  budget.head.append(make("span", "sbd-learn-source", SCALE));
   const title = make("h3", "", titleWords(run, lesson.bound_pass));
-  const nodes = [
-    title,
-    tiles.root,
-    budget.root,
-    make("p", "sbd-learn-source", SCALE),
-    ...sum.nodes,
-    makeLegend(),
-  ];
+  const nodes = [title, tiles.root, budget.root, ...sum.nodes, makeLegend()];
 
   /** @param {number} part */
   function pour(part) {

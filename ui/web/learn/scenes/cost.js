@@ -175,9 +175,9 @@ function sourceOf({ runs: { text: run }, tokens_per_pass: mean }) {
   const gamma = run.solver.gamma ?? 0;
   const differ = againstPlain(run)?.words;
   const tokens = countOf(run.main.numCommitted, "token");
-  const same = differ ? `another story (of ${tokens} ${differ})` : "the same, token for token";
+  const same = differ ? `of ${tokens} ${differ}` : "the same, token for token";
   return (
-    `Nano’s story in blocks of ${run.blockSize}, γ = ${gamma}, unchecked: ${same}. All held-out prompts: ${mean.sbd} tokens a pass; by ` +
-    `verify ${mean.verify}, as what is checked may be guessed more boldly.`
+    `Nano’s story in blocks of ${run.blockSize}, γ = ${gamma}, unchecked: ${same}. All held-out ` +
+    `prompts: ${mean.sbd} tokens a pass; by verify, bolder as it checks, ${mean.verify}.`
   );
 }
