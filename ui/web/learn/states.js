@@ -56,7 +56,8 @@ export function sumWords({ segments, spent, free }, gamma) {
   if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
   const sum = spent + free.entropy;
   const fine = digitsAbove(sum, gamma, digits);
-  const more = `One more, and it counts, too: ${sum.toFixed(fine)}, more than ${formatGamma(gamma)}.`;
+  const added = addedTo(spent, free.entropy, fine);
+  const more = `One more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${formatGamma(gamma)}.`;
   return { total, free: own, more };
 }
 

@@ -125,7 +125,9 @@ export function weightsWords({ weights }) {
     ([name, digest]) => `${name} (${digest.slice(0, SHOWN_DIGITS)})`,
   );
   if (!own) return "";
-  return base ? `Weights: adapter ${own} beside ${base}` : `Weights: ${own}`;
+  return base
+    ? `Weights: adapter ${own}, which masks alone read, beside ${base}`
+    : `Weights: ${own}`;
 }
 
 /**

@@ -74,7 +74,7 @@ test("the details name the weights that decoded, and nothing where a run does no
   const [adapter, base] = ["0123456789abcdef", "fedcba9876543210"];
   assert.equal(
     words({ adapter, base }),
-    "Weights: adapter adapter (01234567) beside base (fedcba98)",
+    "Weights: adapter adapter (01234567), which masks alone read, beside base (fedcba98)",
   );
   assert.equal(words({ adapter }), "Weights: adapter (01234567)");
   assert.equal(weightsWords(runOf()), "");
