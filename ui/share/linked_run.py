@@ -32,9 +32,10 @@ def linked_run(
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
         query, client = request.query_params, client_of(request)
-        if permalink.LANES in query:
+        is_of_browser = "engine" in query
+        if permalink.LANES in query and not is_of_browser:
             yield from _compare(session, query, fields, client)
-        elif permalink.is_link(query) and (flag == KEPT or "engine" in query):
+        elif permalink.is_link(query) and (flag == KEPT or is_of_browser):
             try:
                 form = session.with_known_model(permalink.form_of(query))
                 values = {name: getattr(form, name) for name in fields}

@@ -111,6 +111,31 @@ def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
     assert {2, late} <= set(story.evaluate(pins))
 
 
+BEFORE = """() => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const { main } = player.run;
+  const choices = (position, pass) => main.steps[pass].masked.get(position)?.top.length ?? 0;
+  const at = [...main.fixed.values()].findLast(
+    ({ position, pass }) => pass > 0 && choices(position, pass) > 1 && position < main.end);
+  player.set({ held: at.position });
+  const before = [...main.fixed.values()].filter(({ pass }) => pass < at.pass);
+  return [...before.map(({ position }) => position), at.position].sort((a, b) => a - b);
+}"""
+"""Holds a position that was decoded late; the positions known before, and that one."""
+
+
+def test_a_branch_from_the_end_of_a_run_goes_back_to_where_its_token_came(story):
+    decode(story)
+    story.keyboard.press("End")
+    expected = story.evaluate(BEFORE)
+    old = state(story)["run"]
+    story.keyboard.press("b")
+    story.wait_for_function(COMPLETE, arg=old)
+    assert len(expected) < len(state(story)["main"]["fixed"])
+    pins = "() => [...document.querySelector('.sbd-host').sbdPlayer.run.pins.keys()]"
+    assert sorted(story.evaluate(pins)) == expected
+
+
 def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
     decode(story)
     intervene(story, "p")

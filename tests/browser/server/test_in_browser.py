@@ -103,6 +103,23 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
             assert json.dumps(state(page)["run"]) in text
 
 
+def test_a_link_of_lanes_for_the_browser_is_not_decoded_by_the_server(open_page, two_models_url):
+    link = "?prompt=What+is+7+%2B+8%3F&tokens=24&lanes=ntp,verify:5&engine=browser#compare"
+    page = open_page(two_models_url + link)
+    expect(page.get_by_text(HERE)).to_be_visible()
+    expect(page.locator(".sbd-compare select").nth(1)).to_have_value("verify")
+    expect(page.get_by_label("Prompt")).to_have_value("What is 7 + 8?")
+    assert page.evaluate("document.querySelector('.sbd-compare').sbdCompare.history.run.isRecorded")
+    page.locator(".sbd-compare-go").click()
+    page.wait_for_function(
+        "(({ isRecorded, isComplete }) => !isRecorded && isComplete)"
+        "(document.querySelector('.sbd-compare').sbdCompare.history.run)"
+    )
+    lanes = "document.querySelector('.sbd-compare').sbdCompare.history.run"
+    assert page.evaluate(f"[...{lanes}.lanes.keys()]") == ["ntp", "verify:5"]
+    assert page.evaluate(f"{lanes}.isOfBrowser")
+
+
 def test_a_long_line_sends_the_visitor_to_their_own_browser(open_page, two_models_url, monkeypatch):
     monkeypatch.setattr(FairQueue, "num_ahead", lambda self, ticket: 3)
     monkeypatch.setattr(FairQueue, "rest", lambda self, ticket, seconds: time.sleep(seconds))

@@ -153,7 +153,7 @@ def test_a_large_model_is_offered_fetched_and_deleted(gpu_browser, site, exports
     page = gpu_browser.new_page()
     with serving(tmp_path / "site") as server:
         page.goto(on_watch(address(server) + "?engine=gpu"))
-        offer = page.get_by_role("button", name="Run it on your own GPU, 30.0 MB once")
+        offer = page.get_by_role("button", name="Run it on your own GPU, a download of 30.0 MB")
         offer.click()
         expect(page.get_by_role("progressbar", name="Fetched")).to_be_visible()
         expect(page.locator(WORDS)).to_contain_text("on your GPU (google swiftshader)")

@@ -129,6 +129,9 @@ def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled
         assert not [url for url in asked if "/models/" in url or "onnxruntime" in url]
         decode_button(page).click()
         expect(words).to_have_text(re.compile(r"^Fetching the model: 8\.\d of 30\.0 MB$"))
+        page.get_by_role("button", name="Stop", exact=True).click()
+        expect(page.locator(".sbd-status-line")).to_have_text("Stopped before it began.")
+        expect(decode_button(page)).to_be_enabled()
         page.get_by_role("button", name="Cancel").click()
         expect(words).to_have_text(WAITS)
         expect(decode_button(page)).to_be_enabled()
@@ -137,6 +140,12 @@ def test_a_large_model_is_fetched_when_it_is_to_decode_and_that_can_be_cancelled
         expect(words).to_contain_text(HERE)
         parts = [url.rpartition("/")[2] for url in asked if url.endswith(".bin")]
         assert sorted(parts) == ["weights-00.bin", "weights-01.bin", "weights-01.bin"]
+        page.get_by_role("button", name="Delete the model").click()
+        expect(page.locator(".sbd-status-line")).to_contain_text("was deleted from this browser")
+        expect(words).to_have_text(WAITS)
+        page.goto(f"{address(server)}?{SHORT}")
+        expect(page.locator(".sbd-status-line")).to_have_text(re.compile("^The model of this link"))
+        expect(page.get_by_label("Prompt")).to_have_value("What is 7 + 8?")
         page.close()
 
 

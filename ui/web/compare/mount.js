@@ -99,6 +99,9 @@ class CompareView {
   turn(name) {
     if (name === "compare") {
       this.parts ??= this.build();
+      const lanes = new URLSearchParams(window.location.search).get("lanes");
+      // A server that decodes tells of its link's lanes itself.
+      if (lanes && inBrowser.isOn?.()) this.takeLink(lanes.split(","));
       this.parts.form.follow();
     }
     // A view that is left stands still.

@@ -17,6 +17,8 @@ import { inBrowser, saySettled, sayStatus } from "./bridge.js";
  */
 /** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
 
+const NOT_BEGUN = "Stopped before it began.";
+
 export class Decoder {
   /**
    * @param {Place} place
@@ -33,6 +35,8 @@ export class Decoder {
     this.reason = "";
     this.bench = "";
     this.isBusy = false;
+    /** What waits for the model. @type {Wish | null} */
+    this.pending = null;
     /** @type {Ready | null} */
     this.ready = null;
     this.engine = new Engine(
@@ -80,7 +84,7 @@ export class Decoder {
   /** Let the engine go, and what it is fetching. */
   cancel() {
     this.engine.end();
-    [this.ready, this.bytes] = [null, 0];
+    [this.ready, this.pending, this.bytes] = [null, null, 0];
     if (this.isBusy) this.showBusy(false);
     sayStatus("");
     this.set("off");
@@ -105,8 +109,22 @@ export class Decoder {
   /** Have a wish done here, if new runs are made here. @param {Wish} wish */
   take(wish) {
     if (!this.isOn) return false;
-    void this.send(wish);
+    if (wish.kind === "stop") this.stop();
+    else void this.send(wish);
     return true;
+  }
+
+  /** Stop what is decoded, or leave what waits for the model. */
+  stop() {
+    const { pending } = this;
+    this.pending = null;
+    if (!pending) this.engine.send({ kind: "stop" });
+    else if (pending.kind === "compare")
+      inBrowser.compare?.({ about: "compare", text: NOT_BEGUN, isRunning: false });
+    else {
+      this.showBusy(false);
+      sayStatus(NOT_BEGUN);
+    }
   }
 
   /** @param {Wish} wish */
@@ -115,7 +133,11 @@ export class Decoder {
       this.showBusy(true);
       if (this.state !== "on") sayStatus("Your browser is loading the model …");
     }
-    if (await this.turnOn()) this.engine.send(wish);
+    this.pending = wish;
+    const isOn = await this.turnOn();
+    if (this.pending !== wish) return;
+    this.pending = null;
+    if (isOn) this.engine.send(wish);
     else if (wish.kind === "compare")
       inBrowser.compare?.({ about: "compare", text: this.reason, isError: true, isRunning: false });
   }

@@ -13,6 +13,7 @@ import {
   promptBox,
   rootAddress,
 } from "../dom/page.js";
+import { question } from "../dom/terms.js";
 import { keptOf } from "../engine/exported/files.js";
 import { findAdapter } from "../engine/gpu.js";
 import { flag } from "../flag.js";
@@ -80,6 +81,10 @@ const MOST_UNASKED_BYTES = 20_000_000;
 const REMOVE = "Delete the model from this browser";
 const PREPARING = "Preparing the model …";
 const NO_ROOM = "Your browser has no room to keep the model for later.";
+const ROUNDED =
+  "A browser holds this model’s weights in 8 bits, a server perhaps in more: so its words may differ from the " +
+  "server’s. Verify keeps those of next-token prediction in the same browser.";
+const LINKED = "The model of this link is not in your browser yet: press Decode.";
 const ALONE = "Open this page on its own to decode with more threads";
 
 /** The engines that an address may name. @type {Record<string, Source["engine"]>} */
@@ -144,7 +149,9 @@ class HereView {
     this.bar = make("progress", "sbd-engine-choice-bar", { "aria-label": "Fetched" });
     this.remove = make("button", "sbd-engine-choice-do", REMOVE);
     this.bench = make("pre", "sbd-engine-choice-bench");
-    root.replaceChildren(this.words, this.bar, this.button, this.remove, alone, this.bench);
+    this.about = question("its words", ROUNDED);
+    const acts = [this.button, this.remove, alone, this.bench];
+    root.replaceChildren(this.words, this.about, this.bar, ...acts);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
     /** @type {Form | null} what the server was asked last */
     this.asked = null;
@@ -175,7 +182,7 @@ class HereView {
       this.setting = { ...this.setting, ...model };
       this.kept = { stores: [], isWhole: false };
       this.decoder.use(sourceOf(name, addressOf(model.base, true)));
-      this.begin();
+      void this.begin();
       void this.lookAround();
     };
     onSettled(() => void this.lookAround(), signal);
@@ -201,8 +208,12 @@ class HereView {
   /** Delete the model from this browser. */
   async forget() {
     this.decoder.cancel();
+    const address = new URL(window.location.href);
+    address.searchParams.delete("engine"); // or a reload would fetch it again
+    if (!this.setting.is_only) keepAddress(address);
     for (const name of this.kept.stores) await caches.delete(name);
     await this.lookAround();
+    sayStatus("The model was deleted from this browser.");
   }
 
   draw() {
@@ -220,7 +231,9 @@ class HereView {
     const on = gpu ? `on your GPU (${gpu})` : "on your processor";
     const who = {
       off: elsewhere,
-      coming: isHere ? PREPARING : `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
+      coming: isHere
+        ? PREPARING
+        : `${this.kept.isWhole ? "Loading" : "Fetching"} the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
       on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}`,
       failed: elsewhere,
     }[state];
@@ -234,14 +247,15 @@ class HereView {
     this.bar.value = bytes;
     const isLarge = this.setting.bytes > MOST_UNASKED_BYTES;
     this.remove.hidden = !(isLarge && this.kept.stores.length) || state === "coming";
+    this.about.hidden = !(isLarge && state === "on");
     setText(this.bench, this.decoder.bench);
     const offers = isLarge && this.hasGpu && state !== "coming" && state !== "on";
     this.button.hidden = isOnly === true && state !== "coming" && !offers;
     showModelHere(isOn ? this.modelWords() : "");
-    const once = this.kept.isWhole ? "" : `, ${size} once`;
+    const once = this.kept.isWhole ? "" : `, a download of ${size}`;
     const here = `Use your browser${isLarge ? once : ""}`;
     const offered = offers ? `Run it on your own GPU${once}` : here;
-    const instead = isOnly ? "Cancel" : "Use the server";
+    const instead = state === "coming" ? "Cancel" : "Use the server";
     setText(this.button, (isOnly ? state === "coming" : isOn) ? instead : offered);
   }
 
@@ -295,7 +309,7 @@ class HereView {
       event.stopImmediatePropagation();
       event.preventDefault();
       if (button === go) this.decodeForm();
-      else this.decoder.engine.send({ kind: "stop" });
+      else this.decoder.stop();
     } else if (button === go) {
       this.served(readForm());
     }
@@ -383,7 +397,7 @@ class HereView {
   }
 
   /** Begin as the address asks: with its decode, unless the runs of this address are kept. */
-  begin() {
+  async begin() {
     const query = new URLSearchParams(window.location.search);
     if (!askedEngine() && !this.setting.is_only) return;
     if (window.location.hash === "#bench") {
@@ -394,10 +408,13 @@ class HereView {
     }
     const isKept = flag()[1] !== "";
     const form = isKept ? null : formOfAddress(query);
-    if (form) {
+    const isSmall = this.setting.bytes <= MOST_UNASKED_BYTES;
+    if (!isSmall && !(await keptOf(this.setting.name)).isWhole) {
+      if (form) sayStatus(LINKED);
+    } else if (form) {
       this.decoder.state = "coming";
       this.decoder.take({ kind: "decode", form });
-    } else if (!this.setting.is_only || this.setting.bytes <= MOST_UNASKED_BYTES) {
+    } else if (!this.setting.is_only || isSmall) {
       void this.decoder.turnOn();
     }
   }
@@ -415,7 +432,7 @@ export function mountEngineChoice({ element, value, signal }) {
     if (view) view.offer(setting);
     else if (setting) {
       view = new HereView(root, setting, signal);
-      view.begin();
+      void view.begin();
     }
   };
   take(value);

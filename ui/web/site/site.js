@@ -1,7 +1,8 @@
 // The static page: every view of the page over files alone, decoding in the visitor's browser.
 
+import constants from "../constants.json" with { type: "json" };
 import { find, make } from "../dom/elements.js";
-import { followScheme, playerOf } from "../dom/page.js";
+import { followScheme, playerOf, promptBox } from "../dom/page.js";
 import { inBrowser, onSettled, sayStatus } from "../in_browser/bridge.js";
 import { mount } from "../page.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";
@@ -58,6 +59,13 @@ function keepForLater() {
   }, once.signal);
 }
 
+/** What a link says of the form. @returns {Values} */
+function valuesOfAddress() {
+  const query = new URLSearchParams(window.location.search);
+  const named = Object.entries(constants.linkFields).filter(([name]) => query.has(name));
+  return Object.fromEntries(named.map(([name, field]) => [field, query.get(name) ?? ""]));
+}
+
 function begin() {
   followScheme();
   keepForLater();
@@ -74,7 +82,7 @@ function begin() {
     const trigger = (event, wish) => EVENTS[name]?.[event]?.(wish);
     takes.set(name, mount(name, { element, value, trigger }));
   }
-  fillForm(form);
+  fillForm({ ...form, ...valuesOfAddress() });
   offerModels(JSON.parse(views["engine-choice"] ?? "{}").models ?? [], takes);
 }
 
@@ -94,7 +102,10 @@ function offerModels(models, takes) {
     const model = models.find((each) => each.name === name);
     if (!model) return;
     for (const [view, own] of Object.entries(model.views)) takes.get(view)?.(own);
-    if (!keepsSettings) fillForm(model.form);
+    const asked = promptBox("sbd-prompt-box")?.value;
+    const known = [...models.map(({ form }) => form.prompt), playerOf(document)?.run?.prompt, ""];
+    const prompt = known.includes(asked) ? model.form.prompt : undefined; // one's own stays
+    if (!keepsSettings) fillForm({ ...model.form, prompt });
     inBrowser.choose?.(name);
   };
   mount("model-switch", { element: make("div"), value: JSON.stringify(value), trigger });

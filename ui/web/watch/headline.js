@@ -12,6 +12,10 @@ import { explain, term } from "../dom/terms.js";
 
 const UNKNOWN = "–";
 const DEARER = "a pass over several tokens costs more";
+const ONE_ROW = "drafts do not pay on this machine, so it wrote one token a pass";
+const DRAWN =
+  "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
+  "compares them without drawing.";
 const INSTEAD =
   "Next-token prediction writes one token a forward pass, so it needs as many as there are tokens here.";
 const TIME =
@@ -94,8 +98,13 @@ export function makeHeadline() {
     const { shown, label: said } = timeOf(view, numbers, timing);
     setText(time, shown);
     const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
-    setText(note, [length, slow?.isPassDearer ? DEARER : ""].filter(Boolean).join("; "));
-    explain(label, said, [slow?.words, TIME].filter(Boolean).join(" "));
+    const { strategy, config, isRecorded } = view.run;
+    const isPlain = isCompared && strategy === "verify" && !config.max_rows;
+    const isOneRow = isPlain && numbers.numPasses >= numbers.wholeTokens;
+    const why = isOneRow ? ONE_ROW : slow?.isPassDearer ? DEARER : "";
+    const drawn = isCompared && !isRecorded && !timing ? DRAWN : "";
+    setText(note, [length, why].filter(Boolean).join("; "));
+    explain(label, said, [slow?.words, TIME, drawn].filter(Boolean).join(" "));
   }
 
   return { root, note, update };

@@ -13,7 +13,7 @@ const BYTES_PER_VALUE = 4;
 /** @type {Verdict} of every answer: this engine decodes, only the server checks. */
 const NOT_CHECKED = {
   right: null,
-  words: "Not checked in the browser.",
+  words: "Not checked in the browser: the checks of answers are Python’s, on a server.",
 };
 
 export class RunLines {
