@@ -45,7 +45,7 @@ function makeCard(run, trigger) {
   const words = [make("strong", "", title), make("span", "", sentence)];
   return make("button", "sbd-gallery-card", makeThumbnail(run), ...words, () => {
     trigger("choose_run", { name });
-    document.querySelector("#sbd-show")?.scrollIntoView({ behavior: scrollBehavior() });
+    scrollTo({ top: 0, behavior: scrollBehavior() }); // the player of a phone scrolls to itself
   });
 }
 

@@ -119,7 +119,7 @@ def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(serve, ope
     expect(line).to_be_hidden()
     page.get_by_role("button", name="About the models").click()
     expect(page.locator(".sbd-models-about")).to_contain_text("HuggingFaceTB")
-    page.get_by_role("button", name="Delete the download").click()
+    page.get_by_role("button", name="Delete the server’s download").click()
     expect(choice(page, "small 5M")).to_be_checked()
     assert not base.is_there
 

@@ -111,7 +111,7 @@ class Switch {
         row.append(" Its base: ", link, ` by Hugging Face, ${model.licence}.`);
       }
       if (!model.base || !model.isHere || !model.mayManage || model.isFetching) return row;
-      const words = `Delete the download (${model.room} MB)`;
+      const words = `Delete the server’s download (${model.room} MB of its disk)`;
       const click = () => this.trigger("remove_base", { name: model.name });
       const remove = make("button", "", words, click);
       row.append(" ", remove, model.words ? ` ${model.words}` : "");

@@ -166,7 +166,7 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fa
  */
 export function timeTitle({ name, rates }, numTexts) {
   const who = numTexts === 1 ? "one text" : `${numTexts} such texts at once`;
-  return `Time for ${who} by Llama-3.1-8B on ${name}, worked out from ${rates}`;
+  return `Time for ${who} by Llama-3.1-8B on ${name}, 2 bytes a weight, worked out from ${rates}`;
 }
 
 /** With digits enough to check a ratio. @param {number} seconds */

@@ -243,7 +243,7 @@ test("two times of one chip say whose peak rates each is worked out from, and fo
   const chip = { name: "H100", rates: "arXiv 2509.04185" };
   assert.equal(
     timeTitle(chip, 1),
-    "Time for one text by Llama-3.1-8B on H100, worked out from arXiv 2509.04185",
+    "Time for one text by Llama-3.1-8B on H100, 2 bytes a weight, worked out from arXiv 2509.04185",
   );
   assert.match(timeTitle(chip, 8), /^Time for 8 such texts at once by /);
 });
