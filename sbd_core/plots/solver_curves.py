@@ -42,7 +42,7 @@ LABEL_GAP = 0.062
 LABEL_SIZE = 14
 LEGEND_LINE = 21
 """Height in pixels of a name in the legend of a narrow page."""
-MARK_RISES = (16, 0)
+MARK_RISES = (32, 16)
 """Pixels by which the names of NTP and verify, which are equally right, are set apart."""
 
 
@@ -134,10 +134,7 @@ def solvers(
     colours = {line["name"]: line["marker"]["color"] for line in lines}
     labels = _labels(named, fastest, room, colours)
     own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
-    annotations = [
-        *labels,
-        *(_beside(mark, rise, ink.card) for mark, rise in zip(marks, MARK_RISES, strict=False)),
-    ]
+    annotations = [*labels, *map(_beside, marks, MARK_RISES)]
     data = [*lines, *marks, *own]
     below = LEGEND_LINE * len(data)
     # On a narrow page names go to a legend, as there is no room beside the lines.
@@ -221,10 +218,9 @@ def _labels(
     return labels
 
 
-def _beside(mark: dict[str, Any], rise: int, ground: str) -> dict[str, Any]:
+def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
     """The name of a single mark at its right, `rise` pixels up; a line would look like data."""
     return {
-        "bgcolor": ground,
         "text": mark["name"],
         "x": mark["x"][0],
         "y": mark["y"][0],
