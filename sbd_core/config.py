@@ -102,7 +102,10 @@ class Calibration:
         object.__setattr__(self, "survival", tuple(self.survival))
 
     def survival_to(self, depth: int) -> float:
-        """The chance that a draft holds up to its token `depth`, from 0."""
+        """Chance that a draft's tokens 0 to `depth` are all right.
+
+        Beyond what was measured, each further token keeps the last measured ratio.
+        """
         if depth < len(self.survival):
             return self.survival[depth]
         last, before = self.survival[-1], [1.0, *self.survival][-2]

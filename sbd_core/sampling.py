@@ -247,7 +247,7 @@ BLOCK = 256
 
 
 def is_on_cpu(tensor: Tensor) -> bool:
-    """Whether its numbers can be read where they lie, so that other ways than torch's are open."""
+    """Whether a tensor's numbers can be read where they lie, by other means than torch's."""
     return tensor.device.type == "cpu"
 
 

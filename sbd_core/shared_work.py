@@ -101,7 +101,7 @@ class Journal:
             part.unlink(missing_ok=True)
 
     def parts(self) -> list[Path]:
-        """The files that there are."""
+        """The journal files that exist, one a process."""
         names = sorted(os.listdir(self._out.absolute().parent))
         return [
             self._out.with_name(name) for name in names if name.startswith(f"{self._stem}.part-")

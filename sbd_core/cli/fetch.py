@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Fetch it, mend it, or find it there. Raises our errors."""
+    """Fetch a base model, mend its files, or find it whole already. Raises our errors."""
     from tqdm import tqdm
 
     from sbd_core.hf.web_cache import keep_export

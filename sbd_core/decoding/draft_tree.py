@@ -108,9 +108,10 @@ class DraftRecord:
     ) -> "DraftRecord":
         """The record after a forward pass.
 
-        checked: the head's probabilities of the drafted tokens up to the first wrong one; num_right
-        of them were right. others: the head's probabilities of the alternatives that were reached.
-        seconds: of the pass by the table of costs, for num_tokens tokens; 0 if it does not count.
+        checked: the head's probabilities of the drafted tokens up to and with the first wrong one.
+        num_right: how many of these were right. others: the head's probabilities of the
+        alternatives that the check reached. has_alternative: whether one was right. num_tokens,
+        seconds: what the pass gave and, by the table of costs, took; 0 seconds are left out.
         """
         return replace(
             self,
@@ -283,9 +284,10 @@ def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
 
 
 def _steps(gains: Sequence[float]) -> list[tuple[float, int]]:
-    """(worth per row, rows) of steps, by falling worth; gains: what row after row brings.
+    """Group rows, taken in order, into steps of falling worth: (mean gain of a row, rows).
 
-    A row that brings less than the next is taken together with it.
+    gains: of row 1, 2, ... A row that gains less than the one behind it is worth taking only with
+    that one, so both are pooled.
     """
     steps: list[tuple[float, int]] = []
     for gain in gains:

@@ -117,7 +117,7 @@ BASELINE_ROW = "NTP-trained, NTP"
 
 
 def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """One config per row of the table; the rest is taken from `base`."""
+    """A config for each row of TABLE: its strategy and solver, all else from `base`."""
     return {
         row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
         for row, (strategy, solver) in TABLE.items()

@@ -45,7 +45,7 @@ def find_export(folder: Path) -> WebFolder | None:
 
 
 def keep_export(folder: Path) -> WebFolder:
-    """The export of a model folder, written if it is not here. Raises our errors, OSError."""
+    """The kept export of a model folder, written first if none is. Raises our errors, OSError."""
     kept = find_export(folder)
     if kept is not None:
         return kept

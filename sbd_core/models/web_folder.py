@@ -103,9 +103,10 @@ def digest_of(manifest: Mapping[str, Any]) -> str:
 
 
 def write_parts(folder: Path, tensors: Mapping[str, "Stored"]) -> dict[str, Any]:
-    """Write tensors one behind the other, equal ones once, and give their manifest entries.
+    """Write tensors one after the other, equal ones once, as files weights-NN.bin.
 
-    Raises OSError.
+    Returns the manifest's "parts" (files, sizes, digests) and "tensors" (where each lies). Raises
+    OSError.
     """
     entries, kept, end = {}, dict[bytes, int](), 0
     for name, stored in tensors.items():

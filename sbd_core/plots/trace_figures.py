@@ -396,7 +396,7 @@ def _log10(logarithm: float) -> float:
 
 
 def _power(exponent: int, *, is_cut: bool) -> str:
-    """The label of a tick. is_cut: whether some of what is drawn at FLOOR lies below it."""
+    """Label of the tick at 10 ** exponent. is_cut: values below 10 ** FLOOR are drawn there."""
     if is_cut and exponent == FLOOR:
         return f"≤ 10<sup>{exponent}</sup>"
     return f"{10.0**exponent:g}" if exponent >= -3 else f"10<sup>{exponent}</sup>"

@@ -281,9 +281,9 @@ class StepLoss:
 
 
 class GatedBase:
-    """A frozen base with an adapter in its linear layers, which stays there.
+    """A frozen base whose linear layers add an adapter's B A x for the rows of blocks.
 
-    adapter: the values, in fp32 with gradients.
+    The hooks stay on the model. adapter: its values, fp32, with gradients.
     """
 
     def __init__(

@@ -264,7 +264,10 @@ class _Writer:
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
     def _place(self, new: dict[int, _Text], cached: Sequence[Sequence[int]]) -> None:
-        """Put these texts into slots, keeping what their caches have in common with them."""
+        """Put texts into slots, `new` by slot.
+
+        cached: token ids in each of these slots' KV caches; what a text begins with, too, is kept.
+        """
         kept = []
         for text, old in zip(new.values(), cached, strict=True):
             pairs = zip(old, text.ids[:-1], strict=False)

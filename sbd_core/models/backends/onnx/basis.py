@@ -51,6 +51,6 @@ def turned_columns(weight: Tensor, group: int) -> Tensor:
 
 
 def turned_rows(weight: Tensor, group: int) -> Tensor:
-    """A weight (out, in), or a bias (out,), as it gives what is turned."""
+    """The weight (out, in) or bias (out,) of a layer whose output is to come out turned."""
     groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
     return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)

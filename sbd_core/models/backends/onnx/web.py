@@ -278,7 +278,7 @@ class WebExporter(Exporter):
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _turned(self, x: str, positions: str) -> str:
-        """Heads of the rows turned by the cosines and sines of each."""
+        """Rotary embedding: the heads of each row turned by that row's cosines and sines."""
         return super()._turned(x, self.writer.integers(0))
 
     def _cached(self, name: str, x: str) -> str:
