@@ -82,16 +82,18 @@ export class StaleLine {
 
   look() {
     const run = this.shown();
-    const wasHidden = this.root.hidden;
+    const wasQuiet = this.root.hidden || this.root.classList.contains("is-quiet");
     const words = run
       ? [
           ...formDifferences(run, this.promptId),
           ...laneDifferences([...run.lanes.keys()], this.chosen()),
         ]
       : [];
-    this.root.hidden = words.length === 0;
-    if (this.root.hidden) return;
-    if (wasHidden) this.grewOld();
+    // Its room stays once it was there: what stands below does not move when a run begins.
+    this.root.classList.toggle("is-quiet", words.length === 0);
+    if (words.length === 0) return;
+    this.root.hidden = false;
+    if (wasQuiet) this.grewOld();
     const wish = `Not this run: ${wishWords(words, this.refusal, this.hasFailed)}.`;
     setText(this.root, this.isWaiting ? WAITING : wish);
   }
