@@ -84,9 +84,9 @@ export class Parts {
       make("div", "sbd-stage-head", this.headline.root, notes, asides),
       make("div", "sbd-prompt-row", this.prompt, makeEdit()),
       this.watch,
-      this.tree.root,
       this.block.root,
       this.staircase.root,
+      this.tree.root, // below what it would push down
       this.hood.root,
       this.transport.root,
     );
