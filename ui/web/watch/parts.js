@@ -48,6 +48,7 @@ export class Parts {
     this.news = make("p", "sbd-news", { role: "status" });
     this.news.hidden = true;
     this.about = make("p", "sbd-about");
+    this.family = family;
     this.tree = new Tree(family, actions);
     this.main = new LaneView("Text decoded so far", actions);
     this.ntp = new LaneView("Next-token text so far", actions);
@@ -105,7 +106,8 @@ export class Parts {
   update(view) {
     const { run } = view;
     setText(this.prompt, run.prompt);
-    setText(this.about, run.about);
+    const node = this.family.nodeOf(run);
+    setText(this.about, run.about || (node?.parent ? `${node.words}; the branches are below` : ""));
     setAttribute(this.prompt, "title", run.prompt);
     this.headline.update(view, this.numbers.timingOf(run));
     this.numbers.update(view);
