@@ -13,7 +13,7 @@ import {
   promptBox,
   rootAddress,
 } from "../dom/page.js";
-import { question } from "../dom/terms.js";
+import { makeTermNote, question } from "../dom/terms.js";
 import { keptOf } from "../engine/exported/files.js";
 import { findAdapter } from "../engine/gpu.js";
 import { flag } from "../flag.js";
@@ -151,7 +151,8 @@ class HereView {
     this.bench = make("pre", "sbd-engine-choice-bench");
     this.about = question("its words", ROUNDED);
     const acts = [this.button, this.remove, alone, this.bench];
-    root.replaceChildren(this.words, this.about, this.bar, ...acts);
+    const note = makeTermNote(root, signal);
+    root.replaceChildren(this.words, this.about, this.bar, ...acts, note);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
     /** @type {Form | null} what the server was asked last */
     this.asked = null;
