@@ -73,7 +73,6 @@ class Card:
         return self.prompt, (self.main, self.ntp)
 
 
-ANNA = "Write a JSON object with the keys name, age and city for a person called Anna."
 FOX = "A story about David, a fox called Luna, a red toy and a cake, please."
 DUCK = "A story about a duck called Waffles, a hat and a race on the hill, please."
 REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
@@ -88,7 +87,8 @@ def card_of(row: dict[str, Any]) -> Card:
         row["case"] = json.dumps(row["case"])
     main, model = replace(SBD, **changes), REAL_MODEL if is_real else NANO
     if is_real:
-        return Card(**row, main=real(main, 96), ntp=real(NTP, 96), model=model)
+        longest = main.max_new_tokens
+        return Card(**row, main=real(main, longest), ntp=real(NTP, longest), model=model)
     return Card(**row, main=main, model=model)
 
 
@@ -119,7 +119,7 @@ RUNS: dict[str, dict[str, Run]] = {
         "learn/verify": (CROW, [replace(VERIFY, max_rows=7), NTP]),
         "learn/edges": (DUCK, [by(gamma) for gamma in EDGES]),
     },
-    REAL_MODEL: {"opening-real": (ANNA, [real(config) for config in OPENING])},
+    REAL_MODEL: {},
 }
 """{model: {file in assets/traces without its ending: run}}."""
 for card in CARDS:

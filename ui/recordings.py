@@ -26,8 +26,8 @@ HOW_CHOSEN = (
 """How the runs of scripts.record were chosen, as the page says it."""
 HOME_RUN = "code-1"
 """Run of the gallery that the page opens with."""
-ENDINGS = {REAL_MODEL: "-real"}
-"""Suffix of the name of an opening, by model; none where nano's is shown."""
+OPENINGS = {REAL_MODEL: "gallery/real-2"}
+"""The run that a model opens with; any other model with nano's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def opening_traces(model: str = "") -> dict[str, Trace]:
 
     model: its name.
     """
-    return by_strategy(_known(f"opening{ENDINGS.get(model, '')}"))
+    return by_strategy(_known(OPENINGS.get(model, "opening")))
 
 
 @cache

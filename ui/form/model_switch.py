@@ -22,7 +22,7 @@ from ui.models import SECONDS_BETWEEN_LOOKS, Models, Offer
 from ui.views.home import title_of, untrained_value
 
 EVENTS = ("choose_model", "fetch_base", "cancel_fetch", "remove_base")
-SET_BY_MODEL = ("system", "strategy", "gamma", "block_size")
+SET_BY_MODEL = ("system", "strategy", "gamma", "block_size", "repetition_penalty")
 _count = itertools.count()
 
 
@@ -159,10 +159,11 @@ def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[
     values: list[Any] = [offer.name, shown.presets, shown.engine, shown.risk_slider]
     values.append(gr.update(visible=offer.is_chat))
     if keeps_settings:
-        return [*values, gr.update(choices=choices), gr.skip(), gr.update(info=info)]
+        return [*values, gr.update(choices=choices), gr.skip(), gr.update(info=info), gr.skip()]
     return [
         *values,
         gr.update(choices=choices, value=best.strategy),
         best.gamma,
         gr.update(value=best.block_size or shown.block_range[1], info=info),
+        0,  # the model's own
     ]

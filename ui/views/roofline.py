@@ -106,7 +106,7 @@ def devices() -> dict[str, Device]:
 
 def models() -> dict[str, tuple[str, ModelShape]]:
     """Every model by its key: (name, shape)."""
-    return {**MODELS, BUNDLED: ("The bundled checkpoint", bundled_shape())}
+    return {**MODELS, BUNDLED: ("nano, the bundled checkpoint", bundled_shape())}
 
 
 def own_shape(config: object, *, may_name_folder: bool = True) -> ModelShape:
@@ -436,7 +436,7 @@ def _untimed(what: Asked) -> str:
     times = measured_times().seconds
     most = max(next(iter(times.values())))
     if what.model != BUNDLED:
-        return "timed here was the bundled checkpoint only"
+        return "the times measured are nano’s only"
     if what.batch != TIMED_BATCH:
         return f"timed at a batch of {TIMED_BATCH} only, not {what.batch}"
     if not min(times) <= what.cache <= max(times):

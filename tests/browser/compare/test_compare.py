@@ -165,7 +165,7 @@ def test_a_preset_compares_solvers_and_their_chart_marks_the_runs(open_page, sto
     titles = ["Top-k, k 3", "Confidence threshold, τ 0.9", "Left to right, k 2"]
     expect(page.locator(".sbd-compare-name")).to_have_text(["Set Block Decoding, γ 0.1", *titles])
     expect(go(page)).to_be_enabled()
-    expect(cells(page, "top-k:3").last).to_have_text("–")
+    expect(cells(page, "top-k:3").last).to_have_text("next-token not chosen")
     page.locator("#sbd-charts").get_by_role("button", name="Charts").click()
     expect(page.locator(".sbd-chart:visible")).to_have_count(1)
     page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()  # drawn where it is seen

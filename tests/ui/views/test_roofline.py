@@ -278,7 +278,7 @@ def test_this_machine_as_measured_is_compared_where_it_was_timed() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model": "qwen3-8b"}, "the bundled checkpoint only"),
+        ({"model": "qwen3-8b"}, "nano’s only"),
         ({"batch": 64}, "at a batch of 1 only, not 64"),
         ({"cache": 10**6}, "tokens in the KV cache only, not with 1000000"),
         ({"cache": 0}, "tokens in the KV cache only, not with 0"),

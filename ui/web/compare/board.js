@@ -2,7 +2,7 @@
 
 import { countOf, raceSeconds } from "../core/numbers.js";
 import { answerTokens } from "../core/run/family.js";
-import { differences } from "../core/text/diff.js";
+import { differences, differWords } from "../core/text/diff.js";
 
 /** @import { Lane } from "../core/run/lane.js" */
 /** @import { Run } from "../core/run/run.js" */
@@ -12,6 +12,7 @@ import { differences } from "../core/text/diff.js";
  * @typedef {object} Comparison
  * @property {Set<number>} differing positions of tokens that next-token prediction has otherwise
  * @property {Map<number, number>} missing position to how many of its tokens are missing before it
+ * @property {string} words see differWords
  */
 
 /**
@@ -28,8 +29,8 @@ export function besidePlain(run, lane) {
   if (!left || !right) return null;
   if (plain.finish !== "end_of_sequence") right = right.slice(0, left.length);
   if (lane.finish !== "end_of_sequence") left = left.slice(0, right.length);
-  const { onlyRight, missing } = differences(left, right);
-  return { differing: onlyRight, missing };
+  const differ = differences(left, right);
+  return { differing: differ.onlyRight, missing: differ.missing, words: differWords(differ) };
 }
 
 /**

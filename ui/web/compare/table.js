@@ -1,9 +1,8 @@
 // The table under the lanes. A row fills in when its lane is whole; what compares it with next-token
 // prediction, once that is whole too. Everything is by the token, as answers differ in length.
 
-import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
+import { asShownInRace, raceSeconds } from "../core/numbers.js";
 import { fasterWords, timesLess } from "../core/run/times.js";
-import { numMissing } from "../core/text/diff.js";
 import { make, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";
 import { strategyOf } from "../engine/session/lane_names.js";
@@ -27,13 +26,9 @@ const UNKNOWN = "–";
 const secondsOf = (lane) => lane.secondsAt(lane.lastPass) / Math.max(lane.numCommitted, 1);
 
 /** How a lane's answer compares with next-token prediction's, in words. @param {LaneCard} card */
-function differsWords({ lane, comparison, numTokens }) {
+function differsWords({ lane, comparison }) {
   if (!comparison || lane.name === "ntp") return UNKNOWN;
-  const [count, missing] = [comparison.differing.size, numMissing(comparison)];
-  const parts = [];
-  if (count) parts.push(`${count} of ${countOf(numTokens, "token")}`);
-  if (missing) parts.push(`${missing} missing`);
-  if (parts.length) return parts.join(", ");
+  if (comparison.words) return comparison.words;
   return lane.name.startsWith("verify") ? "identical, as promised" : "identical";
 }
 

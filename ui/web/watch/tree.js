@@ -2,7 +2,8 @@
 // run. Below it the ending of the run shown beside the one it came from, what differs marked.
 
 import { clamp } from "../core/numbers.js";
-import { compareWithParent, differWords } from "../core/run/family.js";
+import { compareWithParent } from "../core/run/family.js";
+import { differWords } from "../core/text/diff.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
@@ -39,7 +40,7 @@ function showMarkedTokens(node, tokens, marked) {
  */
 function endingWords(node, pair) {
   if (node.run.main.finish === null) return node.run.isStopped ? "stopped" : "decoding …";
-  return pair ? differWords(pair.differ) : "";
+  return pair ? differWords(pair.differ) || "same ending" : "";
 }
 
 /** With which run the ending of one is compared. @param {Node} node */

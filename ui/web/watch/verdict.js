@@ -89,7 +89,7 @@ function saidOf(run, lane) {
   const beside = against && besidePlain(against, run.exactness);
   if (judged) {
     const [kind, sign] = judged.right
-      ? /** @type {const} */ (["right", "✓ Right"])
+      ? /** @type {const} */ (["right", `✓ ${briefly(judged.words).split(";")[0]}`])
       : /** @type {const} */ (["wrong", "✗ Wrong"]);
     const words = beside ? `${sign}, ${beside.words}` : sign;
     return { kind, words, reason: [judged.words, beside?.reason].filter(Boolean).join(" ") };

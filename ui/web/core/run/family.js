@@ -1,8 +1,8 @@
 // The runs that grew out of one another: a first run, and what pins, branches and other gammas
 // made of it. Knows no DOM.
 
-import { clamp, countOf, formatGamma } from "../numbers.js";
-import { differences, numMissing } from "../text/diff.js";
+import { clamp, formatGamma } from "../numbers.js";
+import { differences, differWords } from "../text/diff.js";
 import { tokenName } from "../text/letters.js";
 
 /** @import { Differences } from "../text/diff.js" */
@@ -54,18 +54,6 @@ export function compareWithParent({ parent, run }) {
   /** @param {AnswerToken[]} tokens */
   const ids = (tokens) => tokens.map(({ id }) => id);
   return { left, right, differ: differences(ids(left), ids(right)) };
-}
-
-/**
- * Difference from the parent in words: tokens that it has not, and its own that are not here.
- * @param {Differences} differ
- */
-export function differWords(differ) {
-  const [count, missing] = [differ.onlyRight.size, numMissing(differ)];
-  const parts = [];
-  if (count) parts.push(`${count} ${count === 1 ? "token differs" : "tokens differ"}`);
-  if (missing) parts.push(count ? `${missing} missing` : `${countOf(missing, "token")} missing`);
-  return parts.join(", ") || "same ending";
 }
 
 export class Family {
@@ -137,7 +125,7 @@ export class Family {
   }
 }
 
-/** @typedef {{ positions: Set<number>, words: string, parting: number | null }} Against positions of the answer that differ; words: how many, and how many it lacks, "" for none; parting: the first place where the two are not the same */
+/** @typedef {{ positions: Set<number>, words: string, parting: number | null }} Against positions of the answer that differ; words: see differWords; parting: the first place where the two are not the same */
 
 const MAX_TOKENS = 1000; // each of one answer is laid beside each of the other
 
@@ -169,11 +157,8 @@ function compare(run) {
   );
   const [plain, own] = [left ?? [], right ?? []];
   const differ = differences(plain, own);
-  const [count, missing] = [differ.onlyRight.size, numMissing(differ)];
-  const parts = [];
-  if (count) parts.push(`${count} ${count === 1 ? "differs" : "differ"}`);
-  if (missing) parts.push(`${missing} missing`);
+  const words = differWords(differ);
   const other = own.findIndex((id, at) => id !== plain[at]);
-  const parting = !parts.length ? null : other < 0 ? own.length : other;
-  return { positions: differ.onlyRight, words: parts.join(", "), parting };
+  const parting = !words ? null : other < 0 ? own.length : other;
+  return { positions: differ.onlyRight, words, parting };
 }

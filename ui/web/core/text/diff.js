@@ -66,9 +66,20 @@ export function differences(left, right) {
 }
 
 /**
- * How many tokens of the left are missing in all.
- * @param {Pick<Differences, "missing">} differences
+ * "34 differ, 5 added, 10 missing": tokens of the right in another's place, those with none, and those
+ * of the left that the right lacks; "" for none.
+ * @param {Differences} differences
  */
-export function numMissing({ missing }) {
-  return [...missing.values()].reduce((sum, count) => sum + count, 0);
+export function differWords({ onlyLeft, onlyRight, missing }) {
+  const numMissing = [...missing.values()].reduce((sum, count) => sum + count, 0);
+  const differing = onlyLeft.size - numMissing;
+  const parts = [
+    [differing, differing === 1 ? "differs" : "differ"],
+    [onlyRight.size - differing, "added"],
+    [numMissing, "missing"],
+  ];
+  return parts
+    .filter(([count]) => count)
+    .map((part) => part.join(" "))
+    .join(", ");
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answerTokens, compareWithParent, differWords, Family } from "../../../core/run/family.js";
-import { differences } from "../../../core/text/diff.js";
+import { answerTokens, compareWithParent, Family } from "../../../core/run/family.js";
+import { differences, differWords } from "../../../core/text/diff.js";
 import { END, FIRST, PREFILL, reveals, runOf, SECOND, start, wire } from "../lines.js";
 
 /** @param {string} id @param {string} ask @param {object} [second] */
@@ -121,8 +121,8 @@ test("questions without an answer do not pile up", () => {
 test("what differs from the parent is said of both answers, tokens missing in this one too", () => {
   /** @param {number[]} left @param {number[]} right */
   const words = (left, right) => differWords(differences(left, right));
-  assert.equal(words([1, 2, 3, 4], [1, 9, 4]), "1 token differs, 1 missing");
-  assert.equal(words([1, 2, 3, 4], [1, 4]), "2 tokens missing");
-  assert.equal(words([1, 2], [1, 2, 3, 4]), "2 tokens differ");
+  assert.equal(words([1, 2, 3, 4], [1, 9, 4]), "1 differs, 1 missing");
+  assert.equal(words([1, 2, 3, 4], [1, 4]), "2 missing");
+  assert.equal(words([1, 2], [1, 2, 3, 4]), "2 added");
   assert.equal(words([1, 2], [1, 2]), "same ending");
 });
