@@ -144,7 +144,8 @@ def best_of(export: WebFolder) -> Best:
 def form_of(export: WebFolder) -> dict[str, Any]:
     """Opening values of the form."""
     block_size = best_of(export).block_size or block_range_of(export)[1]
-    return {**controls.start_of(best_of(export), export.name), "block_size": block_size}
+    own = {"block_size": block_size, "repetition_penalty": 0}  # 0 is the model's own
+    return {**controls.start_of(best_of(export), export.name), **own}
 
 
 def block_range_of(export: WebFolder) -> tuple[int, int]:
