@@ -75,7 +75,7 @@ def test_space_presses_a_button_reached_by_keys_and_not_the_one_clicked_last(rep
     assert state(replay)["pass"] == 2
     replay.keyboard.press(" ")
     expect(replay.get_by_role("button", name="Pause")).to_be_visible()
-    assert state(replay)["pass"] == 2
+    assert state(replay)["pass"] in (2, 3)  # it plays meanwhile
     replay.keyboard.press(" ")
     expect(replay.get_by_role("button", name="Play (space)")).to_be_visible()
     replay.locator(".sbd-stairs-stage").focus()
