@@ -73,9 +73,11 @@ def test_space_presses_a_button_reached_by_keys_and_not_the_one_clicked_last(rep
     assert not state(replay)["isPlaying"]
     ahead.click()
     assert state(replay)["pass"] == 2
+    slow = "document.querySelector('.sbd-host').sbdPlayer.set({ speed: 0.01 })"
+    replay.evaluate(slow)  # the next forward pass is not due while this looks
     replay.keyboard.press(" ")
     expect(replay.get_by_role("button", name="Pause")).to_be_visible()
-    assert state(replay)["pass"] in (2, 3)  # it plays meanwhile
+    assert state(replay)["pass"] == 2
     replay.keyboard.press(" ")
     expect(replay.get_by_role("button", name="Play (space)")).to_be_visible()
     replay.locator(".sbd-stairs-stage").focus()
