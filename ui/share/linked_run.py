@@ -80,18 +80,18 @@ def _compare(
     try:
         form = session.with_known_model(permalink.form_of(query))
         for update in session.while_loading(form.model):
-            yield _outputs(fields, lanes=told(Speaker(), update, lanes))
+            yield _outputs(fields, lanes=told(Speaker(), update))
         for each in forms_of(lanes, form).values():
             session.open(each)
     except SetBlockDecodingError as error:
         words = f"This link cannot be compared: {message_of(error)}"
         refusal = Update(message=words, is_error=True, is_running=False)
-        shown = told(Speaker(), refusal, lanes)
+        shown = told(Speaker(), refusal)
         yield _outputs(fields, lanes=shown, values=_prompt_of(query))
         return
     named = {field for name, field in permalink.FIELDS.items() if name in query}
     values = {name: getattr(form, name) for name in fields if name in named}
-    for news in compared(session, lanes, form, client, is_linked=True):
+    for news in compared(session, lanes, form, client):
         yield _outputs(fields, lanes=news, values=values)
         values = {}
 

@@ -72,32 +72,25 @@ def wire_compare(
     view.halt(halted, None, view, cancels=[running, linked], queue=False, **HIDDEN)
 
 
-def compared(
-    session: Session, lanes: object, form: Form, client: Client, *, is_linked: bool = False
-) -> Iterator[str]:
-    """The view's values while lanes run. is_linked: let it turn to them, and choose them there."""
+def compared(session: Session, lanes: object, form: Form, client: Client) -> Iterator[str]:
+    """The view's values while lanes run."""
     speaker = Speaker()
-    choice = lanes if is_linked else None
     try:
         forms = forms_of(lanes, form)
     except SetBlockDecodingError as error:
         yield told(speaker, Update(message=message_of(error), is_error=True, is_running=False))
         return
     for update in session.compare(forms, client):
-        yield told(speaker, update, choice)
+        yield told(speaker, update)
 
 
-def told(speaker: Speaker, update: Update, choice: object = None) -> str:
-    """The value that shows the news, in the order in which it was said.
-
-    choice: lanes to choose in the view first, which a link asks for; unchecked.
-    """
+def told(speaker: Speaker, update: Update) -> str:
+    """The value that shows the news, in the order in which it was said."""
     body = {
         "order": speaker.order(),
         "text": update.message,
         "is_error": update.is_error,
         "is_running": update.is_running,
         "wire": update.wire,
-        "choice": choice,
     }
     return wire_json(body)

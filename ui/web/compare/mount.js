@@ -28,7 +28,6 @@ import { StaleLine } from "./stale.js";
  * @property {boolean} is_error
  * @property {boolean} is_running
  * @property {string} wire
- * @property {string[] | null} choice lanes that a link asks for, unchecked
  */
 
 class CompareView {
@@ -47,7 +46,6 @@ class CompareView {
     this.parts = null;
     /** @type {Order} */
     this.lastOrder = [-1, -1];
-    this.isLinkTaken = false;
     this.halting = 0;
   }
 
@@ -69,6 +67,7 @@ class CompareView {
     host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     host.sbdCompare = player;
     if (setting.lines) player.take(setting.lines);
+    this.takeLink(form, player);
     onScheme(() => player.redraw(), signal);
     return { form, player, stale };
   }
@@ -99,28 +98,28 @@ class CompareView {
   turn(name) {
     if (name === "compare") {
       this.parts ??= this.build();
-      const lanes = new URLSearchParams(window.location.search).get("lanes");
-      // A server that decodes tells of its link's lanes itself.
-      if (lanes && inBrowser.isOn?.()) this.takeLink(lanes.split(","));
       this.parts.form.follow();
     }
     // A view that is left stands still.
     else this.parts?.player.rest();
   }
 
-  /** The page was opened by a link: choose its lanes, once. @param {string[]} lanes */
-  takeLink(lanes) {
-    if (this.isLinkTaken) return;
-    this.isLinkTaken = true;
-    this.parts ??= this.build();
-    this.parts.form.choose(lanes);
-    this.parts.player.rest();
+  /**
+   * Choose the lanes that the address asks for, unchecked.
+   * @param {CompareForm} form
+   * @param {ComparePlayer} player
+   */
+  takeLink(form, player) {
+    const lanes = new URLSearchParams(window.location.search).get("lanes");
+    if (!lanes) return;
+    form.choose(lanes.split(","));
+    player.rest();
   }
 
   /** @param {ServerNews} news */
-  take({ order, text, is_error: isError, is_running: isRunning, wire, choice }) {
-    if (choice) this.takeLink(choice);
-    if (!this.parts || !isLater(order, this.lastOrder)) return;
+  take({ order, text, is_error: isError, is_running: isRunning, wire }) {
+    this.parts ??= this.build(); // a link's lanes run wherever the page was opened
+    if (!isLater(order, this.lastOrder)) return;
     this.lastOrder = order;
     this.say({ text, isError, isRunning, wire });
   }
