@@ -4,7 +4,7 @@
 import { formatGamma, gammaDigits, raceSeconds } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
-/** @import { BudgetLayout } from "../core/budget.js" */
+/** @import { BudgetLayout } from "../core/budget_layout.js" */
 /** @import { Run } from "../core/run/run.js" */
 /** @import { Edge, Machine } from "./lesson.js" */
 

@@ -6,12 +6,12 @@ import {
   AXIS_TICKS,
   axisNats,
   axisPlace,
-  boundOf,
   budgetNote,
   freeWords,
   keyedGamma,
   layOut,
-} from "../core/budget.js";
+} from "../core/budget_layout.js";
+import { boundOf } from "../core/gamma_rules.js";
 import { SOLVER_LINES } from "../core/glossary.js";
 import { SOLVER_TITLES } from "../core/names.js";
 import { clamp, draggedGamma, formatGamma } from "../core/numbers.js";
@@ -21,7 +21,8 @@ import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { explain, paperLink, question, withTerms } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";
 
-/** @import { Bound, BudgetLayout, Segment } from "../core/budget.js" */
+/** @import { BudgetLayout, Segment } from "../core/budget_layout.js" */
+/** @import { Bound } from "../core/gamma_rules.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 

@@ -1,7 +1,7 @@
 // The value that the views draw from, one a frame: the run, the playhead and what is pointed at.
 // Also what one position is in it. Knows no DOM.
 
-import { revealedAt } from "../core/budget.js";
+import { revealedAt } from "../core/budget_layout.js";
 import { formatNats } from "../core/numbers.js";
 import { draftedAt } from "../core/run/drafts.js";
 import { tokenName } from "../core/text/letters.js";

@@ -1,7 +1,7 @@
 // The algorithms of the paper in our words, which of their lines a forward pass executes, and the
 // values of their variables then. From the trace alone; knows no DOM.
 
-import { layOut } from "../budget.js";
+import { layOut } from "../budget_layout.js";
 import { SOLVER_LINES } from "../glossary.js";
 import { countOf, formatGamma, formatNats } from "../numbers.js";
 import { checkedDraft, rightAlternative } from "../run/drafts.js";

@@ -1,8 +1,8 @@
 // Which masked positions a forward pass reveals: sbd_core/rules.py. Every rule puts the masked
 // positions in an order of preference and reveals a prefix of it, at least one position. Rules with a
-// gamma are those that the page draws: core/budget.js.
+// gamma are those that the page draws by, too: core/gamma_rules.js.
 
-import { countRevealed, hasBudget, revealCosts, solverOrder } from "../../core/budget.js";
+import { countRevealed, hasBudget, revealCosts, solverOrder } from "../../core/gamma_rules.js";
 import { ArgumentError } from "../errors.js";
 
 /** @import { Generator } from "../random.js" */

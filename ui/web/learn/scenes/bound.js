@@ -1,6 +1,6 @@
 // The bound: the player's own tiles and budget at one forward pass; the reader drags gamma.
 
-import { axisNats, axisPlace, layOut, revealedAt } from "../../core/budget.js";
+import { axisNats, axisPlace, layOut, revealedAt } from "../../core/budget_layout.js";
 import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/legend.js";
@@ -10,7 +10,7 @@ import { Figure } from "../figure.js";
 import { makePassWords, makeRoom, sweep } from "../parts.js";
 import { sumWords, withKept } from "../states.js";
 
-/** @import { BudgetLayout } from "../../core/budget.js" */
+/** @import { BudgetLayout } from "../../core/budget_layout.js" */
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { View } from "../../watch/view.js" */
 /** @import { MakeScene } from "../view.js" */

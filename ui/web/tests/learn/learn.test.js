@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { layOut, revealedAt } from "../../core/budget.js";
+import { layOut, revealedAt } from "../../core/budget_layout.js";
 import { hashOf, readLesson, sceneAt } from "../../learn/lesson.js";
 import {
   apart,

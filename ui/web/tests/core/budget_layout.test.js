@@ -4,24 +4,18 @@ import {
   AXIS_END,
   axisNats,
   axisPlace,
-  boundOf,
   budgetNote,
-  countRevealed,
   freeWords,
-  hasBudget,
   keyedGamma,
   layOut,
-  revealCosts,
   revealedAt,
-  solverOrder,
-} from "../../core/budget.js";
+} from "../../core/budget_layout.js";
 import { draggedGamma, formatGamma } from "../../core/numbers.js";
-import { SOLVERS } from "../../engine/decoding/settings.js";
 import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.js";
 
 const BOTH = new Set([0, 1]);
 
-/** @param {import("../../core/budget.js").BudgetLayout} layout */
+/** @param {import("../../core/budget_layout.js").BudgetLayout} layout */
 const places = ({ segments }) =>
   segments.map(({ item, isIn, isFree }) => [item.position, isIn, isFree]);
 
@@ -93,18 +87,6 @@ test("the largest, left out of the sum, is said to be after the end if it is", (
   const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, FIRST));
   const layout = { ...layOut(run, 1, BOTH), isFreeAfterEnd: true };
   assert.equal(freeWords(run.solver, layout), "the largest, after the end, is not counted: 2.00");
-});
-
-test("only rules with a budget are headed as such, and Eq. 8 only where it is that", () => {
-  /** @param {string} name */
-  const heading = (name) => [boundOf({ name }).title, boundOf({ name }).equation];
-  assert.deepEqual(heading("entropy-bound"), ["[Entropy] budget", "Eq. 8"]);
-  assert.deepEqual(heading("entropy-bound-from-left"), ["[Entropy] budget", ""]);
-  assert.deepEqual(heading("entropy-threshold"), ["[Entropy] of each mask", ""]);
-  for (const name of ["random", "factor", "a rule of tomorrow"]) {
-    assert.deepEqual(heading(name), ["[Entropy], added up", ""], name);
-    assert.equal(hasBudget({ name, gamma: 1 }), false, name);
-  }
 });
 
 test("a gamma has one place on the axis, whatever the pass, and comes back from it", () => {
@@ -194,76 +176,4 @@ test("what is revealed adds up to the tokens: the note says how many an earlier 
   assert.match(note(2), / · 1 revealed, 1 older now after the end$/);
   assert.deepEqual(run.main.tokensByPass, [0, 1, 1]);
   assert.doesNotMatch(budgetNote(run, 2, 2, layOut(run, 2, new Set([0]))), /older/);
-});
-
-/** @param {[position: number, entropy: number, best: number, second: number][]} rows */
-const maskedOf = (...rows) =>
-  new Map(
-    rows.map(([position, entropy, best, second]) => [
-      position,
-      {
-        position,
-        entropy,
-        top: [
-          { token: 0, probability: best },
-          { token: 1, probability: second },
-        ],
-      },
-    ]),
-  );
-
-const MASKED = maskedOf([0, 0.5, 0.6, 0.1], [1, 0.1, 0.5, 0.45], [2, 0.3, 0.9, 0.8]);
-
-/** @param {string} name */
-const order = (name) => solverOrder({ name }, MASKED).map(({ position }) => position);
-
-test("each rule takes positions in its own order", () => {
-  assert.deepEqual(order("entropy-bound"), [1, 2, 0]);
-  assert.deepEqual(order("entropy-bound-by-confidence"), [2, 0, 1]);
-  assert.deepEqual(order("entropy-bound-by-margin"), [0, 2, 1]);
-  assert.deepEqual(order("entropy-bound-from-left"), [0, 1, 2]);
-  assert.deepEqual(solverOrder({ name: "entropy-bound-from-left" }, new Map()), []);
-});
-
-test("what is alike in a trace's digits stands as the engine took it", () => {
-  const alike = maskedOf([0, 0, 1, 0], [1, 0, 1, 0], [2, 0, 1, 0], [3, 0.2, 1, 0]);
-  const reveals = [2, 0].map((position, rank) => ({ position, token: 0, rank, probability: 1 }));
-  const taken = solverOrder({ name: "entropy-bound" }, alike, reveals);
-  assert.deepEqual(
-    taken.map(({ position }) => position),
-    [2, 0, 1, 3],
-  );
-});
-
-test("the bound counts all but the largest, the first is free", () => {
-  const solver = { name: "entropy-bound", gamma: 0.1 };
-  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
-  assert.deepEqual(
-    costs.map((cost) => Math.round(cost * 100)),
-    [0, 10, 40],
-  );
-  assert.equal(countRevealed(solver, costs, 0), 1);
-  assert.equal(countRevealed(solver, costs, 0.11), 2);
-  assert.equal(countRevealed(solver, costs, 5), 3);
-});
-
-test("a threshold looks at each by itself, and below it", () => {
-  const solver = { name: "entropy-threshold", gamma: 0.3 };
-  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
-  assert.deepEqual(costs, [0, 0.3, 0.5]);
-  assert.equal(countRevealed(solver, costs, 0.3), 1);
-  assert.equal(countRevealed(solver, costs, 0.31), 2);
-});
-
-test("a rule without gamma has no costs", () => {
-  assert.equal(revealCosts({ name: "top-k", k: 2 }, [...MASKED.values()]), null);
-});
-
-test("every solver with a gamma has a budget, and no other", () => {
-  for (const [name, parameters] of Object.entries(SOLVERS)) {
-    const hasGamma = "gamma" in parameters;
-    const costs = revealCosts({ name, ...(hasGamma && { gamma: 0.1 }) }, [...MASKED.values()]);
-    assert.equal(costs !== null, hasGamma, name);
-  }
-  assert.equal(revealCosts({ name: "somebody's own", gamma: 0.1 }, [...MASKED.values()]), null);
 });
