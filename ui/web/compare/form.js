@@ -3,9 +3,9 @@
 import constants from "../constants.json" with { type: "json" };
 import { GLOSSARY } from "../core/glossary.js";
 import { chosenModel } from "../core/models.js";
+import { dialLetter, dialOf, KINDS, kindTitle, laneWords } from "../core/names.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
 import { explain, question } from "../dom/terms.js";
-import { dialLetter, dialOf, KINDS, kindTitle, laneWords } from "../engine/session/lane_names.js";
 
 /**
  * of_model: lanes of the first preset for some models, by name; warnings: what to know of Set Block

@@ -1,6 +1,7 @@
 // One lane: how far it is, its text appearing where it stands, and its staircase. A token keeps its
 // place while an earlier forward pass is looked at, so nothing moves as the lanes play.
 
+import { laneTitle, laneWords, strategyOf } from "../core/names.js";
 import { countOf } from "../core/numbers.js";
 import { answersInCells } from "../core/sudoku.js";
 import { lanePieces } from "../core/text/letters.js";
@@ -8,7 +9,6 @@ import { make, setStyle, setText } from "../dom/elements.js";
 import { isDarkPage } from "../dom/page.js";
 import { explain, makeTerm, question } from "../dom/terms.js";
 import { showPieces } from "../dom/tokens.js";
-import { laneTitle, laneWords, strategyOf } from "../engine/session/lane_names.js";
 import { contextOf, inksOf } from "../hood/grid.js";
 import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 import { placeOf } from "./board.js";

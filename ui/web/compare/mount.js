@@ -1,9 +1,9 @@
 // Lanes compared on the page: asks for them, takes their lines. Built when it is first looked at.
 
 import { chosenModel } from "../core/models.js";
+import { dialOf, KINDS, laneTitle } from "../core/names.js";
 import { elementOf, find } from "../dom/elements.js";
 import { currentView, onScheme, onTurn, STOP_MS } from "../dom/page.js";
-import { dialOf, KINDS, laneTitle } from "../engine/session/lane_names.js";
 import { isLater } from "../form/status.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 import { readForm } from "../in_browser/mount.js";

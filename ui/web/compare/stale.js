@@ -1,9 +1,9 @@
 // Whether the lanes on show are those that the form would run now, and if not, what differs.
 
+import { laneTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/page.js";
-import { laneTitle } from "../engine/session/lane_names.js";
 import { numberOf } from "../form/fields.js";
 import { WAITING } from "../watch/stale.js";
 

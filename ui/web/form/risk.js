@@ -5,11 +5,10 @@
 // prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
 
 import constants from "../constants.json" with { type: "json" };
-import { LANE_TITLES } from "../core/names.js";
+import { kindTitle, LANE_TITLES, laneWords } from "../core/names.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, playerOf, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { explain, makeTermNote, question, unfold } from "../dom/terms.js";
-import { kindTitle, laneWords } from "../engine/session/lane_names.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 

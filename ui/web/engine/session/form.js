@@ -1,7 +1,7 @@
 // A visitor's request, and the rules it must keep: ui/decode/form.py.
 
 import constants from "../../constants.json" with { type: "json" };
-import { FIELD_LABELS } from "../../core/names.js";
+import { dialOf, FIELD_LABELS, KINDS, PAPER, strategyOf } from "../../core/names.js";
 import { rowCostsOf } from "../decoding/row_costs.js";
 import { readSettings, SOLVERS } from "../decoding/settings.js";
 import { checkFits } from "../decoding/stream.js";
@@ -74,6 +74,33 @@ export async function openForm(checkpoint, form) {
     throw new ArgumentError("block_size", rule, settings.block_size);
   }
   return { prompt, promptIds, settings: { ...settings, pinned } };
+}
+
+/**
+ * The form of each lane by its name, none twice. Raises ArgumentError.
+ * @param {string[]} lanes
+ * @param {Form} form what they share
+ * @returns {[lane: string, form: Form][]}
+ */
+export function laneForms(lanes, form) {
+  if (!lanes.length || lanes.length > constants.maxLanes) {
+    const rule = `must be 1 to ${constants.maxLanes}; choose one`;
+    throw new ArgumentError("Ways to decode", rule, null);
+  }
+  return [...new Set(lanes)].map((lane) => {
+    const [kind = "", value] = lane.split(":");
+    if (!KINDS.includes(kind) && kind !== PAPER) {
+      const rule = `must each be one of ${KINDS.join(", ")}, as in sbd:0.1`;
+      throw new ArgumentError("lanes", rule, lane);
+    }
+    const dial = dialOf(kind);
+    if (value !== undefined && !dial)
+      throw new ArgumentError("lanes", `${kind} takes no value`, lane);
+    const strategy = strategyOf(lane);
+    const solver = strategy === "sbd" ? { solver: kind === "sbd" ? PAPER : kind } : {};
+    const own = value === undefined || !dial ? {} : { [dial[0]]: Number(value) };
+    return [lane, { ...form, strategy, ...solver, ...own }];
+  });
 }
 
 /** @param {unknown} value [[offset, token id], ...] */

@@ -5,8 +5,7 @@
 import { NUM_TIMINGS } from "../../core/run/times.js";
 import { rowCostsOf } from "../decoding/row_costs.js";
 import { EngineError } from "../errors.js";
-import { messageOf, openForm } from "./form.js";
-import { laneForms } from "./lane_names.js";
+import { laneForms, messageOf, openForm } from "./form.js";
 import { Lane, passes } from "./lanes.js";
 import { RunLines } from "./wire.js";
 
@@ -76,7 +75,7 @@ export class Session {
 
   /**
    * The same of one prompt decoded in several ways, each a lane of that name.
-   * @param {string[]} names see lane_names.js
+   * @param {string[]} names see core/names.js
    * @param {Form} form what they share
    */
   async compare(names, form) {

@@ -3,9 +3,10 @@ import test from "node:test";
 import { besidePlain, endBeside, placeOf } from "../../compare/board.js";
 import { laneDifferences, wishWords } from "../../compare/stale.js";
 import { clockComparison } from "../../compare/table.js";
+import { laneTitle } from "../../core/names.js";
 import { raceSeconds } from "../../core/numbers.js";
 import { Lane } from "../../core/run/lane.js";
-import { laneForms, laneTitle } from "../../engine/session/lane_names.js";
+import { laneForms } from "../../engine/session/form.js";
 import { END, PREFILL, runOf, start, wire } from "../core/lines.js";
 
 /**
