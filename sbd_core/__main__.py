@@ -51,12 +51,12 @@ EXTRA = {
 }
 """The optional part that a command needs."""
 OWN_JSON = ("export", "lm-eval")
-"""Commands that this file gives no --json."""
+"""Commands that add --json themselves, or that another program parses."""
 JSON_HELP = "one JSON object as the last line"
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Says a flag's default where there is one to say."""
+    """Adds a flag's default, if it has one, to its help."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         has_default = bool(action.option_strings) and not (
@@ -69,7 +69,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run one command and give its exit status."""
+    """Run one command and return its exit status. words: None takes them from sys.argv."""
     return with_output(lambda: _run(words))
 
 

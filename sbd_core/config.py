@@ -25,7 +25,7 @@ PENALTIES = (0.1, 100.0)
 
 
 def require_strategy(value: object) -> None:
-    """Raise ArgumentError for what is no strategy."""
+    """Raise ArgumentError unless `value` is the name of a strategy."""
     names = get_args(StrategyName)
     if value not in names:
         raise ArgumentError("strategy", f"must be one of {', '.join(names)}", value)
@@ -33,10 +33,11 @@ def require_strategy(value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RowCosts:
-    """Cost of a forward pass by its number of rows; points: (rows, seconds), from 1 row on.
+    """Cost of a forward pass by its number of rows.
 
-    Between points the cost is interpolated; beyond the last it grows as between the last two. It
-    never falls: no number of rows costs more than a larger one, as noise only ever adds to a time.
+    points: pairs of rows and seconds, the rows rising from 1. The cost is linear between points and
+    beyond the last two. It never falls: a point that took longer than a later one is lowered to
+    that one's time, as noise only adds to a time.
     """
 
     points: tuple[tuple[int, float], ...]
@@ -59,7 +60,7 @@ class RowCosts:
 
     @classmethod
     def from_data(cls, data: Any) -> "RowCosts":
-        """Read lists, as JSON has them. Raises ArgumentError."""
+        """Read the points from lists, as JSON has them. Raises ArgumentError."""
         is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
         if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
             raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
@@ -78,12 +79,13 @@ class RowCosts:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Reliability of a head's own probabilities, measured once and kept with its weights.
+    """Reliability of the masked head's probabilities, measured once and kept with its weights.
 
-    survival: the mean chance that a draft holds up to its first, second, ... token; beyond the last
-    it falls as between the last two. drafted, alternatives: tokens that were right, over the head's
-    probabilities of them in sum. rejected: share of survival that is left to a draft behind a
-    rejected token, whose masks were read without knowing which token is right there.
+    survival: mean chance that a draft is right up to its first, second, ... token.
+    drafted: number of drafted tokens that were right, over the sum of their probabilities.
+    alternatives: the same for alternatives to drafted tokens.
+    rejected: factor on survival for a draft behind a rejected token, as its masks were read without
+        knowing the right token there.
     """
 
     survival: tuple[float, ...] = (0.5, 0.25)
@@ -115,22 +117,21 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodeConfig:
-    """One decode. Raises ArgumentError naming the field, the rule and the value received.
+    """Settings of one decode. Raises ArgumentError naming the field, the rule and the value.
 
-    strategy: None is the one that the model's folder names: SetBlockModel.strategy.
-    solver: of sbd; the other strategies have none.
+    strategy: None takes the one that the model's folder names (SetBlockModel.strategy).
+    solver: (sbd) the rule that picks which positions a forward pass reveals.
     block_size: positions k decoded together (sbd) or drafted together (verify).
     temperature: 0 is argmax, above 0 samples from the softmax of logits / temperature.
-    max_rows: (verify) rows of a forward pass that reads one exact token, at most: that token, its
-    draft, alternatives and masks. 1 is next-token prediction. None: as many as bring most tokens a
-    second here, by row_costs.
-    row_costs: what rows cost, where max_rows is None; None is measured on this machine.
-    top_k_recorded: likeliest tokens that events list of each mask. 0 lists none, and ntp and verify
-    leave out the entropies too, which they do without.
-    repetition_penalty: makes every token that stands before a position less likely there, the
-    prompt's too: its logit is divided by this, multiplied where negative, as in transformers. 1 is
-    none; None is the model's own.
-    pinned: {offset: token id} of given future positions, offset 0 the first new token; sbd only.
+    max_rows: (verify) most rows of a forward pass that reads one exact token: that token, its
+        draft, alternatives and masks. 1 is next-token prediction. None takes the number that
+        gives most tokens per second by row_costs.
+    row_costs: cost of a forward pass by its rows, for max_rows None. None measures it here.
+    top_k_recorded: number of likeliest tokens that events list for each masked position. At 0 the
+        events of ntp and verify have no masked positions at all.
+    repetition_penalty: divides the logit of every token that stands before a position, the prompt's
+        too, or multiplies a negative one, as in transformers. 1 is none; None is the model's own.
+    pinned: (sbd) {offset: token id} of tokens given in advance; offset 0 is the first new token.
     is_raw_prompt: True leaves a str prompt as it is even if the model has a chat template.
     allows_untrained_block_size: True lets block_size leave the range the model was trained on.
     """

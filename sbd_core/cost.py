@@ -3,8 +3,8 @@
 The shape is read from a transformers config, or the dict of a config.json, by the names that each
 family gives the sizes. Models that are no decoder of equal dense layers are refused. A forward pass
 multiplies every row by every weight, and every row's query by the keys and values it may attend to.
-It reads each weight and each cached key and value once. Norms, activations and the sum of the
-embeddings are left out, as is what a batch shares: each text is counted alone.
+It reads each weight and each cached key and value once. Norms, activations and the embedding
+lookup are left out. Each text is counted alone, as if it shared nothing with its batch.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,13 +23,13 @@ NAMES = {
 }
 """Names that model families give to a size that every decoder has."""
 WITHOUT_GATE = ("gpt2", "gpt_neox", "gptj", "opt", "bloom", "phi", "starcoder2", "nemotron")
-"""Families whose feed-forward has two matrices, and where not said four times the hidden size."""
+"""Families with two feed-forward matrices, 4 * hidden_size wide if the config does not say."""
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerShape:
-    """One transformer layer; a model is many alike, so their number cancels in every ratio.
+    """Sizes of one transformer layer; all layers are alike, so their number cancels in ratios.
 
     num_feed_forward_matrices: 3 for a gated feed-forward (up, gate, down), 2 without a gate;
     the published mode of the roofline has up and down alone.
@@ -69,12 +69,12 @@ class LayerShape:
 
     @property
     def kv_width(self) -> int:
-        """Values of a key, or of a value, of one token in one layer."""
+        """Width of one token's keys, and of its values, in one layer."""
         return self.num_kv_heads * self.head_size
 
     @property
     def attention_width(self) -> int:
-        """Values of a query of one token in one layer."""
+        """Width of one token's queries in one layer."""
         return self.num_heads * self.head_size
 
     @property
@@ -86,7 +86,7 @@ class LayerShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShape:
-    """A whole decoder. bytes_per_value: of a weight and of a cached value as the model runs."""
+    """Sizes of a whole decoder. bytes_per_value: bytes of a weight and of a cached number."""
 
     layer: LayerShape
     num_layers: int
@@ -137,7 +137,7 @@ class ModelShape:
 
 
 def shape_or_none(config: Any, bytes_per_value: int) -> ModelShape | None:
-    """The shape of a config, None where costs cannot be worked out from it."""
+    """The shape in a config; None if it is no decoder of equal dense layers."""
     try:
         return ModelShape.of(config, bytes_per_value)
     except ArgumentError:
@@ -180,7 +180,7 @@ def _wrong(why: str, config: Any) -> ArgumentError:
 
 @dataclass(frozen=True, slots=True)
 class ForwardCost:
-    """rows: tokens read. flops: a multiplication and an addition are two. Bytes are those read."""
+    """Rows, operations and bytes read of a forward pass. flops: multiply and add count as two."""
 
     rows: int
     flops: int
@@ -189,7 +189,7 @@ class ForwardCost:
 
     @property
     def bytes_read(self) -> int:
-        """Weights and cached keys and values."""
+        """Bytes of weights and of cached keys and values."""
         return self.weight_bytes + self.cache_bytes
 
 
@@ -202,9 +202,10 @@ def forward_cost(
 ) -> ForwardCost:
     """The cost of one forward pass.
 
-    num_cached: tokens in the KV cache before it. num_causal: tokens it read causally. blocks:
-    (causal tokens seen, size, causal rows of its own) of each block. num_logits: rows for which it
-    predicted.
+    num_cached: tokens in the KV cache before it.
+    num_causal: tokens it read causally.
+    blocks: (causal tokens seen, size, causal rows of its own) of each block; see masks.SeenBlock.
+    num_logits: rows whose logits it computed.
     """
     layer = shape.layer
     num_block = sum(block[1] for block in blocks)
@@ -212,7 +213,7 @@ def forward_cost(
     pairs = num_causal * num_cached + num_causal * (num_causal + 1) // 2
     for seen, size, *own in blocks:
         pairs += size * (num_cached + seen + size)
-        # Of its causal rows the first sees itself alone, the next one more.
+        # The block's causal row `index` sees index + 1 of its rows, not all of them.
         pairs -= sum(size - 1 - index for index in range(sum(own)))
     linear = shape.num_layers * rows * layer.num_weights
     attention = shape.num_layers * 2 * pairs * layer.attention_width
@@ -227,10 +228,10 @@ def forward_cost(
 
 
 def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[int, int, int]]:
-    """(causal tokens seen, size, causal rows) of every block that the pass of `event` read.
+    """The blocks that the forward pass of `event` read; see forward_cost.
 
-    num_prompt: tokens of the prompt, as positions count from the answer's first. Next-token
-    prediction reads no block; its event's block is the one position predicted.
+    strategy: of the decode. ntp reads no block: its event's block is the position predicted.
+    num_prompt: tokens of the prompt, as an event's positions count from the answer's first token.
     """
     if strategy == "ntp":
         return []
@@ -245,7 +246,7 @@ def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[in
 def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: int) -> ForwardCost:
     """The cost of the forward pass of `event`; see blocks_of.
 
-    The forward pass that reads the prompt predicts after its last token alone.
+    The prefill computes logits for the last token of the prompt only.
     """
     blocks = blocks_of(event, strategy, num_prompt)
     num_causal_logits = 1 if event.kind == "prefill" else event.num_causal
@@ -254,7 +255,7 @@ def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: i
 
 
 def total_cost(costs: Iterable[ForwardCost]) -> ForwardCost:
-    """Add costs up."""
+    """The sum of costs, field by field."""
     rows = flops = weight_bytes = cache_bytes = 0
     for cost in costs:
         rows += cost.rows

@@ -13,7 +13,7 @@ from sbd_core.version import VERSION
 
 
 def environment(model_folder: Path | None) -> dict[str, Any]:
-    """Machine, threads, versions, and the weights of a folder: a results file's "circumstances"."""
+    """The "circumstances" of a results file: machine, threads, versions, weights of a folder."""
     facts: dict[str, Any] = {
         "processor": processor_name(),
         "vectors": vector_width(),
@@ -29,11 +29,11 @@ def environment(model_folder: Path | None) -> dict[str, Any]:
 
 
 VECTORS = {"amx_int8": "AMX", "avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
-"""Flags of a processor's vectors, widest first, and their names."""
+"""SIMD extensions as /proc/cpuinfo flags them and their names, widest first."""
 
 
 def vector_width() -> str | None:
-    """The widest vectors of this processor; None where the system does not say (not Linux)."""
+    """Name of this processor's widest SIMD extension; None if unknown or not on Linux."""
     info = Path("/proc/cpuinfo")
     flags = set(info.read_text(errors="replace").split()) if info.is_file() else set()
     return next((name for flag, name in VECTORS.items() if flag in flags), None)

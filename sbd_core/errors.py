@@ -56,7 +56,7 @@ class ArgumentError(SetBlockDecodingError, ValueError):
 
 
 class MissingExtraError(SetBlockDecodingError, ImportError):
-    """`package`, which the optional part `extra` of this one needs, is not installed."""
+    """`package`, which the optional part `extra` of sbd-core needs, is not installed."""
 
     def __init__(self, extra: str, package: str) -> None:
         self.extra = extra
@@ -93,7 +93,7 @@ def require_number(argument: str, value: object, low: float, high: float = math.
 def require_integer(argument: str, value: object, low: int, high: int | None = None) -> None:
     """Raise ArgumentError unless `value` is an int (not bool) in [low, high].
 
-    high: MOST_INTEGER if None, of which only those hear who exceed it.
+    high: None is MOST_INTEGER, which the message names only if `value` exceeds it.
     """
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     most = MOST_INTEGER if high is None else high
@@ -104,7 +104,7 @@ def require_integer(argument: str, value: object, low: int, high: int | None = N
 
 
 def require_extra(extra: str) -> None:
-    """Raise MissingExtraError unless all that an optional part needs can be imported."""
+    """Raise MissingExtraError unless every package of the optional part `extra` is installed."""
     for package in EXTRAS[extra]:
         if find_spec(package) is None:
             raise MissingExtraError(extra, package)
@@ -120,7 +120,7 @@ def _remade(
 
 
 def shown_name(name: str, most: int = MAX_SHOWN) -> str:
-    """A name for a message: a plain one of at most `most` characters, else escaped and cut."""
+    """`name` for a message: unchanged if printable ASCII within `most` characters, else shown()."""
     return name if name.isascii() and name.isprintable() and len(name) <= most else shown(name)
 
 
@@ -137,7 +137,7 @@ def shown(value: object) -> str:
 
 
 def one_line(error: object) -> str:
-    """The words of an error that others raise, on one line and not too long."""
+    """The message of another library's error on one line, cut at MAX_REASON characters."""
     return " ".join(str(error).split())[:MAX_REASON]
 
 
@@ -148,7 +148,7 @@ ADVICE = (
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the machine or the GPU had no more memory to give."""
+    """Whether `error` says that the machine or the GPU ran out of memory."""
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == "OutOfMemoryError"

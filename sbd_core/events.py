@@ -26,9 +26,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class MaskedPosition:
-    """A position that held <m> when the forward pass began, and what the masked head said there.
+    """A position that was masked when the forward pass began, and the masked head's prediction.
 
-    Of a block's first position under the solver causal-first it is what the causal head said.
+    Under the solver causal-first, the prediction for a block's first position is the causal head's.
     """
 
     position: int
@@ -39,10 +39,10 @@ class MaskedPosition:
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """A token fixed. rank: 0 for the first in the solver's order within the forward pass.
+    """A position that got its token. rank: place in the solver's order in this pass, from 0.
 
-    probability: of the token under the distribution it was taken from (the masked head for
-    sbd, the causal head for ntp, verify and the first token under causal-first).
+    probability: of the token under the distribution it was taken from: the masked head's for
+    sbd, the causal head's for ntp, verify and the first token under causal-first.
     """
 
     position: int
@@ -64,15 +64,18 @@ class Hindsight:
 
 @dataclass(frozen=True, slots=True)
 class Predraft:
-    """(verify) A draft for the case that the drafted token at block.start is rejected.
+    """(verify) A draft made ahead, for the case that the drafted token at block.start is rejected.
 
-    It hangs behind the token before block.start. block: the positions predicted. token_ids: the
-    tokens guessed for the positions after block.start, which itself gets an exact token.
-    Only the one used has tokens.
-    is_used: True if that token was the one rejected, so that token_ids are the draft now.
-    alternative: another token than the drafted one for the position before block.start, read
-    causally; is_used then says that it was the right one, and token_ids begin at block.start with
-    what its own row gives. None: the draft's own stands there.
+    With an alternative it is for the case that the drafted token before block.start is rejected
+    and the alternative is right.
+
+    block: the positions predicted; their masks see the tokens before block.start.
+    token_ids: the tokens drafted, empty unless is_used. They are for the positions after
+        block.start, which the check itself gives an exact token; with an alternative they begin
+        at block.start, with the token that the alternative's own row gives.
+    is_used: True if the case came true, so that token_ids are the next draft.
+    alternative: a token for the position before block.start, read causally in place of the drafted
+        one; None if the drafted one stands there.
     """
 
     block: Span
@@ -82,7 +85,7 @@ class Predraft:
 
     @property
     def num_rows(self) -> int:
-        """Rows of the forward pass that it took."""
+        """Number of rows that it took in the forward pass."""
         return self.block.size + (self.alternative is not None)
 
 
@@ -90,16 +93,19 @@ class Predraft:
 class StepEvent:
     """One forward pass.
 
-    index: 0 for the first forward pass. kind: "prefill" reads the prompt, "decode" every other.
-    num_cached: tokens in the KV cache before it. num_causal: tokens it fed causally (prompt,
-    pending tokens, draft). block: the positions predicted.
-    masked: every position of the block still masked when it began, left to right; none after an
-    end-of-sequence already known, which the answer will not hold.
+    index: 0 for the first forward pass.
+    kind: "prefill" reads the prompt, "decode" is every other.
+    num_cached: tokens in the KV cache before it.
+    num_causal: tokens it read causally (prompt, pending tokens, draft).
+    block: the positions predicted.
+    masked: positions of the block still masked when it began, left to right, without those after
+        a known end-of-sequence, which are no part of the answer.
+    reveals: the positions that got their tokens.
     committed: token ids that became the answer's next tokens, left to right.
-    draft: (verify) the tokens now guessed for the positions after the committed ones.
-    hindsight: the causal probability of answer tokens that it fed causally or predicted.
-    seconds: engine time of the forward pass, the consumer's own time left out.
-    predrafts: (verify) the drafts made behind tokens of the draft it checked.
+    draft: (verify) the tokens drafted for the positions after the committed ones.
+    hindsight: causal probabilities of answer tokens that it read causally or predicted.
+    seconds: engine time of the forward pass, without the consumer's own time.
+    predrafts: (verify) the drafts made ahead, behind tokens of the draft it checked.
     """
 
     index: int

@@ -26,14 +26,14 @@ def cache_folder() -> Path:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file or pipe. Raises OSError; also for a device, some of which never end."""
+    """The bytes of a file or pipe. Raises OSError, also for a device, as some never end."""
     if path.is_char_device() or path.is_block_device():
         raise OSError(errno.EINVAL, "it is a device")
     return path.read_bytes()
 
 
 def require_writable(argument: str, path: Path) -> None:
-    """Raise ArgumentError unless `path` is a file that could be written now, there or not yet."""
+    """Raise ArgumentError, which names `argument`, unless a file could be written at `path`."""
     folder = path.absolute().parent
     try:
         is_fine = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
@@ -69,7 +69,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def new_folder(out: str | Path) -> Path:
-    """The folder to write. Raises ArgumentError if there is anything in it."""
+    """`out` as a path, which is not created. Raises ArgumentError unless it is new or empty."""
     target = Path(out)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise ArgumentError("out", "must be a new folder or an empty one", str(out))
@@ -78,11 +78,11 @@ def new_folder(out: str | Path) -> Path:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """A new folder beside `folder` to fill, which then takes its place.
+    """Give a new folder to fill, which takes the place of `folder` when the `with` block ends.
 
-    A kill or a full disk at any moment leaves the old or the new folder whole, under `folder`
-    or, for an instant, under its name for the old one; recover() brings it back. Raises
-    ArgumentError for what cannot be written.
+    A kill or a full disk at any moment leaves the old or the new folder whole. After a kill between
+    the two renames the old one lies beside `folder`, and recover() brings it back. Raises
+    ArgumentError if it cannot be written.
     """
     fresh, old = beside(folder, "new"), beside(folder, "old")
     try:
@@ -91,7 +91,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
         yield fresh
-        # Power may fail, too: all of it is on the disk before it takes the other's name.
+        # Flushed before the renames, so that even a power failure leaves one folder whole.
         for entry in (*fresh.rglob("*"), fresh):
             flush(entry)
         if folder.exists():
@@ -102,15 +102,15 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     except SetBlockDecodingError:
         raise
     except Exception as error:
-        # What a full disk raises: Python, safetensors, torch and tokenizers each have their own,
-        # the last one a bare Exception.
+        # Python, safetensors, torch and tokenizers each raise another error when the disk is full,
+        # tokenizers a bare Exception.
         raise ArgumentError("out", f"cannot be written: {one_line(error)}", str(folder)) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
 def recover(folder: Path) -> None:
-    """Undo a replacement that was killed between its two renames, or clear up after one."""
+    """Undo a replacement that was killed between its two renames, or remove what one left."""
     old = beside(folder, "old")
     if old.exists() and not folder.exists():
         os.rename(old, folder)
@@ -118,13 +118,13 @@ def recover(folder: Path) -> None:
 
 
 def beside(folder: Path, kind: str) -> Path:
-    """A hidden name beside a folder, which nobody gives a folder of their own."""
+    """The hidden path of another version of a folder: .NAME.kind beside it."""
     folder = folder.absolute()
     return folder.with_name(f".{folder.name}.{kind}")
 
 
 def flush(path: Path) -> None:
-    """Have what was written to a file or folder reach the disk."""
+    """Force a file or folder onto the disk (fsync); does nothing for folders on Windows."""
     if path.is_dir() and os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
@@ -140,7 +140,7 @@ ABANDONED_SECONDS = 3600
 
 
 def new_work_folder(parent: Path) -> Path:
-    """A folder in `parent` to write in and move from; those of killed processes are removed."""
+    """Make a temporary folder in `parent` and remove those that killed processes left there."""
     parent.mkdir(parents=True, exist_ok=True)
     for old in parent.glob(f"{WRITING}*"):
         if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:

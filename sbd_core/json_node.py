@@ -1,4 +1,4 @@
-"""JSON parsed, and read field by field by methods whose errors name the place.
+"""Parses JSON and reads it field by field, by methods whose errors name the place.
 
 Every method raises TraceError for data of another form. Knows no field of a trace.
 """
@@ -11,13 +11,13 @@ from typing import Any
 from sbd_core.errors import TraceError, shown, shown_name
 
 MAX_INTEGER = 2**53
-"""Up to it JavaScript and every other reader of JSON know each whole number."""
+"""Largest whole number accepted: up to it JavaScript represents every one exactly."""
 
 
 def json_of(text: str | bytes, parse_constant: Callable[[str], Any] | None = None) -> Any:
-    """The data of JSON text that others wrote. Raises ValueError, for what is nested too deep too.
+    """Parse JSON text from an untrusted source. Raises ValueError, also if it is nested too deep.
 
-    parse_constant: as of json.loads.
+    parse_constant: see json.loads.
     """
     try:
         return json.loads(text, parse_constant=parse_constant)
@@ -33,11 +33,11 @@ class JsonNode:
         self.path = path
 
     def wrong(self, rule: str) -> TraceError:
-        """The error that this piece breaks `rule`."""
+        """A TraceError saying that this piece breaks `rule`."""
         return TraceError(f"{self.path}: {rule}; got {shown(self.value)}")
 
     def value_of(self, key: str) -> Any:
-        """The member `key` as it is."""
+        """The value of the member `key`, unchecked."""
         return self.at(key).value
 
     def at(self, key: str) -> "JsonNode":
@@ -49,7 +49,7 @@ class JsonNode:
         return JsonNode(self.value[key], f"{self.path}.{key}")
 
     def members(self) -> list[tuple[str, "JsonNode"]]:
-        """(key, member) of an object."""
+        """The (key, member) pairs of an object."""
         if not isinstance(self.value, dict):
             raise self.wrong("must be an object")
         if any(_has_surrogate(key) for key in self.value):

@@ -21,8 +21,12 @@ MayAttend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 class SeenBlock(NamedTuple):
-    """A block of a forward pass: the causal tokens it sees, its rows, and how many of these, its
-    first, are read causally themselves."""
+    """A block of a forward pass.
+
+    num_seen: causal tokens of the pass that it sees, from the first.
+    size: its rows.
+    num_causal: how many of its rows, from the first, are read causally.
+    """
 
     num_seen: int
     size: int
@@ -37,9 +41,12 @@ Blocks = Sequence[tuple[int, int] | tuple[int, int, int]]
 class TrainingLayout:
     """Layout of rows that hold [x ; x_hat] of several texts, in any order.
 
-    Every field is (rows, num_tokens). document: the text a token belongs to, -1 on padding.
-    position: in that text. copy: 0 in x, n in the n-th x_hat of the text. block: the block of
-    x_hat that a position falls in; -1 for a prompt, which x_hat does not copy.
+    Every field is (rows, num_tokens).
+
+    document: index of the text a token belongs to, -1 on padding.
+    position: of the token in that text.
+    block: block of x_hat that the position falls in; -1 for a prompt, which x_hat does not copy.
+    copy: 0 in x, n in the n-th x_hat of the text.
     """
 
     document: Tensor
@@ -59,7 +66,7 @@ class TrainingLayout:
 
 
 def training_may_attend(layout: TrainingLayout) -> MayAttend:
-    """Predicate of a training forward (paper Fig. 8), for every text of a row by itself.
+    """Predicate of a training forward pass (paper Fig. 8); the texts of a row are kept apart.
 
     x -> x causal; x_hat -> itself within one block, both ways; x_hat -> x of strictly earlier
     blocks; x -> x_hat never. Padding sees padding, so that no query sees nothing.
@@ -82,11 +89,11 @@ def training_may_attend(layout: TrainingLayout) -> MayAttend:
 
 
 def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
-    """(s, first, stop) of every row of a decoding forward pass, causal tokens and then blocks.
+    """The rows that each row of a decoding forward pass sees, as (s, first, stop).
 
-    A row sees all that is cached, the rows before s, and those from `first` to before `stop`: a
-    causal token the ones left of it and itself, a block position the causal tokens its block
-    stands behind and its own block, of which a causal row sees no later one.
+    Rows are the causal tokens, then the blocks. A row sees the whole cache, the rows before s, and
+    those from `first` to before `stop`. A causal token sees the causal tokens up to itself. A row
+    of a block sees the block's num_seen causal tokens and the block; a causal row, up to itself.
     """
     rows = [(index + 1, 0, 0) for index in range(num_causal)]
     for block in blocks:
@@ -103,7 +110,7 @@ def decoding_may_attend(
     """Predicate of one decoding forward pass (paper Eq. 9-11, for any number of blocks).
 
     Queries are num_causal causal tokens, then the blocks; keys are the cached tokens, then the
-    same. See visible_rows. Queries and keys are to be on `device`.
+    queries. See visible_rows. device: of the index tensors that the predicate is called with.
     """
     rows = visible_rows(num_causal, blocks)
     num_seen, first, stop = torch.tensor(rows, device=device).unbind(1)
@@ -146,7 +153,7 @@ def flex(
 
 
 def training_mask(num_tokens: int, block_size: int) -> Tensor:
-    """(2L, 2L) bool, True = may attend: the mask of one training forward (Fig. 8).
+    """(2L, 2L) bool, True = may attend: the mask of one training forward pass (Fig. 8).
 
     Raises ArgumentError unless num_tokens >= 1 and block_size >= 1.
     """
@@ -167,9 +174,9 @@ def decoding_mask(
 ) -> Tensor:
     """(queries, num_cached + queries) bool, True = may attend: the mask of a decoding forward pass.
 
-    Queries are num_causal causal tokens, a block behind all of them, and the blocks of predrafts,
-    each behind the first few. Raises ArgumentError unless every size is >= 0, there is at least one
-    query, and a predraft has a position, no more causal rows, and sees at most num_causal tokens.
+    Queries are num_causal causal tokens, a block of block_size masks that sees all of them, and
+    the predrafts (see SeenBlock). Raises ArgumentError for a negative size, for no query at all, or
+    for a predraft that has no row, more causal rows than rows, or sees more than num_causal tokens.
     """
     require_integer("num_cached", num_cached, 0)
     require_integer("num_causal", num_causal, 0)

@@ -1,4 +1,4 @@
-"""Files of records as other programs write them, and the chats in them. Knows no tokenizer.
+"""Reads files of records that other programs write, and the chats in them. Knows no tokenizer.
 
 JSON (an array, or values one after the other, as JSON Lines has them), CSV and TSV with a header,
 Parquet where pyarrow is installed; each may be compressed by gzip.
@@ -33,8 +33,7 @@ ROLES = {
     **dict.fromkeys(("tool", "function", "observation", "tool_response"), "tool"),
     **dict.fromkeys(("function_call", "tool_call"), "call"),
 }
-"""Names of roles in ShareGPT, OpenAssistant, LLaMA-Factory, ms-swift and others: as templates have
-them."""
+"""Role names of ShareGPT, OpenAssistant, LLaMA-Factory, ms-swift and others -> the role here."""
 NEWLINE = "\n"
 MORE_THAN_TEXT = ("tool_calls", "function_call", "reasoning_content", "reasoning", "thinking")
 BESIDE_A_CHAT = ("tools", "images", "image", "videos", "audios")
@@ -49,31 +48,31 @@ LEARNT_PARTS = ("train_detail", "training_detail")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record. where: its file and line, for errors."""
+    """One record. Errors name `argument`, the caller's name for the file, and `where`: its line."""
 
     fields: Mapping[str, Any]
     where: str
     argument: str
 
     def wrong(self, rule: str, value: object) -> ArgumentError:
-        """The error that this record breaks `rule`."""
+        """An ArgumentError saying that this record breaks `rule`."""
         return ArgumentError(self.argument, f"{self.where} {rule}", value)
 
     def given(self, *names: str) -> Any:
-        """The first of these fields that is not null, None without one."""
+        """The value of the first of these fields that is not null, else None."""
         return next(
             (self.fields[name] for name in names if self.fields.get(name) is not None), None
         )
 
     def text(self, name: str, value: object) -> str:
-        """`value`, if it is text that can be encoded."""
+        """`value`, which is called `name`. Raises ArgumentError unless it is valid Unicode text."""
         if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
             raise self.wrong(f"must have text as {name}", value)
         return value
 
 
 class Turn(NamedTuple):
-    """One message. is_learnt: whether an answer is one to learn."""
+    """One message of a chat. is_learnt: False for an answer that training leaves out."""
 
     role: str
     content: str
@@ -82,9 +81,11 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """The turns of a record up to the first that is more than text, such as a call of a tool.
+    """The turns of a record up to the first that is more than text, such as a tool call.
 
-    is_cut: whether there was one; num_cut: answers from there on. text: alone, in place of turns.
+    is_cut: whether there was such a turn.
+    num_cut: number of answers from that turn on.
+    text: the plain text of a record that has no turns.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -99,7 +100,7 @@ class Chat:
 
 
 def read_rows(argument: str, path: Path) -> list[Row]:
-    """All records of a file. Raises ArgumentError naming file and line."""
+    """All records of a file. Raises ArgumentError naming `argument`, file and line."""
     name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
     numbered: Iterable[tuple[int, object]]
     if kind == ".parquet":
@@ -115,7 +116,7 @@ def read_rows(argument: str, path: Path) -> list[Row]:
 
 
 def row_of(argument: str, where: str, value: object) -> Row:
-    """A record from elsewhere. Raises ArgumentError unless it has fields."""
+    """`value` as a record; see Row. Raises ArgumentError unless it is a mapping of fields."""
     if not isinstance(value, Mapping):
         raise ArgumentError(argument, f"{where} needs {SHAPES}", value)
     return Row(value, where, argument)
@@ -127,7 +128,7 @@ def suffix_of(path: Path) -> str:
 
 
 def read_text(argument: str, path: Path) -> str:
-    """The UTF-8 text of a file. Raises ArgumentError naming it and the line."""
+    """The UTF-8 text of a file, gzip or not. Raises ArgumentError naming file and line."""
     name = shown_name(str(path), MAX_SHOWN_PATH)
     try:
         data = read_file(path)
@@ -147,8 +148,8 @@ def read_text(argument: str, path: Path) -> str:
 
 
 def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
-    """(line, value) of each item of an array, else of each value."""
-    # NaN, which Python writes where a table has no value, is none here.
+    """Yield (line, value) for each item of a JSON array, or for each of successive JSON values."""
+    # Python writes NaN where a table has no value: read as null.
     decoder = json.JSONDecoder(parse_constant=lambda _: None)
     space = re.compile(r"[ \t\r\n]*")
 
@@ -181,7 +182,7 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]
 
 
 def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
-    """(line, fields) of each row under the header."""
+    """Yield (line, fields) for each row below the header."""
     csv.field_size_limit(2**31 - 1)  # Python's own, of 131,072 characters, is for no reason of CSV
     # strict: a quote that is not closed would take in all that follows.
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -221,7 +222,7 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object
 
 
 def chat_of(row: Row, *, has_answer: bool) -> Chat:
-    """The chat of a record. has_answer: a prompt alone is no record. Raises ArgumentError."""
+    """The chat of a record. has_answer: whether it must hold an answer. Raises ArgumentError."""
     if has_answer and (row.given(*PREFERENCES) or isinstance(row.given("label"), bool)):
         rule = f"must have an answer to learn, not a preference ({', '.join(PREFERENCES)}, label)"
         raise row.wrong(rule, dict(row.fields))
@@ -280,7 +281,10 @@ def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
 
 
 def _with_input(row: Row, name: str) -> str:
-    """The prompt and its input, as LLaMA-Factory joins them; self-instruct's is of an instance."""
+    """The prompt with its input, joined as in LLaMA-Factory, or with that of its first instance.
+
+    Self-instruct has a list of instances, each with an input.
+    """
     prompt = row.text(name, row.fields[name])
     case = row.text("input", row.given("input") or "")
     if case:
@@ -300,7 +304,7 @@ def _role_of(message: Any) -> str | None:
 
 
 def _content(row: Row, number: int, message: Any) -> str | None:
-    """The text of a message; None if it is, or has, more or other than text."""
+    """The text of a message; None if it holds anything else, such as a tool call or an image."""
     fields = message if isinstance(message, Mapping) else {}
     calls = any(fields.get(name) for name in MORE_THAN_TEXT)
     has_both = ("role" in fields or "from" in fields) and ("content" in fields or "value" in fields)
@@ -328,7 +332,7 @@ def _content(row: Row, number: int, message: Any) -> str | None:
 
 
 def _is_learnt(message: Mapping[str, Any]) -> bool:
-    """Whether an answer is to be learnt, all of it: axolotl marks parts of one, too."""
+    """Whether a whole answer is to be learnt; axolotl can mark parts of it as not learnt."""
     marked: list[Any] = [message]
     for name in ("content", "value", *LEARNT_PARTS):
         parts = message.get(name)
@@ -338,8 +342,10 @@ def _is_learnt(message: Mapping[str, Any]) -> bool:
 
 
 def prompt_of(row: Row) -> str | list[dict[str, str]]:
-    """The request of a record: the user's turn, or all turns before the last answer, or before the
-    first call of a tool. Raises ArgumentError."""
+    """The prompt of a record: a single user turn's text, or the messages before the last answer.
+
+    A chat is cut at its first tool call. Raises ArgumentError.
+    """
     chat = chat_of(row, has_answer=False)
     messages = list(chat.messages)
     if messages and messages[-1][0] == "assistant" and not chat.is_cut:

@@ -85,12 +85,14 @@ class RunLines:
     ) -> str:
         """The line that opens the run; the player drops what it showed before.
 
-        lanes: the config of each, the main one first. names: of the lanes, where those are not
-        their strategies. end_token_ids: what ends an answer; needed
-        while it is not known where this one ends. about: a sentence on what to look at, shown
-        beside the run. prompt_token_ids: what the model reads, chat template included, for the axes
-        of the attention mask. shape: of the model; None leaves out what forward passes cost.
-        versions, weights, messages: as a trace has them.
+        lanes: the config of each lane, the main one first.
+        names: names of the lanes, if they are not their strategies.
+        ask: id of the page's request that this run answers; "" for none.
+        end_token_ids: tokens that end an answer, needed until the end of this one is known.
+        about: a sentence on what to look at, shown beside the run.
+        prompt_token_ids: tokens that the model reads, chat template included; axes of the mask.
+        shape: sizes of the model; None leaves out what forward passes cost.
+        is_recorded, model, versions, weights, messages: see Trace.
         """
         configs, read = list(lanes), list(prompt_token_ids)
         named = list(names)
@@ -115,7 +117,7 @@ class RunLines:
         )
 
     def step(self, lane: str, event: StepEvent) -> str:
-        """One forward pass of `lane`."""
+        """The line of one forward pass of `lane`."""
         tokens = self._texts(sorted(mentioned_token_ids([event])))
         return self._line("step", lane=lane, tokens=tokens, **event_to_data(event))
 
@@ -126,9 +128,11 @@ class RunLines:
         text: str = "",
         verdict: Mapping[str, Any] | None = None,
     ) -> str:
-        """The lane is complete; `text` is its whole decoded answer.
+        """The line that ends `lane`.
 
-        verdict: {"right": bool, "words": sentence} where something could check the answer.
+        finish: why it ended; see Trace.
+        text: its whole decoded answer.
+        verdict: {"right": bool, "words": sentence} if the answer could be checked.
         """
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
 
@@ -162,9 +166,11 @@ def replay_lines(
     verdicts: Mapping[str, Mapping[str, Any]] | None = None,
     about: str = "",
 ) -> str:
-    """All lines of a recorded run, a forward pass of each lane in turn; the first is the main one.
+    """All lines of a recorded run, one forward pass of each lane in turn.
 
-    verdicts: of lanes by name, see `RunLines.end`. about: a sentence shown beside the run.
+    lanes: traces by the name of their lane, the main one first.
+    verdicts: by the name of a lane; see RunLines.end.
+    about: a sentence shown beside the run.
     """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}
@@ -209,7 +215,7 @@ def replay_html(*traces: Trace) -> str:
 
 
 def page_of(lines: str) -> str:
-    """The page's own player with `lines` inside, which hold no `<`, so none escape."""
+    """The HTML page of the player with `lines` embedded; they hold no `<` that could end them."""
     styles = "\n".join(_asset("css", f"{name}.css") for name in STYLES)
     page = _asset("html", "replay.html").strip().replace("/*STYLES*/", styles)
     page = page.replace("/*SCRIPTS*/", _asset("dist", "replay.js"))
@@ -217,10 +223,7 @@ def page_of(lines: str) -> str:
 
 
 class Replay:
-    """The replay of traces as the last line of a notebook's cell; takes what replay_html takes.
-
-    It has a frame of its own and can touch nothing around it.
-    """
+    """The replay of traces as a notebook shows it, in a sandboxed frame; see replay_html()."""
 
     def __init__(self, *traces: Trace) -> None:
         self._page = replay_html(*traces)

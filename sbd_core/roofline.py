@@ -19,9 +19,12 @@ from sbd_core.json_node import json_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """Peak rates: FLOP/s of linear layers and of attention, bytes/s of memory; dense.
+    """Peak rates of a device, without sparsity.
 
-    memory: bytes that it holds, None where nobody said.
+    linear_flops, attention_flops: FLOP/s of linear layers and of attention.
+    bandwidth: of its memory, bytes/s.
+    source: where the rates are published.
+    memory: its size in bytes, None if unknown.
     """
 
     name: str
@@ -93,15 +96,17 @@ def pass_seconds(
 ) -> float:
     """Seconds of one layer for `block_size` tokens of each of `batch_size` texts.
 
-    shape: None is the paper's in either mode (Llama-3.1-8B; published with its FFN_DIM).
-    Raises ArgumentError for counts below 1 or another mode.
+    kv_length: cached tokens of each text.
+    mode: how widths are counted; see the top of this file.
+    shape: None is Llama-3.1-8B, for "published" with the feed-forward width of the paper's tables.
+    Raises ArgumentError for a count that is too small or an unknown mode.
     """
     layer = _counted(shape, mode)
     return sum(max(pair) for pair in _layer(block_size, kv_length, batch_size, mode, layer, device))
 
 
 def widths(mode: Mode, shape: LayerShape | None = None) -> tuple[int, int]:
-    """Sizes of feed-forward, keys and values, as `mode` counts; shape: see pass_seconds."""
+    """(feed-forward width, width of keys and of values) as `mode` counts; see pass_seconds."""
     matrices = _matrices(_counted(shape, mode), mode)
     return matrices[0][1], matrices[-2][1]
 
@@ -112,7 +117,7 @@ def _counted(shape: LayerShape | None, mode: Mode) -> LayerShape:
 
 @dataclass(frozen=True, slots=True)
 class PassTime:
-    """A forward pass, seconds: in all, and what moving bytes or computing alone would take."""
+    """Seconds of a forward pass: in all, and for moving bytes or computing alone."""
 
     seconds: float
     moving: float
@@ -127,7 +132,7 @@ class PassTime:
 def pass_time(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
 ) -> PassTime:
-    """The time of all layers of a model; see left_out, and pass_seconds."""
+    """The time of all layers of a model, without what left_out() gives; see pass_seconds."""
     pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
     return PassTime(
         seconds=shape.num_layers * sum(max(pair) for pair in pairs),
@@ -138,7 +143,10 @@ def pass_time(
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Seconds that `pass_time` leaves out, as the paper does. own_keys: attention to the block."""
+    """Seconds that pass_time() leaves out, as the paper does.
+
+    output_layer: logits of every token. own_keys: attention of the block to its own keys.
+    """
 
     output_layer: float
     own_keys: float
@@ -147,7 +155,7 @@ class LeftOut:
 def left_out(
     block_size: int, kv_length: int, batch_size: int, shape: ModelShape, device: Device
 ) -> LeftOut:
-    """See LeftOut; the output layer is for every token."""
+    """The seconds that pass_time() leaves out of a forward pass; see pass_seconds."""
     tokens, layer = block_size * batch_size, shape.layer
     output_layer = _gemm(tokens, layer.hidden_size, shape.vocabulary_size, device)
     short, long = (
@@ -160,7 +168,7 @@ def left_out(
 def _layer(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, layer: LayerShape, device: Device
 ) -> list[tuple[float, float]]:
-    """(moving, computing) seconds of each part of one layer."""
+    """Seconds of each part of one layer, as (moving, computing). Raises ArgumentError."""
     for name, value in (("block_size", block_size), ("batch_size", batch_size)):
         require_integer(name, value, 1, MAX_TOKENS)
     require_integer("kv_length", kv_length, 0, MAX_TOKENS)
@@ -212,10 +220,10 @@ def speedup(
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Forward times that were measured, in place of theory; linear between what was measured.
+    """Measured times of forward passes in place of theory, interpolated linearly.
 
-    seconds: {cached tokens: {query tokens: seconds of a forward pass}}, the same query lengths, 1
-    among them, for every cache length. Raises ArgumentError if it is not, or holds no times.
+    seconds: {cached tokens: {query tokens: seconds of a forward pass}}, with the same query
+    lengths, 1 among them, for every cache length. Raises ArgumentError for any other mapping.
     """
 
     seconds: Mapping[int, Mapping[int, float]]
@@ -245,7 +253,10 @@ class Calibrated:
         return cls(seconds)
 
     def reached(self, shape: ModelShape, name: str) -> Device:
-        """A device of the best rates that a measured forward pass of a model of `shape` reached."""
+        """A Device called `name` with the best rates that any measured forward pass reached.
+
+        shape: of the model that was measured.
+        """
         flops = bandwidth = 0.0
         for cached, times in self.seconds.items():
             for queries, seconds in times.items():
@@ -262,7 +273,7 @@ class Calibrated:
         )
 
     def pass_seconds(self, num_queries: int, kv_length: int) -> float:
-        """Seconds of a forward pass. Raises ArgumentError outside of what was measured."""
+        """Seconds of a forward pass. Raises ArgumentError outside the measured range."""
         rows = {
             kv: _between("block_size", num_queries, times) for kv, times in self.seconds.items()
         }
@@ -281,7 +292,7 @@ class Calibrated:
 
 
 def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], float]) -> float:
-    """The speed-up of Eq. 16. seconds: of a forward pass over so many queries."""
+    """The speed-up of Eq. 16. seconds: number of queries -> seconds of a forward pass over them."""
     require_number("nfe_speedup", nfe_speedup, 0, block_size)
     if nfe_speedup == 0:
         raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)
@@ -291,7 +302,7 @@ def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], f
 
 
 def _between(name: str, at: int, known: Mapping[int, float]) -> float:
-    """The value at `at`, linear between its neighbours in `known`."""
+    """The value at `at`, linear between its neighbours in `known`; errors call `at` by `name`."""
     places = sorted(known)
     require_integer(name, at, places[0], places[-1])
     above = places[bisect_left(places, at)]
@@ -316,7 +327,7 @@ def _matrices(layer: LayerShape, mode: Mode) -> list[tuple[int, int]]:
 
 
 def _gemm(m: int, n: int, k: int, device: Device) -> tuple[float, float]:
-    """Seconds of moving a matrix product's bytes, and of its operations."""
+    """(moving, computing) seconds of the product of matrices (m, k) and (k, n)."""
     moved = (m * k + n * k + m * n) * device.bytes_per_value
     return moved / device.bandwidth, 2 * m * n * k / device.linear_flops
 
@@ -324,7 +335,7 @@ def _gemm(m: int, n: int, k: int, device: Device) -> tuple[float, float]:
 def _attention(
     tokens: int, kv_length: int, batch_size: int, layer: LayerShape, device: Device
 ) -> tuple[float, float]:
-    """Fused attention: Q, K, V and output moved once; QK^T and PV computed."""
+    """(moving, computing) seconds of fused attention, which moves Q, K, V and its output once."""
     heads = layer.num_heads * layer.head_size
     cached = batch_size * kv_length * layer.num_kv_heads * layer.head_size
     moved = 2 * (tokens * heads + cached) * device.bytes_per_value

@@ -29,7 +29,7 @@ __all__ = [
 
 Measure = Literal["confidence", "entropy", "margin"]
 Shuffle = Callable[[int], Sequence[int]]
-"""A number of things -> their indices in random order."""
+"""n -> the integers 0 to n - 1 in random order."""
 
 BOUNDS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5)
 COUNTS = (1, 2, 4, 8, 16)
@@ -48,10 +48,11 @@ class ConfidenceScores:
 class Bound:
     """The quantity that a solver's γ bounds, in the words of the page.
 
-    kind: the sum of the entropies revealed but for one of them, each entropy, or nothing at all.
-    equation: of the paper, "" for none. title: over the picture of entropies, [a word] of the
-    glossary in brackets. gamma: the meaning of γ, "" for a solver without one. exempt: the position
-    that is revealed whatever γ is, and the verb; none without a γ.
+    kind: γ bounds the sum of revealed entropies without one of them, each entropy, or nothing.
+    equation: number in the paper, "" for none.
+    title: heading of the chart of entropies; a [word] in brackets is in the glossary.
+    gamma: meaning of γ, "" for a solver without one.
+    exempt: (the position that is revealed whatever γ is, a verb for it); empty without a γ.
     """
 
     kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
@@ -68,11 +69,14 @@ NO_BOUND = Bound("none", title="[Entropy], added up", gamma="")
 class Solver:
     """Protocol of every solver.
 
-    name: in commands, traces and links. title, words: for readers, words being a sentence on what
-    it reveals. bound: the quantity that its γ bounds. compared_at: the values of its first setting
-    in the sweep of solvers, if it has settings. reads_causal_row: whether the leftmost position's
-    scores and token are those of the causal row before the block. Every concrete subclass must be
-    listed in SOLVERS.
+    name: in commands, traces and links.
+    title, words: for the page; words is a sentence on what it reveals.
+    bound: the quantity that its γ bounds.
+    compared_at: values of its first setting in the sweep of solvers, if it has settings.
+    reads_causal_row: whether the first position's scores and token come from the causal row before
+        the block.
+
+    Every concrete subclass must be listed in SOLVERS.
     """
 
     name: ClassVar[str]
@@ -88,17 +92,18 @@ class Solver:
         return False
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """The positions to reveal, best first: a prefix of the masked ones put in order.
+        """The positions to reveal, best first; at least one of `masked`.
 
-        scores: of the whole block, by offset. masked: offsets, left to right. shuffle: the only
-        source of chance.
+        scores: of every position of the block, by offset.
+        masked: offsets of the masked positions, left to right.
+        shuffle: the only source of randomness.
         """
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class _WithGamma(Solver):
-    """Solvers with a bound in nats."""
+    """Base of the solvers with a bound gamma in nats."""
 
     gamma: float = 0.1
     compared_at: ClassVar[tuple[float, ...]] = BOUNDS
@@ -109,7 +114,7 @@ class _WithGamma(Solver):
 
 @dataclass(frozen=True, slots=True)
 class _WithCount(Solver):
-    """Solvers that reveal a number of positions."""
+    """Base of the solvers that reveal k positions."""
 
     k: int = 2
     compared_at: ClassVar[tuple[float, ...]] = COUNTS
@@ -366,7 +371,7 @@ def solver_parameters(solver: Solver) -> dict[str, Any]:
 
 
 def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
-    """The solver called `name` with `parameters`; ArgumentError names what does not fit."""
+    """The solver called `name` with `parameters`. Raises ArgumentError naming what is wrong."""
     if name not in SOLVERS:
         raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", name)
     rule = SOLVERS[name]

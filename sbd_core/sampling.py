@@ -1,7 +1,7 @@
-"""Logits to candidate tokens and how sure the model is of each. Knows no model, no rule.
+"""Turns logits into candidate tokens and measures of confidence. Knows no model and no rule.
 
-Candidates is for callers: tensors. LogitStats is for the engine: plain numbers, read once for each
-forward pass.
+Candidates holds tensors, for callers. LogitStats holds plain numbers, for the engine, which reads
+them once per forward pass.
 """
 
 import math
@@ -20,10 +20,12 @@ from sbd_core.rules import ConfidenceScores
 class Candidates:
     """One candidate token per block position, each field of shape (block,).
 
-    token_ids: the argmax (temperature 0) or a sample. probability: the TOP probability c_i.
-    margin: p1 - p2. entropy: nats. All three are of the softmax at `temperature` (at 0: of
-    the plain softmax), whatever token was sampled. distribution (block, vocab) is that
-    softmax, None when only the measures are known.
+    token_ids: the argmax (temperature 0) or a sample.
+    probability: the top probability c_i, whatever token was sampled.
+    margin: p1 - p2, the top probability less the second.
+    entropy: in nats.
+    distribution: (block, vocab), the softmax at `temperature` (at 0 the plain one) that the three
+        measures are of; None if only they are known.
     """
 
     token_ids: Tensor
@@ -36,8 +38,10 @@ class Candidates:
     def from_logits(
         cls, logits: Tensor, temperature: float = 0.0, generator: torch.Generator | None = None
     ) -> "Candidates":
-        """logits (block, vocab), -inf for tokens that must not be produced.
+        """Choose a candidate for each row of logits (block, vocab).
 
+        logits: -inf for tokens that must not be produced.
+        temperature: 0 takes the argmax, above 0 samples by `generator`.
         Raises ArgumentError for another shape, for logits that are NaN or +inf or leave a
         position no token, or for a temperature that is negative or not finite.
         """
@@ -56,10 +60,11 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogitStatsSpec:
-    """The statistics wanted of each row, besides its best token and that token's probability.
+    """The statistics to compute of each row, besides its best token and that token's probability.
 
-    forbidden_id: a token made impossible first, as the mask token is no answer. num_top: tokens
-    listed a row. temperature: of the softmax, at 0 the plain one.
+    forbidden_id: a token barred first, as the mask token is no answer.
+    temperature: of the softmax; 0 is the plain one.
+    num_top: number of likeliest tokens to list per row.
     """
 
     forbidden_id: int | None = None
@@ -71,10 +76,12 @@ class LogitStatsSpec:
 
 @dataclass(frozen=True, slots=True)
 class LogitStats(ConfidenceScores):
-    """Statistics of rows of `logits` (.., vocab) from row `start` on; unwanted lists are empty.
+    """Statistics of successive rows of logits. Lists not asked for are empty.
 
-    best_ids: the argmax. top_ids and top_probabilities: the most likely tokens, best first.
-    distribution: at a temperature above 0 the softmax (rows, vocab), for drawing from.
+    logits, start: all rows (.., vocab), and the index of the first one measured.
+    best_ids: the argmax.
+    top_ids, top_probabilities: the likeliest tokens, best first.
+    distribution: the softmax (rows, vocab) to draw from, None at temperature 0.
     """
 
     logits: Tensor
@@ -86,7 +93,7 @@ class LogitStats(ConfidenceScores):
     distribution: Tensor | None
 
     def rows(self, start: int, stop: int) -> "LogitStats":
-        """The statistics of some of the rows."""
+        """The statistics of rows `start` to `stop` - 1, counted from the first one measured."""
         within = slice(start, stop)
         return LogitStats(
             probability=self.probability[within],
@@ -124,7 +131,7 @@ class LogitStats(ConfidenceScores):
         )
 
     def token_probabilities(self, token_ids: Sequence[int]) -> list[float]:
-        """The probability of one token a row, whichever it is."""
+        """The probability of one given token per row."""
         if token_ids == self.best_ids:
             return self.probability
         ids = torch.tensor([token_ids, self.best_ids], device=self.logits.device).t()
@@ -134,7 +141,7 @@ class LogitStats(ConfidenceScores):
         return [top * math.exp((logit - best) / scale) for (logit, best), top in pairs]
 
     def sample(self, generator: torch.Generator) -> list[int]:
-        """A token a row: the best at temperature 0, else one of the distribution."""
+        """One token per row: the best at temperature 0, else drawn from the distribution."""
         if self.distribution is None:
             return self.best_ids
         chosen: list[int] = sample(self.distribution, generator).tolist()
@@ -142,7 +149,7 @@ class LogitStats(ConfidenceScores):
 
 
 ComputeLogitStats = Callable[[Tensor, int, int, LogitStatsSpec], LogitStats]
-"""fp32 logits (.., vocab), first row, row to stop before -> measures of the rows between.
+"""(fp32 logits (.., vocab), start, stop, spec) -> statistics of rows `start` to `stop` - 1.
 
 The forbidden token's logits are -inf in these rows afterwards. Raises ArgumentError for logits
 that are NaN or +inf or leave a row no token.
@@ -167,7 +174,7 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
         columns["margin"] = softmax.margin()
     if spec.has_entropy:
         columns["entropy"] = softmax.entropy()
-    # Stacked, as each number fetched by itself would be a wait for the device.
+    # Stacked into one transfer, as each one waits for the device.
     numbers = dict(zip(columns, torch.stack(list(columns.values())).tolist(), strict=True))
     if not all(value < math.inf for value in numbers.get("forbidden", [])):
         raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
@@ -194,9 +201,10 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
 class _Softmax:
     """The softmax of rows (rows, vocab) of logits / temperature; at 0 of the logits.
 
-    best: the first of the largest of each row. below: by how much a logit over the temperature is
-    less than the largest, in fp32. powers: exp(below). total: their sum; NaN for a row that has a
-    logit that is NaN or inf, or none above -inf.
+    best: index of each row's largest logit.
+    below: (logit - largest logit) / temperature, at most 0, in fp32.
+    powers: exp(below).
+    total: their sum; NaN for a row that has a logit that is NaN or inf, or none above -inf.
     """
 
     best: Tensor
@@ -222,9 +230,9 @@ class _Softmax:
         return (1 - self._others().amax(1)) / self.total
 
     def entropy(self) -> Tensor:
-        """Nats (rows,); exactly 0 where one token has it all.
+        """Entropy (rows,) in nats; exactly 0 where one token has all the probability.
 
-        The best token's own 1 is left out of the sum, where it would round small ones away.
+        Computed by log1p, without the best token's 1, which would round small powers away.
         """
         below = self.below.clamp_min(torch.finfo(torch.float32).min)  # 0 times -inf would be NaN
         surprise = torch.linalg.vecdot(self.powers, below) / self.total
@@ -234,7 +242,7 @@ class _Softmax:
         return self.powers.scatter(1, self.best[:, None], 0.0)
 
     def probabilities(self, token_ids: Tensor) -> Tensor:
-        """The probabilities of tokens (rows, n)."""
+        """The probabilities (rows, n) of tokens (rows, n)."""
         return self.powers.gather(1, token_ids) / self.total[:, None]
 
     def distribution(self) -> Tensor:
@@ -243,23 +251,23 @@ class _Softmax:
 
 
 BLOCK = 256
-"""Size of the pieces whose largest logit top() on a CPU finds first, several times as fast."""
+"""Logits per piece: on a CPU top() ranks pieces by their largest first, which is much faster."""
 
 
 def is_on_cpu(tensor: Tensor) -> bool:
-    """Whether a tensor's numbers can be read where they lie, by other means than torch's."""
+    """Whether a tensor lies in CPU memory, where numpy can read it in place."""
     return tensor.device.type == "cpu"
 
 
 def argmax(rows: Tensor) -> Tensor:
-    """The first of the largest of each row (rows, vocab)."""
+    """The index (rows,) of the first largest entry of each row (rows, vocab)."""
     if not is_on_cpu(rows):
         return rows.argmax(1)
     return torch.from_numpy(rows.detach().numpy().argmax(1))  # several times as fast as torch's
 
 
 def top(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The tokens (rows, count) of the largest logits of (rows, vocab), best first, and these."""
+    """(token ids, logits), both (rows, count), of each row's largest logits, best first."""
     size = rows.shape[1]
     num_blocks = size // BLOCK
     if not is_on_cpu(rows) or 4 * count > num_blocks:
@@ -280,12 +288,12 @@ def _refuse_nan(totals: Sequence[float]) -> None:
 
 
 def sample(distribution: Tensor, generator: torch.Generator | None) -> Tensor:
-    """One token id per row of (rows, vocab)."""
+    """Draw one token id per row of probabilities (rows, vocab)."""
     return torch.multinomial(distribution, 1, generator=generator)[:, 0]
 
 
 @torch.inference_mode()
 def forbid(logits: Tensor, token_ids: Sequence[int]) -> None:
-    """Make tokens impossible, in place, in every row of (rows, vocab)."""
+    """Set the logits of tokens to -inf in every row of (rows, vocab), in place."""
     for token_id in token_ids:
         logits.select(-1, token_id).fill_(-torch.inf)

@@ -1,8 +1,8 @@
-"""One piece of work shared by several processes: which share is whose, and what is finished.
+"""Shares one piece of work among processes and keeps a journal of what each has finished.
 
 Each process takes every n-th part and adds lines to a file of its own, so that nobody waits for
-anybody and a kill loses only what was under way. Whoever finds everything there writes the result
-and clears the files away.
+anybody and a kill loses only what was under way. The process that finds all entries there writes
+the result and removes the files.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class Share:
         return cls(rank, max(size, 1), local)
 
     def device(self, asked: str) -> str:
-        """The device of this process: with "auto" and several, a GPU each where there are GPUs."""
+        """The device of this process: `asked`, or a GPU each for several processes with "auto"."""
         if asked != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
             return asked
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
@@ -46,10 +46,11 @@ class Share:
 
 
 class Journal:
-    """The entries of one piece of work, by number.
+    """Journal of the finished entries of one piece of work, by number.
 
-    out: the file of the result. work: a short digest of all that the entries depend on, so that
-    those of another run are not taken for this one's. rank: of this process.
+    out: the file of the result.
+    work: a digest of all that the entries depend on, which tells this run's journal from others.
+    rank: of this process.
     """
 
     def __init__(self, out: Path, work: str, rank: int) -> None:
@@ -59,11 +60,11 @@ class Journal:
 
     @classmethod
     def of(cls, out: Path, work: object, rank: int) -> "Journal":
-        """The journal of all that entries depend on, told as JSON data."""
+        """The journal of a piece of work. work: all that its entries depend on, as JSON data."""
         return cls(out, hashlib.sha256(json.dumps(work).encode()).hexdigest()[:12], rank)
 
     def __enter__(self) -> Callable[[int, Any], None]:
-        """Give a function that writes an entry of JSON and flushes it."""
+        """Return a function (number, JSON data) that appends an entry and flushes it."""
         self._file: TextIO | None = None
         return self._write
 
@@ -80,7 +81,7 @@ class Journal:
             self._file.close()
 
     def entries(self) -> dict[int, Any]:
-        """The results of every process; lines cut off by a kill are left out."""
+        """The entries of all processes by number; lines cut off by a kill are left out."""
         results: dict[int, Any] = {}
         for part in self.parts():
             try:
@@ -101,7 +102,7 @@ class Journal:
             part.unlink(missing_ok=True)
 
     def parts(self) -> list[Path]:
-        """The journal files that exist, one a process."""
+        """The journal files that exist, one per process."""
         names = sorted(os.listdir(self._out.absolute().parent))
         return [
             self._out.with_name(name) for name in names if name.startswith(f"{self._stem}.part-")

@@ -1,4 +1,4 @@
-"""Solvers choose the masked positions that a forward pass reveals: sbd_core.rules, for tensors.
+"""Chooses the masked positions that a forward pass reveals: sbd_core.rules for tensors.
 
 Pure: same inputs and generator, same answer. Every rule's class is exported here.
 """
@@ -40,7 +40,7 @@ def reveal_order(
     is_masked: Tensor,
     generator: torch.Generator | None = None,
 ) -> list[int]:
-    """The positions select() reveals, the rule's first choice first. Same arguments, errors."""
+    """The positions that select() reveals, the rule's first choice first. Arguments as there."""
     shape = tuple(candidates.entropy.shape)
     if is_masked.dtype != torch.bool or tuple(is_masked.shape) != shape:
         raise ArgumentError("is_masked", f"must be a bool tensor of shape {shape}", is_masked)
@@ -59,7 +59,7 @@ def ranked(
     masked: Sequence[int],
     generator: torch.Generator | None = None,
 ) -> list[int]:
-    """reveal_order() of plain numbers: `masked` holds the masked positions left to right."""
+    """reveal_order() for plain numbers. masked: the masked positions, left to right."""
     if type(solver) not in SOLVERS.values():
         raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
     return solver.order(

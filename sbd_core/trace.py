@@ -1,10 +1,10 @@
-"""A finished (or stopped) decode: the fold of its events, every count made from them, and its JSON.
+"""The trace of a finished or stopped decode: its events, all counts made from them, and its JSON.
 
-Standard library only. Knows nothing of the model; token texts come in with the header. The JSON is
-versioned and checked field by field: one object, each event an object of short arrays, token texts
-once in "tokens". Positions, token ids and counts are whole numbers, everything else is finite.
-The shape is null where it is not known; a predraft that hangs behind an alternative has that as its
-fifth value. One version is read, the one that is written.
+Standard library only. Knows nothing of the model; the trace holds the texts of its tokens. The JSON
+is versioned and checked field by field: one object, each event an object of short arrays, token
+texts once in "tokens". Positions, token ids and counts are whole numbers, everything else is
+finite. An unknown shape is null; a predraft with an alternative has it as its fifth value. Only the
+version that is written can be read.
 """
 
 import json
@@ -30,16 +30,19 @@ Finish = Literal["end_of_sequence", "length", "stopped"]
 class Trace:
     """One decode, complete: equal traces are equal runs.
 
-    model: name of the model. prompt: the text as given, of a conversation its last message ("" if
-    ids were given). messages: the whole conversation, as (role, content); empty for a text.
-    prompt_token_ids: what the model read, chat template included.
-    tokens: {token id: text} for every id the trace mentions. text: the decoded answer.
+    model: name of the model.
+    config: its settings, with defaults resolved.
+    prompt: the text as given; the last message of a conversation; "" if ids were given.
+    prompt_token_ids: the ids that the model read, chat template included.
+    events: one per forward pass.
+    tokens: {token id: text} for every id the trace mentions.
+    text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
-    versions: {package: version} of what made it; of verify also its "exactness", see
-    sbd_core.models.exactness. shape: the model's sizes, from its config; None where they are not
-    known. end_token_ids: those that end an answer. weights: {name: digest} of
-    the model's own weights and, where they are an adapter, of its base's; empty where they are not
-    known.
+    versions: {package: version}; for verify also "exactness", see sbd_core.models.exactness.
+    shape: the model's sizes, None if unknown.
+    end_token_ids: the tokens that end an answer.
+    weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.
+    messages: the whole conversation as (role, content); empty for a text.
     """
 
     model: str
@@ -58,7 +61,7 @@ class Trace:
 
     @property
     def strategy(self) -> StrategyName:
-        """The strategy that made it: a model's own where its config was asked for none."""
+        """The strategy that made it; the model's own if none was asked for."""
         assert self.config.strategy is not None  # make_trace() and from_json() name one
         return self.config.strategy
 
@@ -79,7 +82,7 @@ class Trace:
 
     @property
     def token_passes(self) -> tuple[int, ...]:
-        """The forward pass, from 0, that revealed or committed each token of the answer."""
+        """Index of the forward pass that first revealed or committed each token of the answer."""
         passes: dict[int, int] = {}
         num_committed = 0
         for index, event in enumerate(self.events):
@@ -103,7 +106,7 @@ class Trace:
     def costs(self) -> tuple[ForwardCost, ...] | None:
         """Rows, floating-point operations and bytes read of each forward pass; None without shape.
 
-        Worked out from the shape: see sbd_core.cost for what is counted.
+        See sbd_core.cost for what is counted.
         """
         if self.shape is None:
             return None
@@ -333,7 +336,7 @@ def _masked(node: JsonNode) -> MaskedPosition:
 
 
 def _values(node: JsonNode, *kinds: Callable[[JsonNode], Any]) -> list[Any]:
-    """The entries of a list, each read as its kind."""
+    """Read the entries of a list, entry i by the i-th of `kinds`."""
     return [kind(item) for kind, item in zip(kinds, node.items(len(kinds)), strict=True)]
 
 
@@ -342,7 +345,10 @@ def _share(node: JsonNode) -> float:
 
 
 def _check_whole(trace: Trace) -> None:
-    """The rules that tie events together: one text per token, each position revealed once."""
+    """Raise TraceError unless each token has a text and each position is revealed at most once.
+
+    Pinned positions must hold their tokens, and the answer must fit config.max_new_tokens.
+    """
     missing = mentioned_token_ids(trace.events) - set(trace.tokens)
     if missing:
         raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")
