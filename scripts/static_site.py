@@ -29,7 +29,7 @@ from sbd_core.models.checkpoint_info import (
 )
 from sbd_core.models.web_folder import WebFolder
 from sbd_core.replay import STYLES as REPLAY_STYLES
-from sbd_core.replay import wire_json
+from sbd_core.run_lines import wire_json
 from ui import recordings
 from ui.assets import DIST, STYLES, markups
 from ui.decode.form import settings_of

@@ -8,8 +8,9 @@ from typing import Any
 from sbd_core import roofline
 from sbd_core.config import Calibration
 from sbd_core.plots import theme
-from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
+from sbd_core.replay import STYLES
 from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
+from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
 from ui.decode import form
 from ui.form.controls import FIELD_IDS
 from ui.share import permalink, trace_files

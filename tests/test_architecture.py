@@ -18,8 +18,8 @@ FLOORS = [
     ("cost",),
     ("trace",),
     ("masks", "sampling", "roofline", "tasks"),
-    ("models", "solvers", "replay"),
-    ("records",),
+    ("models", "solvers", "run_lines"),
+    ("records", "replay"),
     ("decoding",),
     ("hf",),
     ("training",),
@@ -32,7 +32,7 @@ STANDARD_ONLY = ("errors", "config", "rules", "events", "cost", "trace", "json_n
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""
-REPLAY_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace"}
+RUNS_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace", "run_lines"}
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -150,11 +150,11 @@ def foreign_imports(file: Path) -> set[str]:
     return used - set(sys.stdlib_module_names) - {"sbd_core"}
 
 
-def test_the_replay_sees_traces_and_what_they_are_made_of_only() -> None:
-    file = CORE / "replay.py"
-    assert foreign_imports(file) == set()
-    ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
-    assert {part_of(name) for name in ours} <= REPLAY_MAY_IMPORT
+def test_runs_and_their_replay_see_traces_and_what_they_are_made_of_only() -> None:
+    for file in (CORE / "run_lines.py", CORE / "replay.py"):
+        assert foreign_imports(file) == set()
+        ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
+        assert {part_of(name) for name in ours} <= RUNS_MAY_IMPORT, file
 
 
 def test_the_page_imports_no_script_and_no_test() -> None:

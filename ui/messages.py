@@ -3,7 +3,7 @@
 import itertools
 from typing import Any
 
-from sbd_core.replay import wire_json
+from sbd_core.run_lines import wire_json
 
 _turns = itertools.count()
 

@@ -9,7 +9,7 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 import sbd_core.decoding.api as api_module
-import sbd_core.replay as replay_module
+import sbd_core.run_lines as run_lines_module
 import sbd_core.trace as trace_module
 from sbd_core.rules import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
@@ -75,7 +75,7 @@ def test_an_update_of_decode_costs_its_own_events_only(monkeypatch):
         num_traced += len(args[-1])
         return make_trace(*args)
 
-    for module in (trace_module, replay_module):
+    for module in (trace_module, run_lines_module):
         monkeypatch.setattr(module, "event_to_data", counted)
     monkeypatch.setattr(api_module, "make_trace", counted_trace)
     form = Form("p", strategy="ntp")

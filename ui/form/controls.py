@@ -8,8 +8,8 @@ import gradio as gr
 
 from sbd_core.hf.web_cache import find_export
 from sbd_core.models.checkpoint_info import REAL_MODEL
-from sbd_core.replay import LANE_NAMES, wire_json
 from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound
+from sbd_core.run_lines import LANE_NAMES, wire_json
 from ui import recordings
 from ui.assets import DIST, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS

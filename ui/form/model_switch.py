@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError
-from sbd_core.replay import wire_json
+from sbd_core.run_lines import wire_json
 from ui.assets import view
 from ui.form.controls import Controls, OfModel, block_size_words, strategies_of
 from ui.gradio_hooks import HIDDEN, QUICK, data_of

@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from sbd_core.errors import ArgumentError, TraceError
-from sbd_core.replay import MAX_SHOWN_BLOCK
+from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from sbd_core.trace import Trace
 from ui.decode.form import MAX_TYPED_CHARACTERS
 

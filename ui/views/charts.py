@@ -9,7 +9,7 @@ import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, TraceError
 from sbd_core.json_node import JsonNode
-from sbd_core.replay import wire_json
+from sbd_core.run_lines import wire_json
 from sbd_core.trace import Trace
 from ui.assets import ASSETS, static_path, view
 from ui.decode.form import message_of

@@ -7,7 +7,7 @@ import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.checkpoint_info import REAL_MODEL
-from sbd_core.replay import wire_json
+from sbd_core.run_lines import wire_json
 from ui import recordings
 from ui.decode.client import Client
 from ui.decode.form import Form, forms_of, message_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sbd_core.errors import ArgumentError
-from sbd_core.replay import replay_lines, wire_json
+from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.trace import Trace
 from ui import recordings
 from ui.decode.verdict import verdicts_of

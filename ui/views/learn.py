@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.errors import SetBlockDecodingError, TraceError
-from sbd_core.replay import STYLES, replay_lines, wire_json
+from sbd_core.replay import STYLES
 from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.rules import solver_parameters
+from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.trace import Trace
 from ui.assets import ASSETS, DIST
 from ui.decode.form import DEFAULT_GAMMA

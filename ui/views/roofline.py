@@ -15,7 +15,6 @@ from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.errors import ArgumentError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.replay import wire_json
 from sbd_core.roofline import (
     DEVICES,
     H100_FP8,
@@ -26,6 +25,7 @@ from sbd_core.roofline import (
     pass_time,
     widths,
 )
+from sbd_core.run_lines import wire_json
 from ui.assets import ASSETS, static_path, view
 from ui.decode.form import message_of
 from ui.gradio_hooks import QUICK, data_of

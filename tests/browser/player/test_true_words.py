@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sbd_core.replay import replay_lines
+from sbd_core.run_lines import replay_lines
 from tests.browser.conftest import decode, details, go_to, painted, push, sync_api
 from tests.ui.doubles import story_model
 from ui.recordings import gallery_traces

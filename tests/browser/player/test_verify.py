@@ -6,7 +6,8 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.replay import replay_html, replay_lines
+from sbd_core.replay import replay_html
+from sbd_core.run_lines import replay_lines
 from tests.browser.conftest import (
     EXACT,
     PAPER,

@@ -7,7 +7,7 @@ import pytest
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, TraceError
-from sbd_core.replay import MAX_SHOWN_BLOCK
+from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from tests.ui.doubles import story_model
 from ui import recordings
 from ui.decode.verdict import NOT_RUN, WORDS

@@ -1,4 +1,4 @@
-// Writes the lines of one run, as sbd_core/replay.py does on a server, so that what shows a run does
+// Writes the lines of one run, as sbd_core/run_lines.py does on a server, so that what shows a run does
 // not know who decoded it.
 
 import { mentionedIds } from "../../core/run/trace.js";
