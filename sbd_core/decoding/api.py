@@ -105,11 +105,11 @@ def stream_batch(
     batch_size: int = BATCH_SIZE,
     seeds: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, StepEvent]]:
-    """Decode many prompts, at most `batch_size` at a time: (index of the prompt, event).
+    """Decode many prompts, at most `batch_size` at a time; yields (index of the prompt, event).
 
-    seeds: of each prompt, in place of config.seed for all. Each prompt's events are those
-    stream() gives it, up to rounding in the model; seconds are its share of forward passes made
-    together. Raises ArgumentError at the call, before any forward pass.
+    seeds: one per prompt, in place of config.seed. Each prompt's events are those that stream()
+    gives it, up to rounding in the model; their seconds are its share of a joint forward pass.
+    Raises ArgumentError at the call, before any forward pass.
     """
     require_integer("batch_size", batch_size, 1)
     config = resolve_defaults(model, config)
@@ -119,7 +119,7 @@ def stream_batch(
 
 
 def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
-    """Decode to the end. Raises as stream() does."""
+    """Decode to the end and return the trace. Raises as stream() does."""
     events = stream(model, prompt, config)
     for _ in events:
         pass
@@ -134,7 +134,7 @@ def generate_batch(
     batch_size: int = BATCH_SIZE,
     seeds: Sequence[int] | None = None,
 ) -> list[Trace]:
-    """Decode many prompts to the end, in their order. Raises as stream_batch() does."""
+    """Decode many prompts to the end; one trace per prompt, in order. See stream_batch()."""
     config = resolve_defaults(model, config)
     events: list[list[StepEvent]] = [[] for _ in prompts]
     read = [prompt_token_ids(model, prompt, config) for prompt in prompts]
@@ -163,10 +163,10 @@ def make_trace(
     config: DecodeConfig,
     events: Iterable[StepEvent],
 ) -> Trace:
-    """The trace of events that stream() gave for the same arguments, all of them or some.
+    """The trace of all or the first events that stream() gave for the same arguments.
 
-    prompt_ids: what prompt_token_ids() gives for them. The trace's config has its defaults
-    resolved: it names the strategy, the penalty and the costs of rows that were used.
+    prompt_ids: the result of prompt_token_ids() for these arguments.
+    config: the trace's has its defaults resolved: strategy, penalty and the costs of rows.
     """
     config = resolve_defaults(model, config)
     done = tuple(events)
@@ -279,7 +279,11 @@ def _events(
     configs: Sequence[DecodeConfig],
     caches: Sequence[Cache],
 ) -> Iterator[tuple[int, StepEvent]]:
-    """The events of every prompt with its index; each cache serves one prompt at a time."""
+    """Yield (index of the prompt, event) for all prompts.
+
+    configs: one per prompt, with defaults resolved.
+    caches: as many as prompts are decoded at a time; each serves one after the other.
+    """
     waiting = list(enumerate(prompts_ids))[::-1]
     active: list[_Active] = []
     free = list(caches)
@@ -314,7 +318,7 @@ def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[F
     began = time.perf_counter()
     logits = model.forward_batch(requests)
     if len(logits) > 1 and logits[0].is_cuda:
-        torch.cuda.synchronize(logits[0].device)  # the time is shared out, so it must be over
+        torch.cuda.synchronize(logits[0].device)  # the pass must be over, as its time is shared
     seconds = time.perf_counter() - began
     if len(logits) == 1:
         return [ForwardResult(logits[0], seconds)]

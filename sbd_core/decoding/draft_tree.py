@@ -31,20 +31,21 @@ MEMORY = 0.98
 PRIOR_WEIGHT = 2.0
 """Number of observations that the calibration counts as."""
 CERTAIN = 0.99
-"""Largest chance that a head's probability may stand for."""
+"""Largest chance that is derived from a head's probability."""
 NUM_ALTERNATIVES = 7
 """Largest number of alternatives to a drafted token."""
 
 Sums = tuple[float, float]
-"""Sums that fade: of what came true, and of what was expected."""
+"""Fading sums over observations: of what came true, and of what was expected."""
 
 
 def _plus(sums: Sums, true: float, expected: float) -> Sums:
+    """The sums with one more observation; the earlier ones fade."""
     return sums[0] * MEMORY + true, sums[1] * MEMORY + expected
 
 
 def _ratio(sums: Sums, usual: float) -> float:
-    """The share of the expected that came true, drawn to the usual one."""
+    """The ratio of true to expected, drawn towards `usual` by PRIOR_WEIGHT expected."""
     return (sums[0] + PRIOR_WEIGHT * usual) / (sums[1] + PRIOR_WEIGHT)
 
 
@@ -52,9 +53,10 @@ def _ratio(sums: Sums, usual: float) -> float:
 class DraftRecord:
     """Record of how drafts fared in this decode; old observations fade towards the calibration.
 
-    drafted: draft tokens that were right, and the head's probabilities of those that were checked;
-    others: the same for alternatives. survivals: for each depth, the head's probabilities that a
-    new draft is right up to there, and the number of drafts; of drafts behind accepted tokens.
+    drafted: number of drafted tokens that were right; summed probabilities of those checked.
+    others: the same for alternatives.
+    survivals: per depth, summed chances that a new draft is right up to there; number of drafts.
+        Only drafts behind accepted tokens count.
     rate: tokens and seconds of the forward passes so far, by the table of costs.
     """
 
@@ -65,7 +67,7 @@ class DraftRecord:
     rate: Sums = (0.0, 0.0)
 
     def chances(self, probabilities: Sequence[float]) -> list[float]:
-        """The chance of each drafted token to be right, by the head's probabilities."""
+        """The chance of each drafted token to be right, from the head's probabilities."""
         scale = _ratio(self.drafted, self.calibration.drafted)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
@@ -87,9 +89,9 @@ class DraftRecord:
         return chances
 
     def having_seen(self, probabilities: Sequence[float]) -> "DraftRecord":
-        """The record after reading a block behind accepted tokens.
+        """The record after a block behind accepted tokens was read.
 
-        probabilities: of all tokens that it might draft, 0 behind the end of the text.
+        probabilities: the head's, of every token that it might draft; 0 after the end of the text.
         """
         seen = list(accumulate(self.chances(probabilities), mul))
         known = [*self.survivals, *[(0.0, 0.0)] * (len(seen) - len(self.survivals))]
@@ -109,9 +111,11 @@ class DraftRecord:
         """The record after a forward pass.
 
         checked: the head's probabilities of the drafted tokens up to and with the first wrong one.
-        num_right: how many of these were right. others: the head's probabilities of the
-        alternatives that the check reached. has_alternative: whether one was right. num_tokens,
-        seconds: what the pass gave and, by the table of costs, took; 0 seconds are left out.
+        num_right: how many of these were right.
+        others: the head's probabilities of the alternatives that the check reached.
+        has_alternative: whether one of them was right.
+        num_tokens: tokens that the pass added to the answer.
+        seconds: of the pass, by the table of costs; 0 leaves it out of the rate.
         """
         return replace(
             self,
@@ -125,9 +129,9 @@ class DraftRecord:
 class RowPlan:
     """The rows of a forward pass besides the exact token and the draft that it checks.
 
-    block_sizes: masks behind the draft's first 0, 1, 2, ... tokens; 0 is no block. alternatives:
-    (place in the draft, rank from 0, masks behind it) of each one read. price: tokens that a row
-    must bring; the next draft ends before a token worth less.
+    block_sizes: number of masks behind the draft's first 0, 1, 2, ... tokens; 0 is no block.
+    alternatives: (place in the draft, rank from 0, masks behind it) of each one that is read.
+    price: expected tokens that a row must bring; the next draft ends before a token worth less.
     """
 
     block_sizes: tuple[int, ...]
@@ -136,7 +140,7 @@ class RowPlan:
 
     @property
     def num_rows(self) -> int:
-        """Rows of the forward pass, with one exact token."""
+        """Rows of a forward pass that reads one exact token and has this plan."""
         alternatives = sum(1 + size for _, _, size in self.alternatives)
         return len(self.block_sizes) + sum(self.block_sizes) + alternatives
 
@@ -149,9 +153,12 @@ def draft_length(chances: Sequence[float], price: float) -> int:
 
 @dataclass(slots=True)
 class _Branch:
-    """A place for rows: masks behind `place` drafted tokens, or an alternative to the next one.
+    """A place for rows: masks behind `place` drafted tokens, or behind an alternative to the next.
 
-    chance: that the check ends there. steps: (worth per row, rows) by which it grows, if it does.
+    rank: of the alternative, None without one.
+    chance: the chance that the check ends there.
+    steps: (worth per row if it does, rows) by which the branch can grow, in order.
+    rows: taken so far.
     """
 
     place: int
@@ -166,7 +173,7 @@ class _Branch:
         return self.rank is not None
 
     def units(self, index: int) -> Iterator[tuple[float, int, int]]:
-        """(minus the worth per row, index, rows) of each step."""
+        """Yield each step as (minus the expected worth per row, index, rows), to merge by worth."""
         for worth, rows in self.steps:
             yield -self.chance * worth, index, rows
 
@@ -185,13 +192,18 @@ def plan_rows(
     num_causal: int = 1,
     price: float = 0.0,
 ) -> RowPlan:
-    """The plan of the forward pass that checks a draft of tokens with `probabilities`.
+    """Plan the rows of the forward pass that checks a draft.
 
-    block_size: masks of a block at most. num_left: tokens that the answer may still grow by.
-    alternatives: for each drafted token, the probabilities of others, likeliest first. num_sure:
-    leading draft tokens that are taken as right. is_end: whether the draft's last token ends the
-    text. max_rows: of the pass; None by costs. num_causal: exact tokens that the pass reads. price:
-    of the last plan.
+    probabilities: the head's, of the drafted tokens.
+    block_size: most masks of a block.
+    num_left: tokens that the answer may still grow by.
+    alternatives: for each drafted token, the probabilities of others, likeliest first.
+    num_sure: number of leading draft tokens that are taken as right.
+    is_end: whether the draft's last token ends the text.
+    max_rows: most rows of the pass, if costs is None.
+    costs: by which the number of rows is chosen, if given.
+    num_causal: number of exact tokens that the pass reads.
+    price: that of the last plan.
     """
     chances = [1.0] * num_sure + record.chances(probabilities[num_sure:])
     survival = record.survival(max(0, min(block_size, num_left) - 1))
@@ -219,7 +231,7 @@ def plan_rows(
     if costs is not None:
         expected = [(1 + worth, costs.seconds(base + rows)) for worth, rows in points]
         rate = max(_rate(record, expected), 1 / costs.seconds(1))
-        # Rows pay only where passes that all had them would be quicker than next-token prediction.
+        # Rows pay only if passes of that many rows give a token sooner than next-token prediction.
         nets = [
             worth - rate * costs.seconds(num_causal + len(probabilities) + rows)
             if rows == 0 or tokens * costs.seconds(1) > seconds
@@ -227,7 +239,7 @@ def plan_rows(
             for (worth, rows), (tokens, seconds) in zip(points, expected, strict=True)
         ]
         chosen = chosen[: nets.index(max(nets))]
-        # A single row more would say too much: from one row to two the cost rises most.
+        # The mean cost of a row, not that of one more: from one row to two the cost rises most.
         size = max(2, base + points[len(chosen)][1] if chosen else most)
         least = max(least, rate * (costs.seconds(size) - costs.seconds(1)) / (size - 1))
     sizes = {(branch.place, branch.rank): to - branch.has_token for branch, to in chosen}
@@ -247,8 +259,11 @@ def _branches(
 ) -> list[_Branch]:
     """All places for rows; the last is behind the whole draft.
 
-    Where an alternative is right, masks behind the rejected token go unused: what is taken first
-    leaves less to the other.
+    chances: of the drafted tokens to be right.
+    alternatives, price: see plan_rows.
+    survival: see DraftRecord.survival.
+    If an alternative is right, masks behind the rejected token go unused. So the better of the two
+    counts in full, and the other for what it adds.
     """
     gains = [max(0.0, chance - price) for chance in survival]
     less = [max(0.0, chance * record.calibration.rejected - price) for chance in survival]
@@ -270,10 +285,10 @@ def _branches(
 
 
 def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
-    """Tokens per second so far, drawn to the most that this plan may give. points: tokens, seconds.
+    """Tokens per second so far, drawn towards the best rate of `points`: (tokens, seconds).
 
-    Without it the first forward passes would go by the rate of next-token prediction, and read too
-    many rows.
+    Without that, the first forward passes would go by the rate of next-token prediction, and read
+    too many rows.
     """
     tokens, seconds = max(points, key=lambda point: point[0] / point[1])
     tokens, seconds = (
@@ -284,7 +299,7 @@ def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
 
 
 def _steps(gains: Sequence[float]) -> list[tuple[float, int]]:
-    """Group rows, taken in order, into steps of falling worth: (mean gain of a row, rows).
+    """Group rows, taken in order, into steps of falling worth: (mean gain per row, rows).
 
     gains: of row 1, 2, ... A row that gains less than the one behind it is worth taking only with
     that one, so both are pooled.

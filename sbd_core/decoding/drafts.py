@@ -19,12 +19,12 @@ from sbd_core.sampling import LogitStats
 class Draft:
     """Guesses for the positions after the exact tokens.
 
-    probabilities: of the most likely token at each position. distributions (tokens, vocab): what
-    the tokens were drawn from, None at temperature 0. alternatives: for each token, other
-    candidates, likeliest first, each with its probability; none above temperature 0. num_sure:
-    number of leading tokens that the causal head gave behind an alternative. They are checked like
-    the others, as sums over an alternative's keys may be rounded differently from sums over the
-    cache.
+    token_ids: the drafted tokens.
+    probabilities: the head's, of the most likely token at each position.
+    distributions: (tokens, vocab) that the tokens were drawn from; None at temperature 0.
+    alternatives: per token, (other token, probability), likeliest first; none above temperature 0.
+    num_sure: number of leading tokens that the causal head gave behind an alternative. They are
+        checked all the same, as sums over an alternative's keys may round differently.
     """
 
     token_ids: list[int]
@@ -34,7 +34,7 @@ class Draft:
     num_sure: int = 0
 
     def behind(self, token_id: int) -> "Draft":
-        """The same draft behind a token that is nearly sure; at temperature 0 only."""
+        """The draft with a nearly certain token put before it; at temperature 0 only."""
         return Draft(
             [token_id, *self.token_ids],
             [1.0, *self.probabilities],
@@ -50,9 +50,12 @@ EMPTY_DRAFT = Draft([], [], None)
 def draft_of(
     stats: LogitStats, chosen: Sequence[int], length: int, end_ids: frozenset[int]
 ) -> Draft:
-    """The draft that a block's rows give; another row gives the block's first token exactly.
+    """Make a draft from a block's rows, from the second on: the first position's token is exact.
 
-    chosen: one token per row, from its distribution. length: of the draft, unless it ends earlier.
+    stats: of the block's rows.
+    chosen: one token per row, from its distribution.
+    length: most tokens of the draft.
+    end_ids: tokens that end an answer, and so the draft.
     """
     token_ids = cut_after_end(chosen[1 : length + 1], end_ids)
     drawn_from, length = stats.distribution, len(token_ids)
@@ -60,7 +63,7 @@ def draft_of(
     if drawn_from is not None:
         return Draft(token_ids, stats.probability[own], drawn_from[own])
     listed = zip(stats.top_ids[own], stats.top_probabilities[own], strict=True)
-    # An end token is no use here: the check itself tells where the answer ends.
+    # End tokens are left out, as the check itself finds where the answer ends.
     others = [
         [pair for pair in zip(ids[1:], chances[1:], strict=True) if pair[0] not in end_ids]
         for ids, chances in listed

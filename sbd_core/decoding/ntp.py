@@ -11,7 +11,7 @@ from sbd_core.models.protocol import ForwardRequest
 
 
 class NextTokenPrediction:
-    """The prompt's forward pass already gives the first token, so N tokens take N of them."""
+    """Next-token prediction. The prefill gives the first token: N tokens take N forward passes."""
 
     def __init__(self, state: DecodingState) -> None:
         self._state = state

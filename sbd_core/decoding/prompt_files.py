@@ -1,8 +1,8 @@
-"""A file of prompts to a file of answers, shared over processes, taken up again after a kill.
+"""Answers a file of prompts, shared among processes and resumed after a kill.
 
-Every process that `accelerate launch` starts takes each n-th prompt and keeps a journal of its own
-beside the file of answers; whoever finds all answers in the journals writes the file. Nobody waits
-for anybody, so nothing can time out.
+Of n processes that `accelerate launch` starts, each takes every n-th prompt and keeps a journal
+beside the file of answers; the one that finds all answers in the journals writes the file. Nobody
+waits for anybody, so nothing can time out.
 """
 
 import hashlib
@@ -54,10 +54,12 @@ def answer_prompts(
 ) -> Summary | None:
     """Answer this process's share, then write `out` if every answer is there.
 
-    A line of `out` is the object of its prompt with `text`, `token_ids`, `num_tokens`,
-    `num_forwards` and `finish`, in the order of the prompts. report: called with the answers of
-    this share that are done, and how many it has. Gives None if other processes still work.
-    Raises ArgumentError.
+    prompts: records of read_prompts().
+    out: JSON Lines in the order of the prompts: each record with `text`, `token_ids`,
+        `num_tokens`, `num_forwards` and `finish` added.
+    report: called with the number of this share's answers that are done, and of all of them.
+
+    Returns None if other processes still work. Raises ArgumentError.
     """
     require_writable("out", out)
     config = resolve_defaults(model, config)
@@ -78,7 +80,7 @@ def answer_prompts(
 def _finished(
     model: SetBlockModel, read: Sequence[Sequence[int]], config: DecodeConfig, batch_size: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(index, answer) of each prompt, by its token ids, as soon as it is complete."""
+    """Yield (index, answer) for each prompt when it is complete. read: the prompts' token ids."""
     events: list[list[StepEvent]] = [[] for _ in read]
     lengths = [0] * len(read)
     for index, event in stream_batch(model, read, config, batch_size=batch_size):
@@ -101,6 +103,7 @@ def _finished(
 
 
 def _written(out: Path, journal: Journal, count: int) -> Summary | None:
+    """Write `out` and clear the journal if all `count` answers are there; else return None."""
     answers = journal.entries()
     if len(answers) < count:
         return None
@@ -114,6 +117,6 @@ def _written(out: Path, journal: Journal, count: int) -> Summary | None:
 def _fingerprint(
     model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
 ) -> str:
-    """A digest of all that answers depend on, so that no other run's are taken for this one's."""
+    """A digest of all that answers depend on, which tells this run's journal from others."""
     asked = json.dumps([model.name, model.num_parameters, repr(config), list(prompts)])
     return hashlib.sha256(asked.encode()).hexdigest()[:12]

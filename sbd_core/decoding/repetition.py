@@ -25,14 +25,15 @@ class SeenTokens:
         self._ids: dict[int, None] = {}
         self._index = torch.empty(0, dtype=torch.long)
         self._num_added = 0
-        """Number of the text's tokens among these."""
+        """Number of the text's tokens that were added."""
         self._unsure: Sequence[int] = ()
         """Causal tokens of this forward pass that the cache may not keep."""
 
     def read(self, causal_ids: Sequence[int], *, num_cached: int, num_sure: int) -> None:
-        """A forward pass reads `causal_ids` behind the `num_cached` tokens that the cache kept.
+        """Note that a forward pass reads `causal_ids` after `num_cached` cached tokens.
 
-        num_sure: how many of them stand before every row; the cache may drop the others later.
+        num_sure: how many of them, from the first, stand before every row. The others are a draft,
+            which the cache may drop later.
         """
         self.add(self._unsure[: num_cached - self._num_added])
         self.add(causal_ids[:num_sure])
@@ -40,11 +41,14 @@ class SeenTokens:
         self._num_added = num_cached + num_sure
 
     def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
-        """`later` of penalise() for the first causal rows asked for, that of a sure token first."""
+        """The `later` of penalise() for causal rows, from that of the last sure token on."""
         return [self._unsure[:row] for row in range(num_rows)]
 
     def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
-        """`later` of penalise() for a block: all causal tokens, and those known at a row's left."""
+        """The `later` of penalise() for a block's rows.
+
+        A row has all causal tokens before it, and the known tokens of the block to its left.
+        """
         before, known = [], list(self._unsure)
         for token_id in block_ids:
             before.append(known.copy())
@@ -53,12 +57,12 @@ class SeenTokens:
         return before
 
     def add(self, token_ids: Iterable[int]) -> None:
-        """Tokens that stand before every row from now on."""
+        """Add tokens that stand before every row from now on."""
         self._ids.update(dict.fromkeys(token_ids))
 
     @torch.inference_mode()
     def penalise(self, rows: Tensor, later: Sequence[Sequence[int]]) -> None:
-        """Change the logits `rows` (rows, vocab) in place, each row once.
+        """Penalise the logits `rows` (rows, vocab) in place; to be called once for each row.
 
         later: for each row, the tokens before it that were not added yet.
         """
@@ -78,7 +82,7 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
     pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
     if pairs and penalty != 1 and is_on_cpu(rows):
         values, factor = rows.numpy(), np.float32(penalty)
-        for place in pairs:  # a few, by which torch would take several times as long
+        for place in pairs:  # few, and several times as fast as in torch
             value = values[place]
             values[place] = value * factor if value < 0 else value / factor
     elif pairs and penalty != 1:
@@ -87,5 +91,5 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
 
 
 def scaled(logits: Tensor, penalty: float) -> Tensor:
-    """The logits of seen tokens, made less likely."""
+    """The penalised logits of seen tokens."""
     return torch.where(logits < 0, logits * penalty, logits / penalty)

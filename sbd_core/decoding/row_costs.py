@@ -29,17 +29,16 @@ NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
 NUM_PROMPT = 64
 MAX_CAUSAL = 5
 ROWS_A_CAUSAL = 3
-"""A measured forward pass has a causal row, exact token or draft, for so many, MAX_CAUSAL at most;
-the others are masks, but for 2 rows. So plans look: one exact token with 3 masks, a draft of one
-token with masks behind both of its ends."""
+"""Rows of a measured forward pass per causal row (exact token or draft), of which there are at most
+MAX_CAUSAL; the other rows are masks, as in usual plans. A pass of 2 rows has no mask."""
 NUM_DRAFTED = 4
-"""Rows of the block that is drafted from."""
+"""Rows of a measured block whose statistics are timed too."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
 STEADY = 1.5
-"""Median time of a pass of one row over the least; above it, other work disturbed the measuring."""
+"""Largest ratio of the median to the least time of one-row passes in a quiet measurement."""
 AGAIN_SECONDS = 120
-"""Costs of a disturbed measuring hold so long, and are not written."""
+"""Seconds until costs of a disturbed measurement are measured again; they are not written."""
 FORMAT = 9
 
 logger = logging.getLogger(__name__)
@@ -72,7 +71,10 @@ def known_row_costs() -> dict[str, RowCosts]:
 
 
 def measure_row_costs(model: SetBlockModel) -> tuple[RowCosts, bool]:
-    """Median seconds of forward passes of 1 to 48 rows, in about BUDGET_SECONDS; whether steady."""
+    """Measure forward passes of 1 to 48 rows for about BUDGET_SECONDS.
+
+    Returns (median costs, is_steady), the latter False if other work disturbed the measurement.
+    """
     assert model.mask_token_id is not None
     reach = model.max_positions or NUM_PROMPT + NUM_ROWS[-1]
     longest = min(NUM_ROWS[-1], reach - 1)
@@ -81,12 +83,12 @@ def measure_row_costs(model: SetBlockModel) -> tuple[RowCosts, bool]:
     sizes = [size for size in NUM_ROWS if size <= longest]
     seconds: dict[int, list[float]] = {size: [] for size in sizes}
     _seconds(model, ForwardRequest(cache, prompt, (), 1))
-    _seconds(model, _request(model, cache, sizes[-1]))  # what it makes room for is not measured
+    _seconds(model, _request(model, cache, sizes[-1]))  # not measured, as the cache grows
     cache.truncate(len(prompt))
     singles = []
     began = time.perf_counter()
     for _ in range(MAX_ROUNDS):
-        # A pass of one row mostly comes after one of one row, and is quicker for it.
+        # Passes of one row mostly follow each other, and are quicker for it.
         singles.append(_seconds(model, _request(model, cache, 1)))
         cache.truncate(len(prompt))
         for size in sizes:
@@ -107,9 +109,9 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 
 
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
-    """Seconds of a forward pass and of reading its logits: the causal rows and a drafted block.
+    """Seconds of a forward pass and of the statistics of its causal rows and of a drafted block.
 
-    A sampler head weighs the rows of a block anew, one after the other.
+    A sampler head, if there is one, reweighs the block's rows one after the other.
     """
     spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
     began = time.perf_counter()
@@ -130,7 +132,7 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
 
 
 def _depends_on(model: SetBlockModel) -> dict[str, Any]:
-    """All that the costs depend on."""
+    """All that the costs depend on, as JSON data."""
     backend = getattr(model, "backend", model)
     return {
         "format": FORMAT,
@@ -160,7 +162,7 @@ def _read(file: Path) -> RowCosts | None:
 
 
 def _write(file: Path, costs: RowCosts, depends_on: dict[str, Any]) -> None:
-    """Keep the costs in a file; a line in the log where that cannot be done."""
+    """Write the costs to `file`, or log a warning if that fails."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_text(file, json.dumps({**depends_on, "points": costs.points}))

@@ -32,7 +32,7 @@ class PendingTokens:
     """
 
     def __init__(self, before: LogitStats) -> None:
-        """before: stats of the prompt's last token alone."""
+        """before: statistics of the prompt's last row, which scores the answer's first token."""
         self.token_ids: list[int] = []
         self._start = 0
         self._before = before
@@ -42,7 +42,7 @@ class PendingTokens:
         self.token_ids += token_ids
 
     def rescore_and_clear(self, stats: LogitStats) -> tuple[Hindsight, ...]:
-        """Rescore tokens by their causal rows, one row each; they are in the cache from then on."""
+        """Rescore the tokens that a forward pass has read. stats: of their causal rows."""
         first, *others = self.token_ids
         last = len(others)
         hindsight = make_hindsight([first], self._before, self._start)
@@ -66,9 +66,9 @@ class Block:
         self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
 
     def keep_open(self, logits: Tensor, first: int) -> None:
-        """Forbid, in logits (.., vocab), ends that would cut off a token pinned further right.
+        """Forbid end tokens where they would cut off a token pinned further right.
 
-        The block's rows start at `first`.
+        logits: (.., vocab), changed in place; the block's rows start at `first`.
         """
         if self._num_before_pins:
             forbid(logits[first : first + self._num_before_pins], sorted(self._end_ids))
@@ -80,7 +80,7 @@ class Block:
         return None if self._mask_id in known else known
 
     def masked(self) -> list[int]:
-        """Offsets that are masked and before the first end-of-sequence known.
+        """Offsets of masked positions before the first known end-of-sequence.
 
         Positions after the end are no part of the answer, so no forward pass is spent on them.
         """
@@ -169,9 +169,9 @@ class SetBlockDecoding:
     def _revealed(
         self, block: Block, logits: Tensor, first: int
     ) -> tuple[tuple[MaskedPosition, ...], tuple[Reveal, ...]]:
-        """Reveal the positions that the solver picks; gives what was masked, and reveals.
+        """Reveal the positions that the solver picks; returns (masked positions, reveals).
 
-        The block's rows of logits start at `first`.
+        first: row of logits at which the block's rows start.
         """
         state = self._state
         block.keep_open(logits, first)

@@ -22,7 +22,7 @@ from sbd_core.sampling import LogitStats, LogitStatsSpec, argmax
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:
-    """Logits of a ForwardRequest (rows asked for, vocab); the seconds it took, or its share."""
+    """Logits (rows asked for, vocab) of a ForwardRequest, and its seconds or its share of them."""
 
     logits: Tensor
     seconds: float
@@ -75,7 +75,7 @@ class DecodingState:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether events hold measures of rows that decoding itself does without."""
+        """Whether events record measures that decoding itself does not need."""
         return self.config.top_k_recorded > 0
 
     @property
@@ -109,18 +109,18 @@ class DecodingState:
         return result.logits
 
     def causal_stats(self, logits: Tensor, stop: int, *, is_recorded: bool = False) -> LogitStats:
-        """Stats of the causal rows before `stop`, as checking tokens needs: the best's probability.
+        """Statistics of the causal rows before `stop`: the best token and its probability.
 
-        is_recorded: whether the solver and the record need all measures.
+        is_recorded: whether also those that the solver and the events need.
         """
         before = () if self._seen is None else self._seen.before_causal_rows(stop)
         spec = self._block_spec if is_recorded else self._causal_spec
         return self._stats(logits, 0, stop, spec, before)
 
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
-        """Stats of a block's rows from `start` on, as solver and record need them.
+        """Statistics of a block's rows from `start` on, as the solver and the events need them.
 
-        block_ids: the block as the model read it; a row counts the tokens known at its left.
+        block_ids: the block as the model read it; a penalty counts the known tokens left of a row.
         """
         before: Sequence[Sequence[int]] = ()
         if self._seen is not None:
@@ -128,9 +128,9 @@ class DecodingState:
         return self._stats(logits, start, start + len(block_ids), self._block_spec, before)
 
     def alternative_stats(self, logits: Tensor, row: int, before: Sequence[int]) -> LogitStats:
-        """Stats of an alternative's causal row, as a check needs them.
+        """Statistics of an alternative's causal row: the best token and its probability.
 
-        before: the tokens of this forward pass that stand before the one it predicts.
+        before: tokens of this forward pass up to the alternative, for a penalty.
         """
         return self._stats(logits, row, row + 1, self._causal_spec, [before])
 
@@ -144,12 +144,15 @@ class DecodingState:
         is_recorded: bool,
         num_top: int = 0,
     ) -> tuple[LogitStats, list[int]]:
-        """Read a block's rows and draft a token for each.
+        """Draft a token for each row of a block, from `start` to before `stop`.
 
-        exact: the tokens that this forward pass has made final; the last of them stands at the
-        block's first position. With a penalty or a sampler head the tokens are chosen left
-        to right, each by the row that counts those before it. num_top: least
-        number of tokens listed per row. is_recorded: whether the record needs all measures.
+        exact: tokens that this forward pass has made final; the last one stands at the block's
+            first position.
+        is_recorded: whether the events need all measures.
+        num_top: least number of tokens to list per row.
+
+        Returns (statistics, tokens); the first token is not used, as exact[-1] stands there. With a
+        penalty or a sampler head, tokens are chosen left to right, each given those before it.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
@@ -171,7 +174,7 @@ class DecodingState:
 
     @torch.inference_mode()
     def _choice(self, logits: Tensor, row: int) -> int:
-        """The best token by a row whose measures come later, or one drawn at the temperature."""
+        """Choose a row's token before its statistics are made: the best, or one that is drawn."""
         if self.config.temperature:
             stats = self._measured(logits, row, row + 1, self._causal_spec)
             return stats.sample(self.generator)[0]
@@ -190,7 +193,7 @@ class DecodingState:
         spec: LogitStatsSpec,
         before: Sequence[Sequence[int]] = (),
     ) -> LogitStats:
-        """before: for each row, the tokens that it counts besides the certain ones in the cache."""
+        """Statistics of penalised rows. before: per row, see `later` of SeenTokens.penalise."""
         if self._seen is not None:
             self._seen.penalise(logits[start:stop], before)
         return self._measured(logits, start, stop, spec)
@@ -257,7 +260,11 @@ def masked_positions(
 def make_hindsight(
     token_ids: Sequence[int], stats: LogitStats, start: int
 ) -> tuple[Hindsight, ...]:
-    """Compare the answer's tokens from `start` with the causal head, a row of stats each."""
+    """The causal head's probabilities of answer tokens.
+
+    token_ids: the answer's tokens from position `start` on.
+    stats: of the causal rows that predict them, one each.
+    """
     rows = zip(
         token_ids,
         stats.token_probabilities(token_ids),

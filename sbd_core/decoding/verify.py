@@ -36,7 +36,7 @@ from sbd_core.sampling import LogitStats
 
 @dataclass(frozen=True, slots=True)
 class _AskedPredraft:
-    """A requested predraft. row: its first row in the logits."""
+    """A requested predraft. span, alternative: see Predraft. row: its first row in the logits."""
 
     span: Span
     alternative: int | None
@@ -114,7 +114,7 @@ class DraftAndVerify:
         )
 
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
-        """num_before: uncached causal tokens before position 0."""
+        """The request of a predraft. num_before: index in the pass of the answer's position 0."""
         masks, num_causal = self._masks(asked.span), num_before + asked.span.start
         if asked.alternative is None:
             return PredraftBlock(num_causal, masks)
@@ -169,14 +169,14 @@ class DraftAndVerify:
         )
 
     def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
-        """Record how the draft fared. Tokens behind an alternative counted as right beforehand."""
+        """Record how the draft fared, but for its num_sure tokens, which counted as right."""
         draft, config, plan = self._draft, self._state.config, self._plan
         others = [
             draft.alternatives[place][rank][1]
             for place, rank, _ in plan.alternatives
             if place <= num_accepted
         ]
-        # Every strategy makes the prompt's forward pass.
+        # The prefill is left out, as every strategy makes it.
         costs = config.row_costs if self._state.answer else None
         self._record = self._record.after(
             draft.probabilities[draft.num_sure : num_accepted + 1],
@@ -190,6 +190,10 @@ class DraftAndVerify:
     def _drafted(
         self, stats: LogitStats, chosen: Sequence[int], *, is_behind_rejected: bool = False
     ) -> Draft:
+        """The draft of a length that pays; it counts for the record unless behind a rejected token.
+
+        stats, chosen: see DecodingState.draft.
+        """
         own, most = stats.probability[1:], self._state.config.max_rows
         end_ids = self._state.model.end_token_ids
         length = draft_length(self._record.chances(own), self._plan.price)
@@ -201,7 +205,7 @@ class DraftAndVerify:
         return draft_of(stats, chosen, length, end_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
-        """The predraft behind the accepted tokens; one behind a right alternative is preferred."""
+        """The predraft behind the accepted tokens, preferably behind a right alternative."""
         if len(exact) > len(self._draft.token_ids):
             return None
         position = len(self._state.answer) + len(exact)
