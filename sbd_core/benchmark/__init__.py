@@ -1,1 +1,1 @@
-"""Wall-clock measurements of our strategies beside transformers generate(), in one process."""
+"""Wall-clock comparison of our strategies with transformers' generate(), in one process."""

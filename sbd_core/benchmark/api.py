@@ -1,4 +1,4 @@
-"""bench(): methods side by side in one process, and single forward passes, as plain data."""
+"""bench(): methods timed side by side in one process, and single forward passes, as plain data."""
 
 import os
 import random
@@ -39,7 +39,7 @@ NUM_WARM_UPS = 3
 
 
 def median_seconds(call: Callable[[], object], device: str) -> float:
-    """Median seconds of NUM_RUNS calls, after NUM_WARM_UPS more."""
+    """Median seconds of NUM_RUNS calls, after NUM_WARM_UPS others."""
     seconds = []
     for _ in range(NUM_WARM_UPS + NUM_RUNS):
         began = time.perf_counter()
@@ -51,10 +51,10 @@ def median_seconds(call: Callable[[], object], device: str) -> float:
 
 
 def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | None]]]:
-    """{cache length: {query length: milliseconds, slowdown, and the roofline's slowdown}}.
+    """Times of forward passes: {cache length: {query length: milliseconds and slowdowns}}.
 
-    The roofline is the corrected one, for this model's shape and this machine's measured peaks;
-    None for a model that is not Llama-shaped or whose weights are integers.
+    "slowdown" is measured, to a query length of 1; "roofline" is the corrected model's for this
+    machine's measured peaks, None for weights in integers or a model that is not Llama-shaped.
     """
     device = machine(next(model.model.parameters()))
     try:
@@ -89,9 +89,9 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
 
 
 def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
-    """{part: {rows: milliseconds}} of a forward pass in ONNX Runtime behind 64 cached tokens.
+    """Milliseconds of forward passes in ONNX Runtime behind 64 cached tokens: {part: {rows: ms}}.
 
-    Its matrix products alone; all of it with causal rows; with one causal row and masks behind it.
+    The parts: matrix products alone; a pass of causal rows; one causal row followed by masks.
     """
     from sbd_core.benchmark.products import products_of
 
@@ -119,7 +119,7 @@ def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 
 def machine(weight: Tensor) -> Device:
-    """The weight's device; its peaks are those of a large matrix product and a large copy."""
+    """Device of `weight`, with the peaks of a large matrix product and a large copy."""
     kind = str(weight.device)
     square = torch.randn(1024, 1024, device=weight.device).to(weight.dtype)
     large = torch.zeros(64 * 1024**2 // weight.itemsize, dtype=weight.dtype, device=weight.device)
@@ -141,7 +141,7 @@ NUM_TRIALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """Prompts to time. limit: of each task. rounds: runs of each prompt; the best counts."""
+    """Prompts to time. limit: per task. rounds: runs of each prompt, the best of which counts."""
 
     limit: int = 50
     rounds: int = 1
@@ -155,11 +155,11 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class More:
-    """Methods beside generate() and our strategies.
+    """Methods to time besides generate() and our strategies.
 
-    assistant: a smaller model that drafts for generate(). gguf: the same weights for llama.cpp.
-    with_dtypes: our strategies in each dtype of ONNX Runtime, and what its
-    forward passes cost.
+    assistant: a smaller model that drafts for generate().
+    gguf: the same weights for llama.cpp.
+    with_dtypes: whether our strategies are timed in each dtype of ONNX Runtime, with parts().
     """
 
     assistant: HuggingFaceModel | None = None
@@ -169,7 +169,7 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One method on one prompt. is_equal: to the baseline's answer, token for token."""
+    """One method on one prompt. is_equal: whether it gave the baseline's tokens."""
 
     answer: TimedAnswer
     seconds: float
@@ -178,7 +178,7 @@ class Timed:
 
     @property
     def rate(self) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
         return len(self.answer.token_ids) / self.seconds
 
 
@@ -187,10 +187,13 @@ Timings = dict[str, list[Timed]]
 
 
 def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None) -> dict[str, Any]:
-    """Measure, and return plain JSON data; report.text() makes tables of it. Raises ArgumentError.
+    """Measure, and return plain JSON data, which report.text() shows. Raises ArgumentError.
 
-    rows: {method: see row()}, transformers generate(), the baseline, first. forwards: see
-    forwards(); parts_by_dtype: parts() by dtype, if asked for. left_out: why methods are missing.
+    rows: row() of each method by name; the baseline, transformers' generate(), is first.
+    forwards: see forwards().
+    parts_by_dtype: parts() by dtype, if asked for.
+    left_out: methods that are missing, and why.
+    baseline_seconds_by_threads: the baseline's seconds on one prompt.
     other_load: cores that other processes kept busy meanwhile.
     """
     more = more or More()
@@ -230,7 +233,10 @@ def _methods(
     more: More,
     twins: Mapping[str, HuggingFaceModel],
 ) -> tuple[list[Method], dict[str, float]]:
-    """Every method, the baseline first, and the baseline's seconds by its number of threads."""
+    """Every method, the baseline first, and the baseline's seconds by number of threads.
+
+    twins: the model in each dtype to time.
+    """
     most = workload.max_new_tokens
     methods = by_transformers(model, most, more.assistant)
     others = []
@@ -268,11 +274,11 @@ def time_methods(
     examples: Sequence[Example],
     num_rounds: int,
 ) -> Iterator[Timings]:
-    """Time every method on every prompt, one after the other, yielding after each prompt.
+    """Time every method on every prompt in turn, yielding all timings after each prompt.
 
-    The first method is the baseline the answers are compared with. Best of `num_rounds` rounds
-    of A B A B counts for each prompt: what disturbs a run only ever makes it longer. Each round
-    has an order of its own, as a method slows the next by what it leaves in the processor's caches.
+    The first method is the baseline, with whose answers the others are compared. For each prompt
+    the best of num_rounds rounds counts, as disturbances only make a run longer. Each round has an
+    order of its own, as a method slows the next one by what it leaves in the processor's caches.
     """
     rows: Timings = {method.name: [] for method in methods}
     prompts = [model.encode(example.prompt, is_raw=False) for example in examples]
@@ -296,7 +302,10 @@ def time_methods(
 
 
 def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any]:
-    """Rates, ratios to the baseline prompt by prompt, and counts, by task and in all."""
+    """Rates, ratios to the baseline prompt by prompt, and counts, by task and overall.
+
+    name, baseline: two methods. tasks: timings of all methods by task.
+    """
     cells: dict[str, dict[str, Any]] = {}
     for task_name, rows in tasks.items():
         pairs = zip(rows[name], rows[baseline], strict=True)
@@ -335,10 +344,10 @@ def median_and_spread(values: Sequence[float]) -> dict[str, float]:
 def _at_best_threads(
     methods: Sequence[Method], prompt: Sequence[int]
 ) -> tuple[list[Method], dict[str, float]]:
-    """Have all methods use the number of threads that suits the first, generate(), best.
+    """Have all methods use the number of threads that suits generate(), the first of them, best.
 
-    Tried are one thread and every core, turn by turn on `prompt`; also gives back the best
-    seconds by number. Our own methods keep to the threads that are set.
+    One thread and every core are tried, turn by turn on `prompt`. Returns the methods, and the best
+    seconds by number of threads. Our own methods, added later, keep the threads that are set.
     """
     own = torch.get_num_threads()
     best: dict[int, float] = {}
@@ -365,7 +374,7 @@ def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[i
 
 @contextmanager
 def other_load() -> Iterator[dict[str, float]]:
-    """Fill in "cores": processor cores that other processes kept busy meanwhile (Linux)."""
+    """Give a dict whose "cores" is set at the end: cores that other processes kept busy (Linux)."""
     load: dict[str, float] = {}
     busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
     yield load
@@ -376,7 +385,7 @@ def other_load() -> Iterator[dict[str, float]]:
 
 
 def _busy_seconds() -> float | None:
-    """Processor seconds spent on anything since boot, over all cores; None where unknown."""
+    """Processor seconds spent since boot, over all cores; None if unknown."""
     path = Path("/proc/stat")
     if not path.is_file():
         return None

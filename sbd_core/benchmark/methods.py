@@ -1,4 +1,4 @@
-"""The ways to decode that bench compares: transformers' generate(), llama.cpp and our strategies.
+"""The methods that bench() compares: transformers' generate(), llama.cpp and our strategies.
 
 Each answers a prompt greedily and counts its forward passes. Knows no clock.
 """
@@ -33,8 +33,8 @@ DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 class TimedAnswer:
     """The answer of one method to one prompt.
 
-    num_forwards: every forward pass of the model, the prompt's included. num_draft_forwards: those
-    of an assistant. trace: of our engine alone.
+    num_forwards: forward passes of the model, the prompt's included.
+    num_draft_forwards: those of an assistant. trace: None unless our engine answered.
     """
 
     token_ids: tuple[int, ...]
@@ -61,7 +61,7 @@ class Method:
 
 
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
-    """Our strategies that the model can run, by display name."""
+    """Configs by display name of those of our strategies that the model can run."""
 
     def config(strategy: StrategyName, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
         return DecodeConfig(
@@ -86,7 +86,7 @@ def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig
 
 
 def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> list[Method]:
-    """Our engine with each config."""
+    """Methods of our engine, one per config."""
 
     def asking(config: DecodeConfig) -> Ask:
         def ask(prompt: Sequence[int]) -> TimedAnswer:
@@ -99,7 +99,7 @@ def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> l
 
 
 def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel], list[str]]:
-    """The model in each dtype of ONNX Runtime, and why one was left out.
+    """The model in each dtype of ONNX Runtime, and a line on each that is left out.
 
     Raises ArgumentError for a model that ONNX Runtime does not run here.
     """
@@ -128,8 +128,9 @@ def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel],
 def by_transformers(
     model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
 ) -> list[Method]:
-    """generate(), alone, with prompt look-up and with an assistant, a smaller model that drafts.
+    """Methods of generate(): alone, with prompt look-up, and with an assistant if one is given.
 
+    assistant: a smaller model that drafts.
     Raises ArgumentError if the assistant's tokenizer is not the model's.
     """
     if assistant is not None and assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
@@ -162,7 +163,7 @@ def by_transformers(
 
 @contextmanager
 def _counted(model: Any) -> Iterator[list[None]]:
-    """A list that grows by one with each forward pass of a transformers model."""
+    """Give a list that grows by one item with each forward pass of a transformers model."""
     seen: list[None] = []
     if model is None:
         yield seen
@@ -177,8 +178,8 @@ def _counted(model: Any) -> Iterator[list[None]]:
 def as_loaded(model: HuggingFaceModel) -> Any:
     """The transformers model with every weight contiguous, as it comes from disk.
 
-    The lean forward lays weights out for itself; generate() must not be slower for that, so it
-    gets a copy.
+    Our fused forward pass lays weights out for itself; generate() must not be slower for that, so
+    it gets a copy.
     """
     if all(parameter.is_contiguous() for parameter in model.model.parameters()):
         return model.model
@@ -204,9 +205,10 @@ def _silent_llama_cpp() -> tuple[Any, Any]:
 def by_llama_cpp(
     model: HuggingFaceModel, gguf: Path, max_new_tokens: int, num_threads: int
 ) -> Method:
-    """Next-token prediction by llama.cpp, where it is installed, with 8-bit weights (Q8_0).
+    """Method of llama.cpp: next-token prediction with 8-bit weights (Q8_0).
 
-    gguf: the model's weights in a format of llama.cpp. Raises ArgumentError.
+    gguf: the model's weights in llama.cpp's format.
+    Raises ArgumentError, also if llama.cpp is not installed.
     """
     try:
         llama_cpp, _ = _silent_llama_cpp()

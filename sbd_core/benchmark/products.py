@@ -18,13 +18,13 @@ from sbd_core.models.backends.onnx.web import LINEARS
 
 
 class Products(Exporter):
-    """The graph of x (rows, in) by every linear layer's weight, without an adapter.
+    """Graph that multiplies x (rows, in) by the weight of every linear layer, without an adapter.
 
-    In int8, x comes as integers.
+    In int8, x is made of integers.
     """
 
     def groups(self) -> list[tuple[str, Sequence[Any]]]:
-        """Linear layers that read the same, by the name of their product."""
+        """Linear layers with the same input, and the name of their product."""
         groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
         for index, layer in enumerate(self.model.model.layers):
             for name, places in LINEARS.items():
@@ -58,7 +58,10 @@ def _weight(linears: Sequence[Any]) -> Tensor:
 
 
 def products_of(model: Any, dtype: Any) -> Callable[[int], None]:
-    """A function that multiplies a number of rows by all weights of a transformers model."""
+    """Make a function that multiplies a number of rows by all weights of a transformers model.
+
+    dtype: one of methods.DTYPES.
+    """
     exporter = Products(model, dtype)
     saturates = dtype == "int8" and not products_are_exact()
     with TemporaryDirectory() as folder:

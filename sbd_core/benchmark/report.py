@@ -1,4 +1,4 @@
-"""The results of bench() as a table for people. Measures nothing."""
+"""The results of bench() as tables. Measures nothing."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -6,7 +6,7 @@ from typing import Any, get_args
 from sbd_core.config import StrategyName
 
 LOADED_CORES = 0.1
-"""Cores kept busy by other processes above which times are marked as not clean."""
+"""Cores kept busy by other processes from which times are marked as not clean."""
 
 
 def text(result: Mapping[str, Any]) -> str:
@@ -54,14 +54,14 @@ def text(result: Mapping[str, Any]) -> str:
 
 
 def spread(cell: Mapping[str, float]) -> str:
-    """Median and quartiles."""
+    """Median and quartiles as text."""
     return f"{cell['median']:.2f} ({cell['low']:.2f}-{cell['high']:.2f})"
 
 
 def over_ntp(rows: Mapping[str, Any], name: str) -> str:
-    """The gain from fewer forward passes alone: the mean ratio over that of our `ntp`.
+    """The gain from fewer forward passes alone: a method's mean ratio over that of our `ntp`.
 
-    In the same dtype, where rows are of several; empty for a method that is not ours.
+    `ntp` is of the same dtype. Empty for a method that is not ours.
     """
     prefix = next(
         (name[: name.index(each)] for each in get_args(StrategyName) if each in name), None
@@ -71,7 +71,7 @@ def over_ntp(rows: Mapping[str, Any], name: str) -> str:
 
 
 def _table(rows: list[list[str]]) -> list[str]:
-    """One line per row, the first column to the left, the others to the right."""
+    """One line per row, the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"{head:<{widths[0]}}"
@@ -81,14 +81,14 @@ def _table(rows: list[list[str]]) -> list[str]:
 
 
 def threads_line(seconds: Mapping[str, float]) -> str:
-    """Seconds of generate() by number of threads."""
+    """Say how long generate() took by number of threads, and which number is used."""
     shown = [f"{s:.3f} s with {n} thread{'s' * (n != '1')}" for n, s in seconds.items()]
     chosen = min(seconds, key=seconds.__getitem__)
     return f"generate() took {', '.join(shown)} on one prompt; all of its runs use {chosen}"
 
 
 def load_line(load: Mapping[str, float]) -> str:
-    """Load of the machine by other processes."""
+    """Say how busy other processes kept the machine."""
     if "cores" not in load:
         return "other load on the machine: not known here"
     if load["cores"] > LOADED_CORES:

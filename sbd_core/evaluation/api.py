@@ -25,9 +25,12 @@ def score_rows(
     runner: Runner,
     advance: Callable[[int], object] = lambda count: None,
 ) -> dict[str, list[Score]]:
-    """One score per row and task. Rows alternate, so that a busy machine affects all of them.
+    """Score every row on every suite. Rows alternate, so that a busy machine affects all of them.
 
-    suites: none empty. advance is called with the number of answers just finished.
+    suites: examples by task, none empty.
+    batch_size: examples decoded together.
+    advance: called with the number of answers just finished.
+    Returns a score per suite for each row.
     """
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
     for job, tally in runner.tallies(_jobs(rows, suites, batch_size, runner.batches_per_job)):
@@ -100,9 +103,11 @@ def evaluate(
     """Decode held-out examples of `tasks` and score the answers with each task's checker.
 
     config: one way to decode, or several by the names of their rows; None is DecodeConfig().
-    limit, data_seed, split, batch_size: see Sample. The scores do not depend on batch_size,
-    tokens per second do: 1 measures what one reader sees. runner: what answers, by default
-    `model` in this process. shows_progress: a progress bar on standard error. Raises ArgumentError.
+    limit, data_seed, split, batch_size: see Sample. batch_size changes tokens per second but no
+    score; 1 measures what one reader sees.
+    runner: answers the examples; by default `model` in this process.
+    shows_progress: whether standard error has a progress bar.
+    Raises ArgumentError.
     """
     if isinstance(tasks, str):
         raise ArgumentError("tasks", "must be a list of at least one task name", tasks)
@@ -125,7 +130,7 @@ def evaluate_rows(
     *,
     shows_progress: bool = True,
 ) -> Evaluation:
-    """evaluate() with rows of several models, all of which the runner has.
+    """Evaluate rows of several models, all of which the runner has; see evaluate().
 
     model: the one whose name, weights and settings the result reports.
     """

@@ -1,9 +1,9 @@
-"""Measures answers to open requests, most of which no checker can score.
+"""Measurements on open requests, most of which no checker can score.
 
-The measures are forward passes, speed, the share of each answer that the causal head would have
-written, and, for requests of IFEval (Zhou et al. 2023), whether their instructions are followed by
-lm-eval's verifiers. A journal may keep the answers, so that a run that was killed goes on. Loops
-are counted and left out of everything else, as one token over and over is easily drafted.
+They are forward passes, speed, the share of each answer that the causal head would have written,
+and, for requests of IFEval (Zhou et al. 2023), whether lm-eval's verifiers find their instructions
+followed. A journal may keep the answers, so that a killed run can be resumed. Loops are counted but
+left out of all other figures, as one token over and over is easily drafted.
 """
 
 import gzip
@@ -35,10 +35,10 @@ IDS, ARGUMENTS = "instruction_id_list", "kwargs"
 
 
 def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
-    """A check that an answer follows every instruction of the request, by IFEval's strict
-    rule; None for a request that names none.
+    """Make a check that an answer follows every instruction of a request, by IFEval's strict rule.
 
-    row: prompt, instruction_id_list and kwargs, as google/IFEval has them. Raises ArgumentError.
+    row: prompt, instruction_id_list and kwargs, as google/IFEval has them.
+    Returns None for a request without instructions. Raises ArgumentError.
     """
     if IDS not in row:
         return None
@@ -64,7 +64,7 @@ def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
 
 
 def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
-    """The verdict of lm-eval, repeatable: what an instruction leaves open is drawn by a seed."""
+    """Ask lm-eval's verifier, with a fixed seed for arguments that an instruction leaves open."""
     state = random.getstate()
     random.seed(0)
     try:
@@ -74,18 +74,18 @@ def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) 
     finally:
         random.setstate(state)
     if given.get("letter"):
-        # lm-eval draws another for one that is no letter from a to z, such as # or \u00e9.
+        # lm-eval replaces a "letter" that is not from a to z, such as # or \u00e9, by a random one.
         verifier._letter = given["letter"].strip().lower()
     return bool(verifier.check_following(answer))
 
 
 @cache
 def verifiers() -> Mapping[str, Any]:
-    """{instruction id: class of lm-eval}.
+    """IFEval's verifier classes in lm-eval, by instruction id.
 
-    lm-eval downloads a sentence splitter when it is imported, and says so. Where it is not there
-    already, sentences are split by the same algorithm without its list of abbreviations. Its
-    guesses of a language are seeded. Raises ModelError.
+    Importing lm-eval downloads a sentence splitter, which is prevented: unless it is there already,
+    sentences are split by the same algorithm without its list of abbreviations. The language
+    guesser is seeded. Raises ModelError.
     """
     require_extra("lm-eval")
     import langdetect
@@ -108,7 +108,7 @@ def verifiers() -> Mapping[str, Any]:
 
 NTP = "NTP"
 GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)
-"""Gammas at which the rules are tried."""
+"""Gammas at which the rules of RULES are measured."""
 RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD": EntropyBound,
     "SBD from the left": EntropyBoundFromLeft,
@@ -116,13 +116,16 @@ RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
 }
 """Solvers with a gamma, by the names of their rows."""
 LEAST_AGREEMENT = 0.9
-"""Least agreement with the causal head, as a share of tokens, for a gamma to be chosen."""
+"""Least share of tokens in agreement with the causal head for a gamma to be chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestAnswer:
-    """The record of one answer. num_read: its tokens that the causal head has read afterwards;
-    num_agreed: those that it would have chosen itself."""
+    """Record of one answer.
+
+    seconds: of engine time. num_read: its tokens that the causal head has read afterwards;
+    num_agreed: those of them that it would have chosen itself.
+    """
 
     text: str
     token_ids: list[int]
@@ -133,7 +136,7 @@ class RequestAnswer:
 
     @classmethod
     def of(cls, trace: Trace) -> "RequestAnswer":
-        """Take the record from a finished trace."""
+        """Make the record of a finished trace."""
         read = [item for event in trace.events for item in event.hindsight]
         return cls(
             text=trace.text,
@@ -147,14 +150,17 @@ class RequestAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RequestScore:
-    """One way to decode over all requests.
+    """Score of one row, a way to decode, over all requests.
 
-    tokens_per_forward: all tokens over all forward passes, prefills included; its median is over
-    answers. tokens_per_second: of engine time. same_as_ntp: share of answers that are NTP's token
-    for token. agreement: share of tokens that the causal head, reading them afterwards, would have
-    chosen itself. num_loops: answers that repeat themselves, left out of all figures but accuracy.
-    accuracy: share of answers that follow their request's instructions, by IFEval's strict rule;
-    difference: from NTP's, request by request, with half of its 95 % interval; None without any.
+    num_loops: answers that repeat themselves; they count in accuracy alone.
+    tokens_per_forward: all tokens over all forward passes, prefills included.
+    median_tokens_per_forward: over answers.
+    tokens_per_second: of engine time.
+    same_as_ntp: share of answers that equal NTP's, token for token.
+    agreement: share of tokens that the causal head, reading them later, would have chosen itself.
+    accuracy: share of answers that follow their request's instructions, by IFEval's strict rule.
+    difference: of the accuracy to NTP's, paired by request; difference_interval: half of its 95 %
+    interval. These three are None without checks.
     """
 
     row: str
@@ -175,9 +181,9 @@ class RequestScore:
 def request_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, DecodeConfig]:
-    """NTP first, then verify and the rules with a gamma, all else as in `base`.
+    """Configs by row: NTP first, then verify and the rules with a gamma; all else as in `base`.
 
-    gammas: of each of RULES, by its name; all of GAMMAS where None.
+    gammas: for each of RULES, by its name; None takes all of GAMMAS.
     """
     verify = replace(base, strategy="verify")
     return {
@@ -190,7 +196,7 @@ def request_configs(
 def gamma_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]]
 ) -> dict[str, DecodeConfig]:
-    """One row for each gamma of each rule."""
+    """Configs by row, one for each gamma of each rule; all else as in `base`."""
     return {
         _row(rule, gamma): replace(base, strategy="sbd", solver=RULES[rule](gamma))
         for rule, each in gammas.items()
@@ -212,11 +218,13 @@ def answer_requests(
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> dict[str, list[RequestAnswer]]:
-    """Answers to every request in every way, by row. advance hears of each, kept ones included.
+    """Answer every request with every config, and return the answers by row.
 
-    journal: where answers are kept as they are made, and taken from, those of other processes
-    too; it is left there. rank: of this process among them; each but the first takes the batches
-    in an order of its own. Raises ArgumentError.
+    journal: keeps answers as they are made; those that it has, also from other processes, are
+    taken.
+    rank: of this process among them; each but the first takes the batches in an order of its own.
+    advance: called with the number of new answers, kept ones included.
+    Raises ArgumentError.
     """
     if not requests:
         raise ArgumentError("requests", "must hold at least one request", list(requests))
@@ -253,9 +261,10 @@ def answer_requests(
 
 
 def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
-    """The gamma of each rule with most tokens per forward pass that keeps LEAST_AGREEMENT.
+    """For each rule the gamma with most tokens per forward pass that keeps LEAST_AGREEMENT.
 
-    answers: of the rows of gamma_configs() for all of GAMMAS. Where no gamma keeps it, the least.
+    answers: by the rows of gamma_configs() for all of GAMMAS. If no gamma keeps it, the least is
+    taken.
     """
     chosen = {}
     for rule in RULES:
@@ -273,10 +282,10 @@ def score_answers(
     answers: Mapping[str, Sequence[RequestAnswer]],
     checks: Sequence[Callable[[str], bool] | None] = (),
 ) -> list[RequestScore]:
-    """A score for each row; `answers` must have the row NTP.
+    """Score each row; `answers` must have the row NTP.
 
-    checks: of each request, what tells whether an answer follows its instructions; None or none of
-    them where nothing does. Raises ArgumentError.
+    checks: for each request, whether an answer follows its instructions (None: unchecked). Without
+    any check the accuracies are None. Raises ArgumentError.
     """
     if NTP not in answers:
         raise ArgumentError("configs", f"must have the row {NTP}", list(answers))
@@ -338,7 +347,7 @@ def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int
 
 @dataclass(frozen=True, slots=True)
 class RequestSet:
-    """Requests of one file, with a check of each answer (None: unchecked)."""
+    """Requests of one file, with a check of the answer to each (None: unchecked)."""
 
     name: str
     requests: Sequence[Prompt]
@@ -347,10 +356,10 @@ class RequestSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Scores by request set, and the answers that they sum up, by row.
+    """Scores by request set, and the answers by request set and row.
 
-    chosen, tried: the gamma of each rule, and the scores on other requests that it was chosen by;
-    both empty where every gamma is measured.
+    chosen, tried: the gamma of each rule, and the scores on other requests by which it was chosen;
+    empty if every gamma is measured.
     """
 
     scores: Mapping[str, Sequence[RequestScore]]
@@ -359,7 +368,7 @@ class Measured:
     answers: Mapping[str, Mapping[str, Sequence[RequestAnswer]]]
 
     def packed_answers(self) -> bytes:
-        """The texts of all answers as gzipped JSON Lines, those to one request in a row."""
+        """All answers as gzipped JSON Lines; those to one request follow each other."""
         lines = [
             json.dumps(
                 {"requests": name, "number": number, "row": row, "text": answers[number].text}
@@ -371,7 +380,7 @@ class Measured:
         return gzip.compress("\n".join(lines).encode(), mtime=0)
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data, rounded for reading."""
+        """Plain JSON data, its floats rounded."""
         return {
             "requests": {
                 name: [rounded(score, 6) for score in scores]
@@ -397,12 +406,14 @@ def measure_requests(
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> Measured:
-    """Answer every set in every way of request_configs(), all else as in `base`.
+    """Answer every set with every config of request_configs(), and score the answers.
 
-    for_gammas: other requests, by which the gamma of each rule is chosen first; without them each
-    rule is measured at all of GAMMAS. out: the file of the results, beside which answers are kept
-    until clear_journals(). rank: of this process among those that answer together; each of
-    them has all answers in the end. Raises ArgumentError.
+    for_gammas: other requests, by which each rule's gamma is chosen first; without any, each rule
+    is measured at all of GAMMAS.
+    out: the file of the results, beside which answers are kept until clear_journals().
+    rank: of this process among those that share the work; in the end each has all answers.
+    advance: see answer_requests().
+    Raises ArgumentError.
     """
 
     def answers(
@@ -432,7 +443,7 @@ def measure_requests(
 
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
-    """The number of answers that measure_requests() makes."""
+    """Number of answers that measure_requests() makes."""
     at_all = len(RULES) * len(GAMMAS)
     each = 2 + (len(RULES) if num_for_gammas else at_all)
     return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)
@@ -445,7 +456,7 @@ def clear_journals(out: Path) -> None:
 
 
 def _as_text(scores: Sequence[RequestScore]) -> str:
-    """A table for people."""
+    """The scores as a table."""
     width = max(len(score.row) for score in scores)
     head = f"{'':{width}}  tokens/pass  median  agreement  same as NTP  tokens/s  loops  follows"
     lines = [

@@ -1,6 +1,7 @@
-"""Answers to held-out examples: from models in this process, or shared among processes.
+"""Runners, which answer held-out examples: with models in this process, or shared among processes.
 
-Processes of one machine share through a pool, those of accelerate launch through a journal."""
+Processes of one machine share work through a pool, those of accelerate launch through a journal.
+"""
 
 import hashlib
 import os
@@ -47,7 +48,7 @@ class Job:
 class Runner(Protocol):
     """Holds the models and answers jobs with them.
 
-    batches_per_job: of one row before the next row's turn.
+    batches_per_job: number of batches of one row before the next row's turn.
     """
 
     num_processes: int
@@ -58,7 +59,7 @@ class Runner(Protocol):
 
 
 class LocalRunner:
-    """The models of this process; the first job of a row warms up."""
+    """Answers with models of this process; the first job of a row warms up."""
 
     num_processes = 1
     batches_per_job = ROUND
@@ -89,17 +90,17 @@ class LocalRunner:
 
 
 def seed_of(seed: int, item: Example) -> int:
-    """The seed to decode an example with; it does not depend on the rest of its batch."""
+    """Seed to decode an example with; it does not depend on the other examples of its batch."""
     text = f"{seed}\0{item.task}\0{item.prompt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 class ProcessPoolRunner:
-    """Several processes, each with one thread and its own copy of the models.
+    """Answers with several processes, each with one thread and its own copy of the models.
 
-    sources: a folder or hub id of each model, None for the bundled one; load_options: what else
-    load() is given. Small models only: much of a batch's time is Python's, which threads do not
-    share.
+    sources: folder or hub id of each model, None for the bundled one. load_options: other arguments
+    of load().
+    For small models only: much of a batch's time is Python's, which threads do not share.
     """
 
     batches_per_job = ROUND
@@ -114,7 +115,7 @@ class ProcessPoolRunner:
         self._sources, self._load_options = dict(sources), dict(load_options)
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """Every job as it is done."""
+        """Every job with its tally, as it is done."""
         others = set(active_children())
         with ProcessPoolExecutor(
             self.num_processes, get_context("spawn"), _begin, (self._sources, self._load_options)
@@ -134,7 +135,7 @@ class ProcessPoolRunner:
 
 
 _runner_of_process: list[LocalRunner] = []
-"""The runner of this process of the pool."""
+"""The runner of this process, if it is one of a pool."""
 
 
 def _begin(sources: Mapping[str, str | None], load_options: Mapping[str, Any]) -> None:
@@ -162,7 +163,7 @@ MANY_ANSWERS = 1000
 
 
 class ModelSet:
-    """Models by name. sources: a folder or hub id of each, None for the bundled one."""
+    """Models by name. sources: folder or hub id of each, None for the bundled one."""
 
     def __init__(
         self,
@@ -187,8 +188,10 @@ class ModelSet:
         return {name: model.folder for name, model in self.models.items() if model.folder}
 
     def runner(self, num_answers: int, batch_size: int, num_processes: int | None = None) -> Runner:
-        """The fastest runner. num_processes: None means one per core where that pays off, else 1.
+        """The fastest runner.
 
+        num_answers: answers that it is to make.
+        num_processes: None means one per core if that pays off, else 1.
         Sets the number of threads of this process. Raises ArgumentError.
         """
         if num_processes is not None:
@@ -208,9 +211,9 @@ class UnfinishedError(SetBlockDecodingError):
 
 
 class SharedRunner:
-    """This process runs every n-th job and reads the others from their journals.
+    """Runs every n-th job in this process and reads the others from their processes' journals.
 
-    Jobs are of one batch, whatever the number of processes, so another number can go on.
+    A job has one batch, whatever the number of processes, so another number of them can resume.
     """
 
     batches_per_job = 1
@@ -246,6 +249,9 @@ def journal_of(
     out: Path,
     rank: int,
 ) -> Journal:
-    """The journal of an evaluation that writes `out`; its name covers all that scores depend on."""
+    """Journal of an evaluation that writes `out`; its name covers all that scores depend on.
+
+    rank: of this process.
+    """
     work = repr((sorted(configs.items()), sample, Fingerprint.of(model.model)))
     return Journal.of(out, work, rank)

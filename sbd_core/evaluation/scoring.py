@@ -19,8 +19,8 @@ Z_95 = 1.959964
 class Sample:
     """The held-out examples to score, and how many are decoded together.
 
-    limit: distinct examples a task. data_seed: of their generators; the same seed, the same
-    examples. What is drawn while decoding comes from the config's seed and the example.
+    limit: distinct examples per task.
+    data_seed: of the tasks' generators; decoding is seeded by its config and the example instead.
     """
 
     tasks: tuple[str, ...] = tuple(TASKS)
@@ -46,20 +46,20 @@ class Sample:
 
 
 def rounded(figures: Any, digits: int) -> dict[str, Any]:
-    """The fields of a dataclass as plain data, its floats rounded."""
+    """The fields of a dataclass as plain data, its floats rounded to `digits` decimals."""
     pairs = asdict(figures).items()
     return {name: round(v, digits) if isinstance(v, float) else v for name, v in pairs}
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One task, or another set of examples, under one config.
+    """Score of one task, or of another set of examples, under one config.
 
-    accuracy and its 95 % Wilson interval are shares;
-    tokens_per_forward is the NFE speed-up, all tokens over all forwards, prefills included;
-    tokens_per_second is of engine time, all tokens over all seconds;
-    accuracy_unseen is of the num_unseen examples told in words and names that training never
-    draws, accuracy_seen of the others, either None where there are none.
+    accuracy, accuracy_low, accuracy_high: share of right answers and its 95 % Wilson interval.
+    tokens_per_forward: NFE speed-up, all tokens over all forward passes, prefills included.
+    tokens_per_second: all tokens over all seconds of engine time.
+    num_unseen: examples in words and names that training never draws.
+    accuracy_seen, accuracy_unseen: of the other examples and of these; None without any.
     """
 
     task: str
@@ -126,7 +126,7 @@ def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[CheckedAn
 
 
 def tally(answers: Sequence[CheckedAnswer]) -> Tally:
-    """Add the answers up."""
+    """Add up the counts of answers."""
     return Tally(
         num_examples=len(answers),
         num_right=sum(answer.is_right for answer in answers),
@@ -139,7 +139,7 @@ def tally(answers: Sequence[CheckedAnswer]) -> Tally:
 
 
 def score(name: str, tally: Tally) -> Score:
-    """Accuracy and speed of a tally of at least one example, under a name."""
+    """Score a tally of at least one example. name: task of the score."""
     low, high = wilson_interval(tally.num_right, tally.num_examples)
     return Score(
         task=name,
@@ -164,7 +164,7 @@ def _ratio(num_right: int, num_all: int) -> float | None:
 
 
 def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
-    """95 % interval of a share (Wilson 1927)."""
+    """95 % interval of the share num_right / num_all (Wilson 1927)."""
     share, z2 = num_right / num_all, Z_95**2
     middle = (share + z2 / (2 * num_all)) / (1 + z2 / num_all)
     spread = Z_95 * math.sqrt(share * (1 - share) / num_all + z2 / (4 * num_all**2))
@@ -173,7 +173,7 @@ def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
 
 
 def summary(scores: Sequence[Score]) -> dict[str, float]:
-    """Means over tasks."""
+    """Mean accuracy, tokens per forward pass and tokens per second over tasks."""
     return {
         "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
         "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
@@ -182,7 +182,7 @@ def summary(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
-    """Every row with its mean over tasks and each task, as plain data."""
+    """Each row as plain data: its mean over tasks, and its score on each task."""
     return {
         row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
         for row, scores in rows.items()

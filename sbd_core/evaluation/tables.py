@@ -1,8 +1,9 @@
 """The rows of each comparison: the paper's Table 1, a sweep of every solver, models side by side.
 
-Beside accuracy they hold the perplexity of the next-token head on held-out answers (Fig. 4) and the
-loss of the masked one. Handwritten prompts come from no generator: handwritten_prompts.json is a
-list of objects of three strings: family (a task), prompt, and case as the task's checker reads it.
+Besides accuracy there are the perplexity of the next-token head on held-out answers (Fig. 4) and
+the loss of the masked head. Handwritten prompts come from no generator: handwritten_prompts.json is
+a list of objects of three strings: family (a task), prompt, and case as the task's checker reads
+it.
 """
 
 import json
@@ -40,9 +41,10 @@ TEXTS_PER_FORWARD = 64
 
 
 def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[str, float]:
-    """exp of the mean cross-entropy of each suite's answer tokens, <eos> included, given prompts.
+    """Perplexity of each suite's answer tokens, <eos> included, given their prompts.
 
-    folder: a model folder, read in fp32. suites: none empty. Raises TrainingError.
+    folder: a model folder, read in fp32. suites: examples by name, none empty.
+    Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
     require_tokens(tokenizer, folder.name, needs_mask=False)
@@ -60,10 +62,10 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
 def masked_loss(
     folder: Path, suites: Mapping[str, Sequence[Example]], block_size: int, seed: int = 0
 ) -> dict[str, float]:
-    """Mean cross-entropy in nats of each suite's masked answer tokens, the MATP sum of Eq. 14.
+    """Mean cross-entropy in nats of each suite's masked answer tokens: the MATP term of Eq. 14.
 
-    Every text is masked once as Alg. 1 does (eta ~ U(0,1)), the same for every model with this
-    seed; blocks of block_size start at the answer. Raises TrainingError.
+    Every text is masked once as in Alg. 1 (eta ~ U(0, 1)), alike for every model with this seed;
+    blocks of block_size start at the answer. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
     require_tokens(tokenizer, folder.name, needs_mask=True)
@@ -90,7 +92,7 @@ def _loss_sums(
     items: Sequence[Example],
     sequence_of: Callable[[Pair], TrainingSequence],
 ) -> Tensor:
-    """The sums of Loss over all items."""
+    """Loss.sums over all items, (4,) in float64. sequence_of: makes a sequence of token ids."""
     module, total = LossModule(model).eval(), torch.zeros(4, dtype=torch.float64)
     for start in range(0, len(items), TEXTS_PER_FORWARD):
         part = items[start : start + TEXTS_PER_FORWARD]
@@ -110,7 +112,7 @@ TABLE = {
     "verify": ("verify", EntropyBound()),
 }
 COMPARED = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
-"""Rows by which models are compared."""
+"""Rows of TABLE by which models are compared."""
 
 
 BASELINE_ROW = "NTP-trained, NTP"
@@ -125,7 +127,7 @@ def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """NTP, verify, and one config per point of the sweep; the rest is taken from `base`."""
+    """Configs by row: NTP, verify and one per point of the sweep; all else as in `base`."""
     return {
         "NTP": replace(base, strategy="ntp"),
         "verify": replace(base, strategy="verify"),
@@ -137,9 +139,9 @@ def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
-    """(name of the curve, its setting, the solver) for every point of the sweep.
+    """Name, setting and solver of every point of the sweep.
 
-    A rule without settings is one point.
+    A rule without settings has one point.
     """
     for name, rule in SOLVERS.items():
         settings = fields(rule)
@@ -165,8 +167,11 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperTable:
-    """See paper_table(). perplexity: of the next-token head by task (paper Fig. 4), for each model
-    that is a folder. notes: what was left out, a line each.
+    """Result of paper_table().
+
+    perplexity: of the next-token head by task (Fig. 4), for each model that is a folder.
+    handwritten, answers: score of each row on the handwritten prompts, and its answers to them.
+    notes: one line for each thing that was left out.
     """
 
     evaluation: Evaluation
@@ -197,9 +202,12 @@ class PaperTable:
 def paper_table(
     models: ModelSet, config: DecodeConfig, sample: Sample, num_processes: int | None = None
 ) -> PaperTable:
-    """NTP, SBD at several gammas and verify; with a model called BASELINE, its NTP as a row.
+    """Evaluate NTP, SBD at several gammas and verify, the rows of TABLE.
 
-    config: all else of how the rows decode. Raises ArgumentError.
+    models: MODEL, and perhaps BASELINE, whose NTP is then a row.
+    config: everything that TABLE does not set.
+    num_processes: see ModelSet.runner().
+    Raises ArgumentError.
     """
     configs = table_configs(config)
     rows = {row: (MODEL, one) for row, one in configs.items()}
@@ -244,7 +252,7 @@ def paper_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """See compare(). models: recipe, masked loss, digest of the weights and rows, by name."""
+    """Result of compare(). models: recipe, masked loss, digest of the weights and rows, by name."""
 
     evaluation: Evaluation
     models: Mapping[str, Mapping[str, Any]]
@@ -270,9 +278,11 @@ def compare(
     num_processes: int | None = None,
     **load_options: Any,
 ) -> Comparison:
-    """The recipe, the loss on masked answers and rows of the table for each model folder.
+    """Compare model folders: recipe, loss on masked answers and the rows COMPARED of each.
 
-    config: all else of how the rows decode. load_options: as of load(). Raises ArgumentError.
+    config: everything that TABLE does not set.
+    num_processes: see ModelSet.runner(). load_options: arguments of load().
+    Raises ArgumentError.
     """
     for folder in folders:
         if not folder.is_dir():
@@ -292,7 +302,7 @@ def compare(
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
-    """The shortest ends of the paths that tell them apart."""
+    """Shortest ends of the paths that tell them apart. Raises ArgumentError."""
     paths = [folder.resolve().parts for folder in folders]
     for parts in range(1, max(map(len, paths)) + 1):
         names = ["/".join(path[-parts:]) for path in paths]

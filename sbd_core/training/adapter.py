@@ -2,8 +2,8 @@
 
 It is a mode of the loop in train.py. A batch is block states: texts, where blocks stand in them,
 and which of their positions are masked, as decoding may meet them. The base reads the clean texts
-once without gradient; all blocks of a text then read its keys and values, through linear layers
-that add the adapter's part.
+once without gradient; all blocks of a text then attend to its keys and values, through linear
+layers that add the adapter's part.
 """
 
 import json
@@ -59,18 +59,20 @@ STATE_FILE = "state.pt"
 NUM_MEASURED = 96
 """Held-out texts that a measurement reads."""
 LEAD_SIZE = 16
-"""Masks of a block whose guesses are counted from the left."""
+"""Size of the wholly masked blocks that a measurement reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterRecipe:
     """Recipe of a block adapter. Raises ArgumentError naming the field, the rule, the value.
 
-    num_texts, rows_per_text: of a step; small steps learn more by the minute than large ones.
-    block_sizes: one is drawn for each step. whole_ratio: of blocks that are masked throughout.
-    weight_of_first, decay: see GatedBase.loss. average_decay: of the running average of the
-    values, which is what ships. sampler_width: 0 leaves the sampler head out. cooldown_ratio: of a
-    start's minutes, in whose course the learning rate falls to zero at their end.
+    sampler_width: width of the sampler head; 0 leaves it out.
+    cooldown_ratio: share of a start's minutes, at their end, in which the learning rate falls to 0.
+    num_texts, rows_per_text: per step; small steps learn more per minute than large ones.
+    block_sizes: sizes of which each step draws one.
+    whole_ratio: share of the blocks that are masked throughout.
+    weight_of_first, decay: see GatedBase.loss().
+    average_decay: of the running average of the values, which is what ships.
     """
 
     rank: int = 32
@@ -100,7 +102,7 @@ class AdapterRecipe:
             require_number(name, getattr(self, name), 0, 1)
 
     def rate(self, step: int, share: float) -> float:
-        """The learning rate of a step, when `share` of this start's minutes is over."""
+        """Learning rate of a step. share: the part of this start's minutes that is over."""
         warm = min(1.0, (step + 1) / max(1, self.warmup_steps))
         left = 1.0 if not self.cooldown_ratio else min(1.0, (1 - share) / self.cooldown_ratio)
         return self.learning_rate * warm * max(0.0, left)
@@ -127,11 +129,13 @@ def read_texts(
     max_tokens: int,
     limits: ModelLimits = NO_LIMITS,
 ) -> tuple[list[Text], list[Text], list[str]]:
-    """The answers in files: those to train on, those held out, and lines on what is left out.
+    """Read the answers in files: those to train on, those held out, and lines on what is left out.
 
-    Of few examples, none of which is held out by its words, the first is. An answer that came to
-    its end ends with the end token. Longer texts than max_tokens are cut at their end. Raises
-    ArgumentError.
+    name: of the base, for messages.
+    max_tokens: length at which prompt and answer are cut.
+    limits: of the base.
+    If no example is held out by its words, the first is. A finished answer keeps its end token.
+    Raises ArgumentError.
     """
     training: list[Text] = []
     held_out: list[Text] = []
@@ -165,10 +169,11 @@ def read_texts(
 class BlockStates:
     """Blocks of one size over a batch of texts.
 
-    texts (texts, n): token ids of each, any behind its end. start (texts, blocks): position of
-    each block's first token. token_ids, targets (texts, blocks, size): what stands in the block
-    (mask_id where masked), and the token wanted at a masked position, NO_TARGET elsewhere.
-    before: the token before each position in the text.
+    texts (texts, n): token ids of each, any behind its end.
+    start (texts, blocks): position of each block's first token.
+    token_ids (texts, blocks, size): the block's tokens, mask_id where masked.
+    targets (texts, blocks, size): the token wanted at a masked position, NO_TARGET elsewhere.
+    before (texts, blocks, size): the text's token before each position.
     """
 
     texts: Tensor
@@ -187,11 +192,12 @@ def make_states(
     generator: torch.Generator,
     num_columns: int = 0,
 ) -> BlockStates:
-    """num_blocks blocks a text at random places of its answer; whole_ratio of them all masked.
+    """Place num_blocks blocks at random in the answer of each text, and mask some of their tokens.
 
-    Of the others each position is masked with a probability drawn from U(0, 1) for the block, and
-    at least one is. What stands behind the end of a text is masked and has no target. num_columns:
-    of BlockStates.texts at least, so that its shape may always be one.
+    whole_ratio: share of the blocks that are masked throughout. In any other, each position is
+    masked with a probability drawn from U(0, 1) for the block, and at least one is.
+    num_columns: least number of columns of BlockStates.texts, to keep its shape.
+    Positions behind the end of a text are masked and have no target.
     """
     shape = (len(texts), num_blocks)
     ids = pad_sequence([torch.tensor(text.token_ids) for text in texts], batch_first=True)
@@ -209,7 +215,7 @@ def make_states(
     is_whole = torch.rand((*shape, 1), generator=generator) < whole_ratio
     chance = torch.rand(clean.shape, generator=generator)
     is_masked = is_whole | (chance < rate)
-    # The least chance of the block is masked whatever the rate.
+    # The position with the least chance in its block is masked whatever the rate.
     least = chance.masked_fill(~is_inside, 2.0).argmin(-1, keepdim=True)
     is_masked = is_masked.scatter(-1, least, value=True)
     is_masked |= ~is_inside
@@ -224,7 +230,10 @@ def make_states(
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base as training reads it; info: what an adapter of it says of itself, yet untrained."""
+    """A base model as training reads it.
+
+    name: for messages. info: description of an adapter of it that is yet to be trained.
+    """
 
     model: Any
     tokenizer: Any
@@ -237,8 +246,9 @@ def read_base(
 ) -> Base:
     """Read a folder, hub id or known base, and give it a mask token.
 
-    In bf16 where the device multiplies it. name: what the adapter is to call its base, the source
-    itself if None. Raises ModelError, and ArgumentError for a family that the adapter is not for.
+    rank, block_range: of the adapter. name: the base's name in the adapter; None: the source.
+    device: where the base goes, in bf16 if that has it, else in fp32.
+    Raises ModelError, and ArgumentError for a family without block adapters.
     """
     place = chosen_device(device)
     dtype = torch.bfloat16 if has_bf16(place) else torch.float32
@@ -270,7 +280,7 @@ def read_base(
 class StepLoss:
     """Loss of a step. total: to be minimised.
 
-    plain, with_before: nats a masked token, the second by the sampler head, which knows the token
+    plain, with_before: nats per masked token; the second by the sampler head, which knows the token
     before. num_masked: tokens they are means of.
     """
 
@@ -338,11 +348,11 @@ class GatedBase:
             tensor.copy_(values[name])
 
     def hidden(self, states: BlockStates) -> Tensor:
-        """(texts, blocks, size, hidden) after the last norm, in the base's dtype."""
+        """Hidden states after the last norm, (texts, blocks, size, hidden), in the base's dtype."""
         device = self._embedding.device
         texts = states.texts.to(device, non_blocking=True)
         run = self._run_compiled if torch.is_grad_enabled() else self._run
-        # Keys and values of clean texts: what lies behind a shorter one's end is no block's to see.
+        # Keys and values of the clean texts. No block attends to padding behind a shorter one.
         cache = DynamicCache()
         with torch.no_grad():
             run(input_ids=texts, past_key_values=cache, use_cache=True)
@@ -352,8 +362,8 @@ class GatedBase:
         ids = states.token_ids.to(device, non_blocking=True).flatten(1)
         known = self._embedding[ids.clamp(max=self._embedding.shape[0] - 1)].float()
         is_mask = (ids == self._mask_id)[..., None]
-        # (texts, 1, rows, clean keys and the rows' own): a row sees what lies before its block, and
-        # the block.
+        # Mask (texts, 1, rows, clean keys and the rows' own): a row attends to the text before its
+        # block, and to the block.
         is_before = torch.arange(texts.shape[1], device=device) < start[..., None]
         is_own = (own // size == (own // size)[:, None]).expand(num_texts, -1, -1)
         is_low = self._embedding.dtype != torch.float32
@@ -371,21 +381,21 @@ class GatedBase:
         return hidden.to(self._embedding.dtype).view(num_texts, num_blocks, size, -1)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """fp32 (rows, vocab) of rows (rows, hidden)."""
+        """Logits in fp32, (rows, vocab), of hidden states (rows, hidden)."""
         return linear(hidden, self._head).float()
 
     def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
-        """Rows (rows, hidden) as the sampler head moves them; before: tokens (rows,)."""
+        """Hidden states (rows, hidden) after the sampler head. before: (rows,) token ids."""
         assert self.adapter.sampler is not None
         into, out = (part.to(hidden.dtype) for part in self.adapter.sampler)
         known = self._embedding[before].to(hidden.dtype)
         return hidden + sampler_change(hidden, known, into, out)
 
     def loss(self, states: BlockStates, weight_of_first: float, decay: float) -> StepLoss:
-        """Cross-entropy at masked positions, aligned: the row of a position predicts it.
+        """Cross-entropy at masked positions, where a position's row predicts its own token.
 
-        A position counts decay ** (masked positions before it in its block); the first of all,
-        which the causal head knows anyway, weight_of_first.
+        A position's weight is decay ** (masked positions before it in its block), times
+        weight_of_first for a block's first position, which the causal head predicts anyway.
         """
         is_target = states.targets != NO_TARGET
         rank = (is_target.cumsum(-1) - 1).clamp(min=0)
@@ -408,18 +418,18 @@ class GatedBase:
 
 
 def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy (rows,) in fp32 of rows (rows, hidden)."""
+    """Cross-entropy (rows,) in fp32 of hidden states (rows, hidden). head: (vocab, hidden)."""
     return functional.cross_entropy(linear(hidden, head).float(), targets, reduction="none")
 
 
 @torch.no_grad()
 def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
-    """Figures of held-out texts, of those as long as a measured block if there are any.
+    """Measure an adapter on wholly masked blocks of held-out texts, of long ones if there are any.
 
-    nats, nats_with_before: per masked token of whole blocks, without the sampler head and with it.
-    lead: exact guesses from the left of a wholly masked block, first position included. drafted:
-    those behind the first, which the causal head knows, each by the token before it;
-    drafted_plain: without the sampler head.
+    nats, nats_with_before: mean per masked token, without and with the sampler head.
+    lead: mean number of right guesses from the left of a block, without the sampler head.
+    drafted: the same from the second position on (the causal head knows the first), with the
+    sampler head, which is given the true token before; drafted_plain: without it.
     """
     generator = torch.Generator().manual_seed(1)
     nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
@@ -430,7 +440,7 @@ def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
         states = make_states(texts[first : first + 4], LEAD_SIZE, 8, mask_id, 1.0, generator)
         hidden = base.hidden(states)
         is_target = states.targets != NO_TARGET
-        # Behind the end of a text nothing is wanted and any guess is wrong.
+        # Behind the end of a text there is no target, and any guess counts as wrong.
         rows = is_target.flatten().nonzero()[:, 0]
         wanted = states.targets.flatten()[rows]
         before = states.before.flatten()[rows].to(hidden.device)
@@ -446,7 +456,7 @@ def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
         plain, by_before = is_right
         num_masked += len(rows)
         num_blocks += plain.shape[0] * plain.shape[1]
-        # By the true token before: right as long as all guesses before it are right.
+        # The true token before is what decoding has, as long as all earlier guesses are right.
         for place, run in enumerate((plain, by_before[..., 1:], plain[..., 1:])):
             guesses[place] += int(run.cumprod(-1).sum())
     names = ("nats", "nats_with_before", "lead", "drafted", "drafted_plain")
@@ -455,7 +465,10 @@ def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
 
 
 class AdapterRun(Loop):
-    """Training from `out`'s state, from `init` or from nothing. masked_tokens: seen so far."""
+    """Training of an adapter: it resumes `out`'s state, or begins from the adapter `init` or anew.
+
+    masked_tokens: number seen so far.
+    """
 
     title, unit = "train-adapter", "s"
 
@@ -531,7 +544,7 @@ class AdapterRun(Loop):
         return round(self.seconds - self._first), 0 if math.isinf(total) else round(total)
 
     def backward(self, tell: TellParts) -> tuple[StepLoss, int]:
-        """The loss of the step's states, whose gradients are then there, and their block size."""
+        """See Loop. Returns the loss and the block size."""
         recipe = self._recipe
         generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)
         drawn = torch.randint(len(recipe.block_sizes), (), generator=generator)
@@ -556,7 +569,7 @@ class AdapterRun(Loop):
     def update(
         self, made: tuple[StepLoss, int], began: float, wish: StopWish
     ) -> tuple[dict[str, Any], bool]:
-        """See Loop; the average follows, and is measured where that is due."""
+        """See Loop. The running average is updated too, and measured when that is due."""
         loss, size = made
         rate = self._recipe.rate(self.step, self._share)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self._recipe.max_gradient_norm)
@@ -589,7 +602,7 @@ class AdapterRun(Loop):
         return f"step {self.step} nats {line['nats']:.2f} {speed}"
 
     def _next_texts(self) -> list[Text]:
-        """The texts of this step: each once before any comes again."""
+        """Texts of this step, in random order: each comes once before any comes again."""
         count, size = self._recipe.num_texts, len(self._texts)
         texts = []
         for place in range(self.step * count, (self.step + 1) * count):
@@ -606,7 +619,7 @@ class AdapterRun(Loop):
     def _follow(self) -> None:
         decay = self._recipe.average_decay
         if not self._before:
-            # Follows faster while there is little to average over; an adapter to begin from is one.
+            # Faster while there is little to average; an adapter to begin from is an average.
             decay = min(decay, (1 + self.step) / (10 + self.step))
         torch._foreach_lerp_(list(self._average.values()), list(self._values.values()), 1 - decay)
 
@@ -660,7 +673,7 @@ class AdapterRun(Loop):
             write_block_adapter(replace(self.base.adapter, info=info), folder)
 
     def _totals(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Totals of this training up to a line of its metrics, and of the one it began from."""
+        """Steps, masked tokens and minutes up to a line of the metrics, with those of `init`."""
         own = {"steps": line["step"], "masked_tokens": line["masked_tokens"]}
         own["minutes"] = line["seconds"] / 60
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}

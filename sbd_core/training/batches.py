@@ -1,9 +1,9 @@
 """Batches of a training step: sequences, their masked copies, and how they share rows.
 
 A sequence is a prompt and an answer. Stage sbd adds x_hat, a copy of the answer in which tokens
-are masked (Alg. 1); blocks start at the answer, as they do at decode time. Everything random of a
-step is drawn from (recipe seed, step), and of a sequence from its number in the step, so neither
-resuming nor the number of processes changes it. Knows no model.
+are masked (Alg. 1); blocks start at the answer, as they do at decode time. Randomness is seeded by
+(recipe seed, step), and for a sequence by its number in the step, so neither resuming nor the
+number of processes changes it. Knows no model.
 """
 
 import os
@@ -34,8 +34,8 @@ Booleans = npt.NDArray[np.bool_]
 class TrainingSequence:
     """One prompt with its answer as a forward pass reads it; every field is (num_tokens,).
 
-    targets: the token to predict at each index, NO_TARGET for none. weights: what that
-    prediction counts, float32. The other fields are those of TrainingLayout.
+    targets: the token to predict at each index, NO_TARGET for none.
+    weights: of that prediction in the loss, float32. The other fields are those of TrainingLayout.
     """
 
     token_ids: Integers
@@ -69,12 +69,12 @@ class PackedBatch:
     weights: Tensor
 
     def parts(self, count: int) -> list["PackedBatch"]:
-        """The rows in `count` parts that differ by one row at most; count: at most all rows."""
+        """Split the rows into `count` parts, whose sizes differ by one row at most."""
         split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
         return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
 
     def beginning(self, num_tokens: int) -> "PackedBatch":
-        """The first row, up to so many tokens."""
+        """The first row, cut to `num_tokens`."""
         return _of_tensors([tensor[:1, :num_tokens] for tensor in self._tensors()])
 
     def _tensors(self) -> list[Tensor]:
@@ -90,7 +90,10 @@ def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
 def clean_sequence(
     prompt: Sequence[int], answer: Sequence[int], prompt_weight: float
 ) -> TrainingSequence:
-    """x alone: every token predicts the next, those of the prompt count `prompt_weight`."""
+    """The sequence without a masked copy (x of Alg. 1): every token predicts the next.
+
+    prompt_weight: weight in the loss of a prompt token's prediction; an answer's token has 1.
+    """
     token_ids = np.array([*prompt, *answer])
     weights = np.ones(len(token_ids), np.float32)
     weights[: len(prompt) - 1] = prompt_weight
@@ -109,10 +112,11 @@ def noisy_sequence(
     phase: int,
     mask_id: int,
 ) -> TrainingSequence:
-    """[x ; x_hat]: x_hat is the answer with <m> where is_masked, (num_answer,) bool, says so.
+    """The sequence [x ; x_hat] (Alg. 1): x_hat is the answer in blocks, with some tokens masked.
 
-    The first block is `phase` positions shorter. The last block is whole: after the answer's
-    end it holds <m> without a target, for that is what decoding meets there.
+    num_prompt: number of prompt tokens in `clean`. is_masked: (num_answer,) bool.
+    block_size, phase: see blocks_of(). mask_id: token id of <m>.
+    The last block is whole: behind the answer it holds <m> without a target, as in decoding.
     """
     answer = clean.token_ids[num_prompt:]
     block = blocks_of(len(answer), block_size, phase)
@@ -132,15 +136,15 @@ def noisy_sequence(
 
 
 def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
-    """The block of every position of x_hat, up to the end of the last block."""
+    """Block number of each position of x_hat. phase: positions that the first block lacks."""
     num_copied = -(-(num_answer + phase) // block_size) * block_size - phase
     return (np.arange(num_copied) + phase) // block_size
 
 
 def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0) -> Tensor:
-    """(num_answer,) bool: each masked with probability eta ~ U(0,1), one eta for all (Alg. 1).
+    """Draw a mask, (num_answer,) bool; one eta ~ U(0, 1) is the chance of each token (Alg. 1).
 
-    A text out of `full_ratio` is masked whole instead: what the first forward of a block meets.
+    full_ratio: probability that all are masked instead, as before a block's first forward pass.
     """
     eta = torch.rand((), generator=draws)
     if full_ratio and torch.rand((), generator=draws) < full_ratio:
@@ -154,9 +158,9 @@ def pack(
     pad_id: int,
     num_rows: int = 0,
 ) -> PackedBatch:
-    """Sequences into as few rows as first-fit decreasing finds; each at most row_tokens long.
+    """Pack sequences, none longer than row_tokens, into rows by first-fit decreasing.
 
-    num_rows: at least so many rows, the last ones of padding alone.
+    pad_id: token id of padding. num_rows: least number of rows; the last may be padding alone.
     """
     members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
     shape = (max(len(members), num_rows), row_tokens)
@@ -198,10 +202,7 @@ def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The batch of one step, or one process's share of it.
-
-    ntp_weight: what to divide the sums of its loss by.
-    """
+    """The batch of one step, or one process's share of it. ntp_weight: divisor of its loss sums."""
 
     packed: PackedBatch
     ntp_weight: float
@@ -230,8 +231,8 @@ class BatchBuilder:
     def batch(self, step: int) -> Batch:
         """The batch of a step.
 
-        Of several processes each takes its share of the examples; gradients are averaged over
-        processes, so each divides by the mean weight of a share.
+        Each process takes its share of the examples. As gradients are averaged over processes, each
+        divides its loss by the mean weight of a share.
         """
         recipe = self._recipe
         pairs = self.stream.draw(step)
@@ -249,13 +250,13 @@ class BatchBuilder:
     def _masked(
         self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int
     ) -> list[TrainingSequence]:
-        """The sequences number `own` with their masked copies, all in blocks of one size."""
+        """Add masked copies to the sequences number `own` of the step, in blocks of one size."""
         recipe = self._recipe.at(step)
         draw = random.Random(recipe.seed * 1_000_003 + step)
         block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
         # Half the steps start blocks at the answer, as decoding does; the others anywhere.
         phase = draw.choice((0, draw.randrange(block_size)))
-        # Numbers of its own for every sequence, however the sequences are shared out.
+        # Each sequence has its own seed, whichever process it goes to.
         seed = draw.getrandbits(62)
         generator = torch.Generator()
         masked = []
@@ -276,7 +277,7 @@ AHEAD = 2
 
 
 def chosen_workers(device: torch.device) -> int:
-    """Workers that keep a device busy: on a CPU none, which would take the cores it computes on."""
+    """Number of workers that keep a device busy: 0 on a CPU, whose cores they would take."""
     return min(MOST_WORKERS, max(1, (os.cpu_count() or 1) - 1)) if device.type == "cuda" else 0
 
 
@@ -288,14 +289,15 @@ class _Steps(Dataset[Batch | SetBlockDecodingError]):
         try:
             return self._builder.batch(step)
         except SetBlockDecodingError as error:
-            # Raised here it would reach the run as the text of a traceback.
+            # If raised here, it would reach the run as the text of a traceback.
             return error
 
 
 def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Batch]:
-    """The batches of step `first` and all after it, without end.
+    """Batches of step `first` and all later steps, endlessly.
 
-    Raises TrainingError, also for what a worker raised or for one that was killed.
+    num_workers: processes that build them ahead; 0: this one, when asked.
+    Raises TrainingError if a worker was killed, and any error of ours that one raised.
     """
     if num_workers == 0:
         return map(builder.batch, count(first))
@@ -325,9 +327,10 @@ def _checked(loader: "DataLoader[Batch | SetBlockDecodingError]") -> Iterator[Ba
 
 
 def _prepare_worker(worker: int) -> None:
-    """Leave signals to the run, and the other cores to the other workers.
+    """Ignore stop signals, and tokenize in one thread.
 
-    A wish to stop goes to every process of a terminal; the step under way needs its batch.
+    Ctrl-C reaches every process of a terminal, but the step under way needs its batch; the other
+    cores are for the other workers.
     """
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,4 +1,4 @@
-"""Folders of a run: the model or adapter that ships, and the state that a run goes on from."""
+"""Folders of a run: the model or adapter that ships, and the state that a run resumes from."""
 
 import copy
 import json
@@ -27,13 +27,13 @@ from sbd_core.models.model_config import BlockSettings, add_end_token, block_con
 from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
-"""File that tells a model folder that training wrote from any other folder."""
+"""File by which a model folder that training wrote is recognised."""
 
 
 def load_model(
     folder: Path, dtype: torch.dtype = torch.float32
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A model folder, in fp32 for training. Raises TrainingError."""
+    """Load model and tokenizer of a folder for training. Raises TrainingError."""
     if not folder.is_dir():
         raise TrainingError(f"init: must be a model folder; got {folder}")
     try:
@@ -48,9 +48,9 @@ def export(
     recipe: Recipe,
     folder: Path,
 ) -> None:
-    """Write what ships, all of it or nothing: a transformers folder in bf16, or an adapter's.
+    """Write the folder that ships, completely or not at all: a model in bf16, or an adapter.
 
-    What else lies in `folder`, a model card say, stays in it.
+    Other files in `folder`, such as a model card, stay.
     """
     is_adapter = isinstance(model, TrainedAdapter)
     shipped: Any = model if is_adapter else _shipped(model, tokenizer, recipe)
@@ -88,7 +88,7 @@ def _shipped(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> 
 
 
 def keep_others(folder: Path, target: Path) -> None:
-    """Copy the files of `folder` that `target` has none of, weights apart."""
+    """Copy the files of `folder` that `target` lacks, except weights."""
     for item in folder.iterdir() if folder.is_dir() else ():
         is_weights = ".safetensors" in item.name
         if item.is_file() and not is_weights and not (target / item.name).exists():
@@ -97,10 +97,10 @@ def keep_others(folder: Path, target: Path) -> None:
 
 @contextmanager
 def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
-    """Hold `folder` for one run, which may replace what training wrote and nothing else.
+    """Lock `folder` for one run, which may replace only a folder that training wrote.
 
-    mark: the file that tells such a folder. Raises ArgumentError for a folder of something else,
-    TrainingError where nothing can be written or while another process holds it.
+    mark: the file by which such a folder is recognised. Raises ArgumentError for any other folder,
+    TrainingError if it cannot be written or another process holds it.
     """
     is_named = folder.name not in ("", "..")
     is_ours = not folder.exists() or (
@@ -126,10 +126,10 @@ def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
 def add_adapter(
     model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base: Path
 ) -> Fingerprint:
-    """Put a new adapter beside every linear layer, the only weights that are then trained.
+    """Add a LoRA adapter to every linear layer, and train its weights alone.
 
-    The mask's embedding is one of them where the stage has masks. base: the folder of the model.
-    Gives what the model's own weights are recognised by. Raises MissingExtraError.
+    In stage sbd the mask's embedding is among them. base: folder of the model.
+    Returns the fingerprint of the model's own weights. Raises MissingExtraError.
     """
     own = Fingerprint.of(model)
     config = lora_config(recipe, mask_token_id)
@@ -141,7 +141,7 @@ def add_adapter(
 
 
 def widen_trained(model: PreTrainedModel) -> None:
-    """Have what is trained in fp32, whatever the base beside it is stored in."""
+    """Convert trained weights to fp32, whatever the dtype of the frozen ones."""
     for weight in model.parameters():
         if weight.requires_grad:
             weight.data = weight.data.float()
@@ -163,7 +163,7 @@ def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TrainedAdapter:
-    """A model's adapter as it is now. weights: the state dict of the whole model, on the CPU."""
+    """A model's adapter as it is now. weights: state dict of the whole model, on the CPU."""
 
     model: Any
     weights: Mapping[str, Tensor]
@@ -206,7 +206,7 @@ def _digest(file: Path) -> str | None:
         return None
 
 
-# What a state folder that something else wrote over can raise when read.
+# Errors that reading a damaged state folder can raise.
 STATE_ERRORS = (
     OSError,
     ValueError,
@@ -226,7 +226,7 @@ Metrics = list[dict[str, Any]]
 class State:
     """Everything but the weights that a run needs to resume.
 
-    seconds: how long the run has taken, of every start. precision: what the steps computed in.
+    seconds: time of the run, over all starts. precision: in which the steps computed.
     optimizers: their full state dict, on the CPU.
     """
 
@@ -249,7 +249,7 @@ def write_metrics(folder: Path, metrics: Metrics) -> None:
 
 
 def read_metrics(folder: Path) -> Metrics:
-    """The metrics in a state; STATE_ERRORS where they are damaged."""
+    """Read the metrics in a state. Raises one of STATE_ERRORS if they are damaged."""
     text = (folder / METRICS_FILE).read_text(encoding="utf-8")
     if text and not text.endswith("\n"):
         raise ValueError("a line is cut off")
@@ -264,7 +264,7 @@ def write_state(
     model: PreTrainedModel | TrainedAdapter,
     tokenizer: PreTrainedTokenizerBase,
 ) -> None:
-    """Replace a state folder; read_state reads it back."""
+    """Replace a state folder; read_state() reads it back. began_from: see provenance()."""
     with replaced_folder(folder) as target:
         model.save_pretrained(target / "model")
         tokenizer.save_pretrained(target / "model")
@@ -281,7 +281,7 @@ def write_state(
 
 
 def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
-    """The state in `folder`. Raises TrainingError for one of another run, or that is damaged."""
+    """Read the state in `folder`. Raises TrainingError if it is damaged or of another run."""
     try:
         progress = json_of((folder / "progress.json").read_text())
         step, seconds = progress["step"], float(progress["seconds"])
@@ -297,8 +297,8 @@ def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
     except STATE_ERRORS as error:
         raise unreadable(folder, error) from error
     try:
-        # What no step so far had a part in may differ: the fall of the rate, and with it the number
-        # of steps or minutes; the loss after the steps of the paper's.
+        # Settings that no step so far depended on may differ: when the rate falls, and so the
+        # number of steps or minutes; the loss after paper_loss_steps.
         is_same = Recipe(**saved).past(step, seconds) == recipe.past(step, seconds)
     except (TypeError, AttributeError, ArgumentError):
         is_same = False
@@ -317,7 +317,7 @@ def unreadable(folder: Path, error: Exception) -> TrainingError:
 
 
 def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
-    """Go on from the adapter in a state folder; see STATE_ERRORS for what it may raise."""
+    """Load the adapter in a state folder into the model. Raises one of STATE_ERRORS."""
     from peft import set_peft_model_state_dict
 
     saved = load_file(folder / WEIGHTS_FILE)

@@ -1,10 +1,10 @@
-"""estimate(): the memory that a run takes of each GPU, part by part.
+"""Estimate of the memory that a run takes on each GPU, part by part.
 
-A forward pass of tensors without data counts whatever autograd saves, layer by layer, so any
-architecture of transformers counts itself. Attention keeps what FlexAttention and flash kernels
-keep: queries, keys, values, its output and a number a query; no scores. The estimate is the sum at
-the worst moment: rows full of tokens, each with a target. PyTorch itself, CUDA and gaps between
-tensors come on top (MARGIN).
+A forward pass of tensors without data counts what autograd saves, so it works for any architecture
+of transformers. Attention is counted as FlexAttention and flash kernels keep it: queries, keys,
+values, output and one number per query; no scores. The estimate is the sum at the worst moment:
+rows full of tokens, each with a target. PyTorch itself, CUDA and gaps between tensors come on top
+(MARGIN).
 """
 
 from dataclasses import asdict, dataclass, fields, replace
@@ -27,11 +27,11 @@ ATTENTION = "sbd_dry_run"
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Counts of a model and bytes that one forward pass keeps for its backward pass.
+    """Numbers of weights, and bytes that one forward pass keeps for its backward pass.
 
-    num_weights, num_trained; num_of_layer, num_of_rest: weights of one layer, and of embeddings,
-    last norm and output layer. kept_by_layer, kept_by_rest: bytes; casts of weights to bf16 are
-    among them. layer_input: bytes of what a layer reads, all that checkpointing keeps of it.
+    num_of_layer, num_of_rest: weights of one layer, and of embeddings, last norm and output layer.
+    kept_by_layer, kept_by_rest: bytes, casts of weights to bf16 included.
+    layer_input: bytes of a layer's input, all that checkpointing keeps of it.
     vocabulary_size: rows of the output layer.
     """
 
@@ -49,10 +49,13 @@ class DryRun:
 def dry_run(
     config: Any, recipe: Recipe, num_rows: int, *, base_bytes: int, is_bf16: bool
 ) -> DryRun:
-    """Count for rows of recipe.row_tokens, every token of which has a target.
+    """Count weights and kept bytes by a forward pass without data, with a target at every token.
 
-    config: of a transformers decoder. base_bytes: of a weight beside an adapter, 2 or 4. is_bf16:
-    the precision of the step. Raises ArgumentError for a model that cannot be counted.
+    config: transformers config of a decoder.
+    num_rows: rows of recipe.row_tokens in the pass.
+    base_bytes: bytes per weight of the base, 2 or 4.
+    is_bf16: whether the step computes in bf16.
+    Raises ArgumentError for a model that cannot be counted.
     """
     try:
         with torch.device("meta"):
@@ -116,7 +119,7 @@ def _fake_weights(model: Any) -> None:
 
 
 def _kept(module: LossModule, num_rows: int, size: int, *, is_bf16: bool) -> int:
-    """Bytes that autograd keeps of one forward pass, weights apart, each storage once."""
+    """Bytes that autograd keeps of one forward pass, without weights; each storage counts once."""
     ids = torch.zeros((num_rows, size), dtype=torch.long)
     indices = torch.zeros(num_rows * size, dtype=torch.long)
     mask = torch.zeros((num_rows, 1, size, size), dtype=torch.bool)
@@ -129,7 +132,7 @@ def _kept(module: LossModule, num_rows: int, size: int, *, is_bf16: bool) -> int
         storage = tensor.untyped_storage()
         if storage._cdata not in own:
             sizes[storage._cdata] = storage.nbytes()
-            held.append(storage)  # or another might take its place, and its number
+            held.append(storage)  # so that no other storage reuses its address
         return tensor
 
     with (
@@ -167,7 +170,7 @@ KNOWN = Path(__file__).parent / "known"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """Settings of the run. num_parts: as --accumulate; is_bf16: the precision of a step."""
+    """Settings of the run. num_parts: as --accumulate; is_bf16: whether a step computes in bf16."""
 
     num_gpus: int = 1
     sharding: Sharding = "none"
@@ -190,7 +193,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryEstimate:
-    """Bytes of one GPU. See estimate() for the parts; num_rows: read in one forward pass."""
+    """Bytes of one GPU, by part (see estimate()). num_rows: rows of one forward pass."""
 
     num_weights: int
     num_trained: int
@@ -216,12 +219,16 @@ class MemoryEstimate:
 
 
 def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
-    """The memory of a run of `recipe` on a model of a transformers config.
+    """Estimate the memory of a run on each GPU. config: the model's, of transformers.
 
-    weights: in fp32, beside an adapter in bf16 where the step is. gradients and optimizer: fp32,
-    of what is trained. communication: DDP's buckets, or what FSDP gathers of other GPUs.
-    activations: what the layers keep for the backward pass. output_layer: logits, in both passes,
-    and the rest. update: what AdamW holds for a moment. Raises ArgumentError.
+    The parts, in bytes:
+    weights: fp32; those beside an adapter bf16 if the step is.
+    gradients, optimizer: fp32, of trained weights alone.
+    communication: DDP's buckets, or FSDP's weights gathered from other GPUs.
+    activations: what the layers keep for the backward pass.
+    output_layer: logits and their gradients, and all else that is kept outside the layers.
+    update: AdamW's temporary memory.
+    Raises ArgumentError.
     """
     num_rows = setup.rows_at_once(recipe)
     is_sharded = setup.sharding == "fsdp"
@@ -258,9 +265,9 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
 def smallest_that_fits(
     config: Any, recipe: Recipe, setup: Setup, gigabytes: float
 ) -> tuple[Setup, MemoryEstimate] | None:
-    """The quickest setup that fits: no checkpointing if possible, few parts; None if none fits.
+    """The fastest setup that fits into a GPU, and its estimate; None if none fits.
 
-    gigabytes: GiB of a GPU.
+    It has no checkpointing if possible, and few parts. setup: all else. gigabytes: GiB of the GPU.
     """
     require_number("gpu_memory", gigabytes, 0)
     for is_checkpointed in (False, True):
@@ -281,10 +288,10 @@ PARTS = [item.name for item in fields(MemoryEstimate) if item.name[:4] not in ("
 
 
 def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
-    """The transformers config of a folder, a config.json or a hub id, and what it is.
+    """The transformers config of `source`, and its name for the report.
 
-    source: None stands for the new model of the recipe. A hub id that cannot be reached may be of
-    a shape that is known here. Raises ArgumentError.
+    source: folder, config.json or hub id; None: the recipe's new model. A hub id that cannot be
+    reached may be of a shape in KNOWN. Raises ArgumentError.
     """
     from transformers import AutoConfig
 
@@ -306,7 +313,7 @@ def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
 
 
 def as_text(name: str, recipe: Recipe, setup: Setup, needed: MemoryEstimate) -> str:
-    """One line per part, in GiB."""
+    """The estimate as text, one line per part in GiB. name: from read_config()."""
     kind = f"an adapter of rank {recipe.lora_rank}" if recipe.lora_rank else "all weights"
     gpus = "1 GPU" if setup.num_gpus == 1 else f"{setup.num_gpus} GPUs ({setup.sharding})"
     lines = [
@@ -323,7 +330,7 @@ def as_text(name: str, recipe: Recipe, setup: Setup, needed: MemoryEstimate) -> 
 
 
 def command(init: str | None, recipe_name: str, recipe: Recipe, setup: Setup) -> str:
-    """The command line of the run."""
+    """The command line that starts the run."""
     launch = "python -m sbd_core train"
     if setup.num_gpus > 1:
         file = LAUNCH / f"{setup.sharding}.yaml"

@@ -36,12 +36,12 @@ def padding_id(tokenizer: Any) -> int:
 
 
 def writes_own_turns(tokenizer: Any) -> bool:
-    """Whether the chat template is that of new models, whose frames are the same for every text."""
+    """Whether the chat template is CHAT_TEMPLATE, which frames every text with the same tokens."""
     return bool(tokenizer.chat_template == CHAT_TEMPLATE)
 
 
 def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:
-    """Token ids of each text as plain text: "<m>" typed by someone is a few letters, no mask."""
+    """Token ids of each text as plain text: "<m>" in it is three characters, not the mask token."""
     if not texts:
         return []
     return tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
@@ -76,11 +76,11 @@ NO_LIMITS = ModelLimits()
 
 
 class ExampleStream:
-    """Endless texts for one recipe.
+    """Endless examples for one recipe.
 
-    notes: lines on what of its sources is left out. row_tokens: the length of its rows, no more
-    than its longest text needs, as padding takes the time of text; the recipe's with tasks, whose
-    texts are not there yet.
+    notes: lines on what is left out of its sources.
+    row_tokens: length of a row. Without tasks, no more than the longest text needs, as padding
+    costs as much as text.
     """
 
     def __init__(self, recipe: Recipe, tokenizer: Any, limits: ModelLimits = NO_LIMITS) -> None:
@@ -95,7 +95,7 @@ class ExampleStream:
             self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
 
     def draw(self, step: int) -> list[Pair]:
-        """The batch_size examples of step `step`: the same for every stage."""
+        """The batch_size examples of `step`, the same for every stage. Raises TrainingError."""
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
         drawn = mixed(seed, recipe.tasks, self._sources)
@@ -144,13 +144,15 @@ class ExampleStream:
         return pieces
 
     def _cut(self, record: Record, skipped: Skipped) -> list[Packed]:
-        """A text alone in equal pieces; the prompt of each is how it begins."""
+        """Cut a plain text into pieces of equal length.
+
+        The prompt of each is an empty turn, else the start token, else the piece's own first token.
+        """
         mark = template_mark(self._tokenizer, record.answer)
         if mark is not None:
             reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
             skipped.add(reason, record.where)
             return []
-        # An empty turn, else the start token if any.
         start = self._tokenizer.bos_token_id
         opening = [] if start is None else [start]
         if writes_own_turns(self._tokenizer):
@@ -173,11 +175,11 @@ class ExampleStream:
 
     @property
     def _longest_rest(self) -> int:
-        """Positions that the last block of a masked copy may have beyond the answer's end."""
+        """Most positions that the last block of a masked copy has beyond the answer's end."""
         return self._recipe.max_block_size - 1
 
     def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
-        """Number of tokens that a text may take in a row, with its masked copy."""
+        """Most tokens that an example takes in a row, its masked copy included."""
         return len(prompt) + 2 * len(answer) + self._longest_rest
 
     def _fits(self, pair: Pair) -> bool:
@@ -185,7 +187,7 @@ class ExampleStream:
 
 
 def encode_example(tokenizer: Any, example: Example) -> Pair:
-    """The turn that the chat template writes for this prompt, and its answer."""
+    """Token ids of an example: its prompt as the chat template frames it, and its answer."""
     return encode_examples(tokenizer, [example])[0]
 
 
@@ -211,8 +213,9 @@ def encoded_record(
     skipped: Skipped,
     limits: ModelLimits = NO_LIMITS,
 ) -> Pair | None:
-    """A record's turn; None, and noted, if the template of the model `name` refuses it or the
-    model cannot read it.
+    """Token ids of a record; None, with the reason noted in `skipped`, if it cannot be learnt.
+
+    name: of the tokenizer's model, for messages.
     """
     try:
         prompt, answer = encode_turn(tokenizer, record.messages, record.answer, name)
@@ -230,7 +233,7 @@ def encoded_record(
 def _can_read(
     tokenizer: Any, ids: Sequence[int], limits: ModelLimits, record: Record, skipped: Skipped
 ) -> bool:
-    """Whether the model has a row for each token; noted where a tokenizer was given more."""
+    """Whether the model has an embedding for each token; if not, `skipped` takes the reason."""
     if limits.num_rows is None or max(ids) < limits.num_rows:
         return True
     token = shown(tokenizer.convert_ids_to_tokens(max(ids)))

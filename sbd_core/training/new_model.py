@@ -1,7 +1,7 @@
-"""A model made from nothing: a random Llama and its tokenizer, trained on the recipe's corpus.
+"""A new model: a Llama with random weights, and a tokenizer trained on the recipe's corpus.
 
-The tokenizer is byte-level BPE with single digits; every text can be written (all 256 bytes are in
-the alphabet). A turn is <user>prompt<assistant>answer<eos>; <m> is the mask of Set Block Decoding.
+The tokenizer is byte-level BPE with single digits; it can encode every text (all 256 bytes are in
+the alphabet). A turn is <user>prompt<assistant>answer<eos>; <m> is the mask token.
 """
 
 from collections.abc import Iterable
@@ -64,11 +64,11 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTok
 
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus.
+    """A random Llama of the recipe's shape, and its tokenizer, trained unless the recipe names one.
 
-    Raises ArgumentError for a shape that no Llama has.
+    Raises ArgumentError for a shape that no Llama has, or a tokenizer that cannot be read.
     """
-    # Rotary positions turn the numbers of a head in pairs.
+    # Rotary embeddings rotate the values of a head in pairs.
     if recipe.hidden_size % (2 * recipe.num_heads):
         rule = f"must be a multiple of twice num_heads ({recipe.num_heads})"
         raise ArgumentError("hidden_size", rule, recipe.hidden_size)
@@ -91,7 +91,7 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 
 def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:
-    """The shape of a new model."""
+    """Config of a new model of the recipe's shape."""
     return LlamaConfig(
         vocab_size=vocabulary_size,
         hidden_size=recipe.hidden_size,

@@ -1,4 +1,4 @@
-"""A training recipe: every number of a run, checked and frozen, its file of JSON, and its schedule.
+"""A training recipe: every number of a run, checked and frozen, its JSON file, and its schedule.
 
 A recipe file may name another as its `base` and hold only what it changes.
 """
@@ -20,28 +20,27 @@ STAGES: tuple[Stage, ...] = ("ntp", "sbd")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One stage of training. Lengths in tokens, rates per step.
+    """One stage of training. Lengths are in tokens, rates per step.
 
     stage: "ntp", next-token prediction alone; "sbd", Set Block Decoding.
-    tasks: how often each task is drawn, against the sum of all; a weight of 1 is what a source
-    of `data` has.
-    tokenizer: a folder whose tokenizer a new model takes; empty: one is trained.
+    tasks: weight of each task in the draw; each source in `data` has weight 1.
+    tokenizer: folder whose tokenizer a new model takes; if empty, one is trained.
     data: sources of texts from outside, see sources.py; with one, tasks may be empty.
-    batch_size: examples a step, packed into rows of at most row_tokens; an example that with its
-    masked copy is longer than a row is left out.
-    min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
-    prompt_weight: what a prompt token counts in the NTP sum; 0: the loss is on answers alone.
-    lora_rank: 0 trains every weight; any other an adapter of that rank beside every linear layer,
-    scaled by lora_alpha / lora_rank, and the mask's embedding (needs --init).
-    distils_base: of an adapter, whether the NTP sum wants the probabilities that the base alone
-    gives, in place of the text's tokens, so that its own answers stay.
-    full_mask_ratio: away from the paper's loss, the ratio of texts masked whole (stage sbd); the
-    first paper_loss_steps take the paper's loss all the same.
+    batch_size: examples per step, packed into rows of at most row_tokens; an example that does not
+    fit into a row with its masked copy is left out.
+    min_block_size, max_block_size: range from which each step draws k uniformly (stage sbd).
+    prompt_weight: weight of a prompt token in the NTP sum; 0 takes the loss on answers alone.
+    lora_rank: 0 trains every weight; otherwise (needs --init) the mask's embedding and an adapter
+    of this rank beside every linear layer, scaled by lora_alpha / lora_rank.
+    distils_base: True takes the base model's probabilities in place of the text's tokens as targets
+    of an adapter's NTP sum, so that its own answers stay.
+    full_mask_ratio: ratio of texts masked whole (stage sbd), a departure from the paper's loss.
+    paper_loss_steps: number of first steps that take the paper's loss all the same.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
-    The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
-    can be made longer or shorter until the fall begins.
-    minutes: 0, or the time that the run takes instead of `steps`; the fall then begins when the
-    ratio decay_steps / steps of the time is left.
+    warmup_steps, decay_steps: the learning rate rises over the first and falls to 0 over the last;
+    a run can be made longer or shorter until the fall begins.
+    minutes: 0, or the length of the run in place of `steps`; the fall then begins when the ratio
+    decay_steps / steps of the time is left.
     """
 
     stage: Stage
@@ -112,15 +111,18 @@ class Recipe:
 
     @property
     def decay_ratio(self) -> float:
-        """The part of the run in which the rate falls."""
+        """Share of the run in which the learning rate falls."""
         return min(1.0, self.decay_steps / self.steps)
 
     def at(self, step: int) -> "Recipe":
-        """The recipe of step `step` (from 0): the paper's loss in the first paper_loss_steps."""
+        """The recipe as `step` (from 0) uses it: with the paper's loss before paper_loss_steps."""
         return self if step >= self.paper_loss_steps else self._papers
 
     def past(self, step: int, seconds: float = 0.0) -> "Recipe":
-        """The settings that the first `step` steps used; equal for recipes that agree so far."""
+        """The settings that the first `step` steps, of so many seconds, depended on.
+
+        Recipes that agree so far are equal in these.
+        """
         past = self if step > self.paper_loss_steps else self._papers
         if past == past._papers:
             past = replace(past, paper_loss_steps=0)
@@ -139,9 +141,9 @@ class Recipe:
 
 
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
-    """Weights of tasks by name, in the order given; a list counts how often it names each.
+    """Weights above 0 by task name, in the order given; a list counts how often it names each.
 
-    Raises ArgumentError.
+    may_be_empty: False wants at least one. Raises ArgumentError.
     """
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
     if isinstance(tasks, (list, tuple)):
@@ -168,15 +170,16 @@ RECIPES = Path(__file__).parent / "recipes"
 SHIPPED = ("ntp", "sbd", "baseline")
 """Values of --stage: the two stages, and more steps of "ntp" to compare "sbd" with."""
 NAMED = (*SHIPPED, "finetune", "lora", "assistant")
-"""Names for --recipe and a base: those, two for a model of others and data of one's own, and a
-small model to draft for a larger one of its tokenizer.
+"""Names for --recipe and `base`: the above, "finetune" and "lora" for another's model with data of
+your own, and "assistant" for a small model that drafts for a larger one with the same tokenizer.
 """
 
 
 def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
-    """The recipe in `path` (default: the stage's own), with `changes` on top.
+    """Read the recipe in `path` (a file or one of NAMED; None: the stage's own).
 
-    Raises ArgumentError for a field out of its rule, TrainingError for an unreadable file.
+    changes: fields that replace those of the file.
+    Raises ArgumentError for a value that breaks its rule, TrainingError for an unreadable file.
     """
     if stage not in SHIPPED:
         raise ArgumentError("stage", f"must be one of {', '.join(SHIPPED)}", stage)
@@ -197,7 +200,7 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
 
 
 def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """The fields of a recipe file, those of its base under them."""
+    """Read the fields of a recipe file and of its base. above: the files whose base this is."""
     if source.resolve() in above:
         raise TrainingError(f"recipe {source}: is its own base")
     try:
@@ -219,16 +222,16 @@ def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
 
 
 LEAST_LEFT = 1e-3
-"""Least share of the rate in a timed run, whose last step begins a little before the end."""
+"""Least share of a timed run that counts as left, so that no step has a rate of 0."""
 
 
 def progress(recipe: Recipe, step: int, seconds: float) -> float:
-    """The part of the run that is behind: 0 at the start, 1 or more at the end."""
+    """Share of the run that is over at `step` after `seconds`: from 0 to 1, or more at the end."""
     return seconds / (60 * recipe.minutes) if recipe.minutes else step / recipe.steps
 
 
 def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
-    """The rate of step `step` (from 0), begun after `seconds`: a linear rise, a plateau, a fall."""
+    """Learning rate of `step` (from 0), begun after `seconds`: linear rise, plateau and fall."""
     risen = min(1.0, (step + 1) / max(1, recipe.warmup_steps))
     if recipe.minutes:
         behind = progress(recipe, step, seconds)
@@ -239,7 +242,7 @@ def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
 
 
 def require_enough_minutes(recipe: Recipe, step: int, seconds: float, per_step: float) -> None:
-    """Raise ArgumentError if warm-up would not be over when the fall begins.
+    """Raise ArgumentError if the learning rate would begin to fall before warm-up is over.
 
     step, seconds: how far the run is. per_step: seconds that a step takes.
     """

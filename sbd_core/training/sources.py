@@ -1,11 +1,11 @@
 """Texts from outside the corpus: files and Hugging Face datasets. Knows no tokenizer.
 
 A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named).
-- A file that ends in .txt is UTF-8 text; every paragraph (parted by empty lines) is a text.
-- Any other file holds records (sbd_core/records.py). Every turn of the assistant in a chat is
-  learnt as the answer to all before it, a text alone as written from nothing.
-- Of a dataset the first MAX_RECORDS records are read. `datasets` must be installed; without a
-  network what it has cached, or a folder as NAME, still works, save_to_disk()'s too.
+- A file that ends in .txt is UTF-8 text; every paragraph (separated by empty lines) is a text.
+- Any other file holds records (sbd_core/records.py). Every assistant turn of a chat is learnt as
+  the answer to all turns before it; a text alone is learnt without a prompt.
+- Of a dataset, the first MAX_RECORDS records are read. `datasets` must be installed. NAME may be a
+  folder, also one that save_to_disk() wrote; without a network, cached datasets work too.
 """
 
 import re
@@ -25,15 +25,15 @@ MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 TEXT, RECORDS = (".txt",), (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 SAVED = "state.json"
-"""File in a folder that datasets' Dataset.save_to_disk() wrote and load_dataset() cannot read."""
+"""File in a folder that datasets' save_to_disk() wrote, which load_dataset() cannot read."""
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One answer of the assistant after messages; without messages, a text alone.
+    """One answer of the assistant to the messages before it; without messages, a text alone.
 
-    where: the file and its line. is_finished: whether the answer came to its end.
+    where: the file and its line. is_finished: False for an answer that was cut short.
     """
 
     messages: tuple[Message, ...]
@@ -61,9 +61,9 @@ def require_sources(data: object) -> None:
 def mixed(
     seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Item]]
 ) -> Iterator[Example | Item]:
-    """Draw items without end: of a task by its weight, or of a source at weight 1.
+    """Draw items endlessly: examples of tasks by their weights, items of each source at weight 1.
 
-    No source is empty.
+    No source may be empty.
     """
     random = Random(f"{seed}/train")
     chosen = [task(name) for name in tasks]
@@ -78,14 +78,14 @@ def mixed(
 
 
 class Skipped:
-    """Answers and texts of a source that are not learnt: where they are, by the reason."""
+    """Answers and texts of a source that are left out: by reason, where they are."""
 
     def __init__(self, source: str) -> None:
         self._source = shown_name(source, MAX_SHOWN_PATH)
         self._places: dict[str, list[str]] = {}
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
-        """Note `count` of them."""
+        """Note `count` texts at `where` that are left out; reason: a verb phrase ("are empty")."""
         if count:
             self._places.setdefault(reason, []).extend([where] * count)
 
@@ -97,14 +97,17 @@ class Skipped:
         ]
 
     def require(self, learnt: Sequence[object]) -> None:
-        """Raise ArgumentError if nothing is learnt."""
+        """Raise ArgumentError if `learnt`, what is left to learn, is empty."""
         if not learnt:
             rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
             raise ArgumentError("data", rule, self._source)
 
 
 def read_source(source: str, skipped: Skipped) -> list[Record]:
-    """All records of a source, at least one. Raises ArgumentError naming file and line."""
+    """All records of a source, at least one; `skipped` takes the others.
+
+    Raises ArgumentError naming file and line.
+    """
     kind, _, name = source.partition(":")
     records: list[Record] = []
     if kind == "file" and suffix_of(Path(name)) in TEXT:
@@ -148,7 +151,7 @@ def _dataset(source: str, name: str) -> Iterator[Row]:
 
 
 def _answers(row: Row, skipped: Skipped) -> list[Record]:
-    """Every turn of the assistant in one record, each with all that came before it."""
+    """Every assistant turn in one record, each with all turns before it."""
     chat = chat_of(row, has_answer=True)
     if chat.text is not None:
         if chat.text.strip():

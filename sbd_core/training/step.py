@@ -32,11 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Cross-entropies in nats. ntp: mean over predicted tokens; matp: mean over masked ones.
+    """Cross-entropy in nats. The losses of a batch's parts add up to its own.
 
-    total is what is minimised: (sum of NTP + sum of MATP) / weight of the NTP sum, Eq. 14 per
-    token. sums: of NTP and its weights, of MATP and its weights. The losses of a batch's parts add
-    up to its own.
+    total: minimised, (sum of NTP + sum of MATP) / weight of the NTP sum: Eq. 14 per token.
+    sums: (4,): sum of NTP, its weight, sum of MATP, its weight.
     """
 
     total: Tensor
@@ -59,7 +58,7 @@ class Loss:
 class LossModule(nn.Module):
     """A causal LM whose forward pass gives cross-entropy at chosen indices only.
 
-    Running the output layer at those alone saves its work and memory everywhere else.
+    Running the output layer at these alone saves its work and memory everywhere else.
     """
 
     def __init__(self, model: Any, *, distils_base: bool = False) -> None:
@@ -78,10 +77,11 @@ class LossModule(nn.Module):
         targets: Tensor,
         is_noisy: Tensor | None = None,
     ) -> Tensor:
-        """Nats of each target, (len(indices),) in fp32.
+        """Cross-entropy of each target in nats, (len(indices),) in fp32.
 
-        token_ids, position_ids: (rows, n). indices: into the flattened rows. targets, is_noisy: the
-        token wanted at each index, and whether it is a masked one's (None: no matter).
+        token_ids, position_ids: (rows, n). attention_mask: see attention_mask().
+        indices: places in the flattened rows. targets: the token to predict at each.
+        is_noisy: bool, whether that is a masked token; only distils_base reads it.
         """
         inputs = {
             "input_ids": token_ids,
@@ -115,7 +115,7 @@ def check_output_layer(model: Any) -> None:
     hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
     expected = model(input_ids=ids, use_cache=False).logits
     if not torch.allclose(model.get_output_embeddings()(hidden), expected, rtol=1e-3, atol=1e-3):
-        raise TrainingError("init: a model that changes its logits after the output layer")
+        raise TrainingError("init: the model must not change its logits after the output layer")
 
 
 def training_loss(
@@ -125,10 +125,11 @@ def training_loss(
     ntp_weight: float | None = None,
     attention: str = "sdpa",
 ) -> Loss:
-    """Eq. 14 over the batch; without noisy tokens the plain next-token loss.
+    """Loss of a batch: Eq. 14, or next-token prediction alone without noisy tokens.
 
-    ntp_weight: what the sums are divided by; None stands for the weight of this batch.
-    attention: the one that the model runs, see chosen_attention().
+    module: a LossModule, as accelerate may have wrapped it.
+    ntp_weight: divisor of the sums; None takes the weight of this batch.
+    attention: the attention that the model runs, see chosen_attention().
     """
     indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
     weights = batch.weights.flatten()[indices].to(device)
@@ -142,7 +143,7 @@ def training_loss(
         is_noisy,
     ]
     for item in inputs:
-        # One compiled forward serves every number of rows and of targets.
+        # One compiled forward pass serves every number of rows and of targets.
         if isinstance(item, Tensor):
             torch._dynamo.maybe_mark_dynamic(item, 0)
     losses = module(*inputs)
@@ -159,9 +160,9 @@ def training_loss(
 def attention_mask(
     batch: PackedBatch, device: torch.device, attention: str
 ) -> "Tensor | BlockMask":
-    """The training mask: (rows, 1, n, n) bool, in bf16 to be added (eager), or a BlockMask.
+    """Training mask: (rows, 1, n, n) bool (sdpa), bf16 to be added (eager), or BlockMask (flex).
 
-    What is added is 0 or -inf, which bf16 holds exactly, at half the memory of fp32.
+    The mask to be added is 0 or -inf, which bf16 holds exactly, at half the memory of fp32.
     """
     num_rows, size = batch.token_ids.shape
     rule = training_may_attend(batch.layout.to(device))
@@ -179,7 +180,7 @@ PRECISIONS = ("auto", "bf16", "fp32")
 NUM_TIMED = 3
 TOKENS_TIMED = 256
 PART_TOKENS = 2048
-"""Most tokens that a CPU takes at once. More save no time but take memory, 2 MB a token for a
+"""Most tokens that a CPU takes in one pass. More save no time but take memory, 2 MB per token for a
 model of 135 million parameters.
 """
 
@@ -194,7 +195,7 @@ def require_precision(precision: object, device: torch.device) -> None:
 
 
 def seconds_of(step: Callable[[], None], device: torch.device) -> float:
-    """The fastest of a few calls of `step`, after one that may compile it."""
+    """Seconds of the fastest of NUM_TIMED calls of `step`, after one that may compile it."""
     seconds = []
     for _ in range(1 + NUM_TIMED):
         began = perf_counter()
@@ -221,8 +222,8 @@ def chosen_attention(
 ) -> str:
     """The attention to use, as transformers names it.
 
-    On a CPU plain products of matrices have the faster backward pass in bf16, once compiled:
-    uncompiled they write every score to memory several times. In fp32 PyTorch's own is faster.
+    On a CPU "eager" has the faster backward pass in bf16 once compiled (uncompiled it writes every
+    score to memory several times); in fp32 "sdpa" is faster.
     """
     if attention != "auto":
         return attention
@@ -232,19 +233,21 @@ def chosen_attention(
 
 
 WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
-"""Kinds of runs in which every backward pass would send its gradients to all processes."""
+"""Kinds of distributed runs in which every backward pass would send gradients to all processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """Settings of a run's speed and memory; they change nothing that it learns.
 
-    is_compiled: True runs the forward pass through torch.compile: minutes of waiting at the
-    start, then less time a step. precision: auto times some steps of each. attention: see
-    chosen_attention(). num_workers: processes that build batches ahead; None: as many
-    as pay. is_checkpointed: True keeps of each layer its input alone and runs it again in the
-    backward pass, which takes less memory and a third more time. num_parts: forward and backward
-    passes that the batch of a process is parted into, whose gradients add up; on a CPU more where
+    is_compiled: True runs the forward pass through torch.compile, which takes minutes at the start
+    and then saves time in each step.
+    precision: one of PRECISIONS; "auto" times some steps of each.
+    attention: one of ATTENTIONS, see chosen_attention().
+    num_workers: processes that build batches ahead; None: see chosen_workers().
+    is_checkpointed: True keeps only the input of each layer and runs the layer again in the
+    backward pass, which takes less memory and a third more time.
+    num_parts: forward and backward passes per batch, whose gradients add up; a CPU makes more where
     a part would have more than PART_TOKENS.
     """
 
@@ -257,9 +260,9 @@ class RunSettings:
 
 
 def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
-    """The dtype of the frozen weights beside an adapter.
+    """The dtype of the frozen weights beside an adapter. precision: one of PRECISIONS.
 
-    Sharded ones are fp32, as weights that are sharded together must be of one dtype.
+    Sharded weights are fp32, as all that are sharded together must be of one dtype.
     """
     device = accelerator.device
     may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
@@ -269,7 +272,10 @@ def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
 
 
 class StepRunner:
-    """Steps of a recipe on one model. model: as it came; module, optimizers: as wrapped."""
+    """Makes the steps of a recipe on one model.
+
+    module: a LossModule of `model`, as accelerate wraps it. optimizers: PyTorch's own.
+    """
 
     def __init__(
         self,
@@ -293,15 +299,15 @@ class StepRunner:
             self.module.compile()
         for parameter in model.parameters():
             if parameter.requires_grad:
-                # A signal is heard between lines of Python, of which a backward pass has no other.
+                # Signals are handled between lines of Python; a backward pass runs no other.
                 parameter.register_hook(lambda gradient: None)
 
     def backward(
         self, batch: Batch, tell: Callable[[int, int], None] = lambda done, count: None
     ) -> Loss:
-        """The loss of a batch, part by part, its gradients added to those there are.
+        """Add a batch's gradients to those there are, part by part; return its loss.
 
-        tell: hears after each part how many are done, and of how many.
+        tell: called after each part with the number of parts done and of all.
         """
         count = self._num_parts(batch)
         parts = batch.packed.parts(count) if count > 1 else [batch.packed]
@@ -320,7 +326,7 @@ class StepRunner:
         return sum(losses[1:], start=losses[0])
 
     def _num_parts(self, batch: Batch) -> int:
-        """Number of parts, at most one per row. Processes part batches alike, as sharding needs."""
+        """Number of parts, at most one per row. All processes split alike, as sharding needs."""
         shape, accelerator = batch.packed.token_ids.shape, self._accelerator
         count = self._settings.num_parts
         if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
@@ -328,9 +334,9 @@ class StepRunner:
         return min(count, shape[0])
 
     def update(self, rate: float, step: int) -> None:
-        """Follow the gradients at a learning rate. Raises TrainingError if they are not finite.
+        """Clip the gradients and update the weights at a learning rate.
 
-        step: steps before this one.
+        step: number of steps before this one. Raises TrainingError if the gradients are not finite.
         """
         most = self._recipe.max_gradient_norm
         norm = self._accelerator.clip_grad_norm_(self.module.parameters(), most)
@@ -342,7 +348,10 @@ class StepRunner:
             optimizer.zero_grad()
 
     def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
-        """Take the precision asked for or saved, or time some forward and backward passes."""
+        """Set the precision: as configured, as saved, or the faster of fp32 and bf16.
+
+        make_batch: builds the batch for the timing.
+        """
         device, asked = self._accelerator.device, self._settings.precision
         if asked == "auto" and saved is not None:
             asked = saved
@@ -388,15 +397,16 @@ class StepRunner:
         )
 
     def _try(self, batch: Batch) -> None:
-        """The forward and backward passes of a step whose gradients are thrown away."""
+        """Make the forward and backward passes of a step, then throw the gradients away."""
         self.backward(batch)
         self.forget()
 
 
 def follow_gradients(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:
-    """Update weights at a learning rate, by gradients of a norm, which are then forgotten.
+    """Update the weights at a learning rate, and zero their gradients.
 
-    step: steps before this one. Raises TrainingError for a norm that is not finite.
+    norm: of the gradients. step: number of steps before this one.
+    Raises TrainingError if the norm is not finite.
     """
     if not math.isfinite(norm):
         raise TrainingError(f"the gradient's norm is {float(norm)} at step {step + 1}; stopped")

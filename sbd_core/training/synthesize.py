@@ -1,8 +1,8 @@
-"""synthesize(): a chat model asks itself and answers, as text for training its masked rows.
+"""Synthesis of training texts: a chat model samples requests and answers them.
 
-A user's turn is sampled from the chat template, or comes from a file; the answer is greedy under
-the repetition penalty that decoding will use. Fine-tuning then predicts the model's own words.
-Knows nothing of how the text is used.
+A request is sampled after the chat template's opening, or comes from a file; the answer is greedy
+under the repetition penalty that decoding will use. Fine-tuning then predicts the model's own
+words. Knows nothing of how the text is used.
 """
 
 import hashlib
@@ -41,21 +41,22 @@ HELD_OUT_SHARE = 50
 """One request in so many is held out."""
 MAX_REQUEST_TOKENS = 64
 TOP_P, NUM_CANDIDATES = 0.95, 200
-"""A request's next token is drawn from the likeliest that have this share, at most this many."""
+"""Nucleus from which a request's next token is drawn: its probability, and most tokens in it."""
 PASSES_BETWEEN_LOOKS = 8
-"""Passes of a GPU until the host looks; text behind an end is dropped then."""
+"""Forward passes of a GPU between looks of the host, which drops tokens behind an end."""
 LOOP, MOST_REPEATS = 6, 3
-"""Words of a run, and how often one may occur before an answer counts as a loop."""
+"""Length of a run of words, and how often one may occur before an answer counts as a loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisConfig:
-    """The settings of a synthesis. Raises ArgumentError naming the field, the rule and the value.
+    """Settings of a synthesis. Raises ArgumentError naming the field, the rule and the value.
 
-    num_examples: lines that the file is to hold in the end. structured_ratio: of the sampled
-    requests that begin with one of OPENINGS. repetition_penalty: of the answers, as transformers
-    has it. max_answer_tokens: 0 leaves the requests without answers. batch_size: texts decoded
-    together.
+    num_examples: number of lines in the finished file.
+    structured_ratio: share of the sampled requests that begin with one of OPENINGS.
+    repetition_penalty: of the answers, as transformers has it.
+    max_answer_tokens: 0 leaves the requests without answers.
+    batch_size: number of texts decoded together.
     """
 
     num_examples: int = 25_000
@@ -74,7 +75,7 @@ class SynthesisConfig:
 
 
 def is_held_out(prompt: str) -> bool:
-    """Whether a request is for measuring alone, which its words decide, alike in every file."""
+    """Whether a request is held out, in every file alike: a hash of its words decides."""
     digest = hashlib.sha256(" ".join(prompt.lower().split()).encode()).digest()
     return int.from_bytes(digest[:8], "big") % HELD_OUT_SHARE == 0
 
@@ -86,12 +87,12 @@ def synthesize(
     prompts: Sequence[str] = (),
     tell: Callable[[int, int], None] = lambda count, num_passes: None,
 ) -> int:
-    """Add examples to the JSON Lines file `out` up to config.num_examples; give their number.
+    """Add examples to the JSON Lines file `out` up to config.num_examples; return their number.
 
-    Each line has prompt, kind (sampled, structured or asked), answer, finished (the answer came to
-    its end) and number, by which a run goes on where one was stopped. prompts: asked first, each
-    once. tell: called with the number of lines and of forward passes as both grow. Duplicates and
-    loops are dropped. Raises ArgumentError, TrainingError.
+    A line has prompt, kind (sampled, structured or asked), answer, finished (whether the answer
+    came to its end) and number, by which a stopped run goes on. Duplicates and loops are dropped.
+    prompts: requests that are answered first, each once. tell: called with the numbers of lines and
+    of forward passes so far. Raises ArgumentError, TrainingError.
     """
     done = _read_done(out)
     tell(len(done), 0)
@@ -151,9 +152,9 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Text:
-    """The text in a slot: from `start` on a request being sampled (prompt None), or an answer.
+    """The text in a slot: from `start` on, a request being sampled (prompt None) or an answer.
 
-    uniforms: by which the token at each place is drawn.
+    uniforms: random numbers by which the token at each place is drawn.
     """
 
     number: int
@@ -165,11 +166,11 @@ class _Text:
 
 
 class _Writer:
-    """Texts in a batch, each in a slot of its own: a slot whose text is done begins the next.
+    """Decodes texts in a batch of slots; a slot whose text is done begins the next.
 
-    A forward pass reads one token of every slot: the next of what stands there, else the one that
-    was chosen last. All of it is tensors of one shape on the model's device, which a GPU replays;
-    the host looks at them every few forward passes.
+    A forward pass reads one token per slot: the next of its text, or the token just chosen. All
+    state is in tensors of fixed shape on the model's device, so that a GPU can replay a graph; the
+    host looks at them every few forward passes.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class _Writer:
         self._pool.ensure_capacity(room)
         self._rotary = backend.rotary_until(room)
         self._tokens = torch.zeros(count, room, dtype=torch.long, device=device)
-        """Tokens of every slot; those before _known stand, those before _length are cached."""
+        """Tokens of every slot: the first _known are fixed, the first _length are in the cache."""
         self._length, self._known, self._start = self._tokens.new_zeros(3, count).unbind()
         self._slot = torch.arange(count, device=device)
         self._end_ids = torch.tensor(sorted(model.end_token_ids), device=device)
@@ -196,7 +197,7 @@ class _Writer:
         self._seen = torch.zeros(count, vocab_size, dtype=torch.bool, device=device)
         self._is_answer = self._seen.new_zeros(count)
         self._uniforms = torch.zeros(count, room, device=device)
-        """By which the token at a place of a request is drawn."""
+        """See _Text."""
 
     def _turn_ids(self) -> list[int]:
         """Tokens that the chat template writes before the user's words. Raises TrainingError."""
@@ -245,7 +246,7 @@ class _Writer:
                 self._place(new, read_ids)
 
     def _begun(self, number: int) -> _Text:
-        """The text of a number: of the prompts given, else a request to be sampled."""
+        """Begin the text of a number: one of the given prompts, else a request to be sampled."""
         generator = torch.Generator().manual_seed(self._config.seed * 1_000_003 + number)
         if number < len(self._prompts):
             return self._asked(number, "asked", self._prompts[number])
@@ -259,14 +260,14 @@ class _Writer:
         return _Text(number, kind, [*self._turn, *request], len(self._turn), uniforms)
 
     def _asked(self, number: int, kind: str, prompt: str) -> _Text:
-        """The text whose request is whole, for the model to answer."""
+        """The text whose request is complete, for the model to answer."""
         ids = self._encoded(prompt)
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
     def _place(self, new: dict[int, _Text], cached: Sequence[Sequence[int]]) -> None:
         """Put texts into slots, `new` by slot.
 
-        cached: token ids in each of these slots' KV caches; what a text begins with, too, is kept.
+        cached: token ids in the KV cache of each of these slots; a common beginning is kept.
         """
         kept = []
         for text, old in zip(new.values(), cached, strict=True):
@@ -287,7 +288,7 @@ class _Writer:
         self._start[slots] = torch.tensor([text.start for text in texts], device=device)
         self._is_answer[slots] = torch.tensor([t.prompt is not None for t in texts], device=device)
         self._uniforms[slots] = torch.stack([text.uniforms for text in texts]).to(device)
-        # Behind the text stands its first token once more, as something must.
+        # Columns behind the text repeat its first token, which marks nothing new as seen.
         is_known = torch.arange(ids.shape[1], device=device) < known[:, None]
         self._seen[slots] = self._seen.new_zeros(len(new), self._seen.shape[1]).scatter_(
             1, ids.where(is_known, ids[:, :1]), value=True
@@ -330,7 +331,7 @@ class _Writer:
         torch.maximum(self._known, self._length + 1, out=self._known)
 
     def _done(self) -> Tensor:
-        """The slots whose text came to its end, or to the most tokens that it may have."""
+        """Slots whose text came to its end or to the most tokens that it may have."""
         place = torch.arange(self._tokens.shape[1], device=self._tokens.device)
         is_written = (place >= self._start[:, None]) & (place < self._known[:, None])
         is_end = (self._tokens[..., None] == self._end_ids).any(-1)
@@ -341,7 +342,7 @@ class _Writer:
     def _became(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
         """Turn a finished text into an answer to begin, an example, or {} for neither.
 
-        written: the tokens since its start, some of them perhaps behind its end.
+        written: tokens since the text's start, some of them perhaps behind its end.
         """
         config, end_ids = self._config, self._model.end_token_ids
         ends = (place for place, token_id in enumerate(written) if token_id in end_ids)

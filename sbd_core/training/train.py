@@ -1,7 +1,7 @@
-"""The loop of training: steps, saved as they go and stopped by Ctrl-C, of a model or an adapter.
+"""The training loop of a model or an adapter, which saves as it goes and stops at Ctrl-C.
 
-A run of a number of steps that is resumed from its state goes on exactly as if it had not been
-stopped; a run of a number of minutes goes on for those it has left.
+A run of a number of steps, resumed from its state, goes on exactly as if it had not been stopped;
+a run of a number of minutes goes on for the minutes that are left.
 """
 
 import atexit
@@ -67,11 +67,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StepAbandoned(Exception):
-    """Raised by a signal in a part of a step that may be left undone."""
+    """Raised by a signal within the part of a step that may be left undone."""
 
 
 class StopWish(threading.Event):
-    """An event that the first signal sets; the signal also ends whatever `abandons` encloses."""
+    """An event that the first signal sets; the signal also ends the code within `abandons()`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class StopWish(threading.Event):
 
     @contextmanager
     def abandons(self) -> Iterator[None]:
-        """Raise StepAbandoned as soon as there is a wish to stop, in here or before."""
+        """Raise StepAbandoned in the enclosed code as soon as the event is set."""
         try:
             self.may_abandon = True
             if self.is_set():
@@ -91,7 +91,7 @@ class StopWish(threading.Event):
 
 @contextmanager
 def graceful_stop() -> Iterator[StopWish]:
-    """A wish that the first signal sets; a second signal ends the process as usual.
+    """Give a StopWish that the first signal sets; a second signal ends the process as usual.
 
     Off the main thread, where Python delivers no signals, it is never set.
     """
@@ -128,9 +128,9 @@ TellParts = Callable[[int, int], None]
 
 
 class Loop(ABC):
-    """Steps of training, one after the other, and the state beside `out` that they go on from.
+    """Training steps, one after the other, and the state beside `out` from which they resume.
 
-    step: steps done. seconds: how long they took, of every start.
+    step: number of steps done. seconds: their time, over all starts.
     """
 
     title, unit = "train", "step"
@@ -146,7 +146,7 @@ class Loop(ABC):
     @property
     @abstractmethod
     def is_done(self) -> bool:
-        """Whether every step, or all of the time, is behind."""
+        """Whether all steps, or all of the time, are over."""
 
     @property
     @abstractmethod
@@ -155,7 +155,7 @@ class Loop(ABC):
 
     @abstractmethod
     def backward(self, tell: TellParts) -> Any:
-        """Make the gradients of the next step; gives what update() needs."""
+        """Compute the gradients of the next step; return what update() needs."""
 
     @abstractmethod
     def forget(self) -> None:
@@ -163,15 +163,18 @@ class Loop(ABC):
 
     @abstractmethod
     def update(self, made: Any, began: float, wish: StopWish) -> tuple[dict[str, Any], bool]:
-        """Follow the gradients: the metrics of the step, and whether to stop after it."""
+        """Update the weights; return the metrics of the step, and whether to stop after it.
+
+        made: from backward(). began: time.perf_counter() at the start of the step.
+        """
 
     @abstractmethod
     def words(self, line: Mapping[str, Any]) -> str:
-        """The metrics of a step in words."""
+        """The metrics of a step, for the progress bar."""
 
     @abstractmethod
     def save(self) -> None:
-        """Write the state, then what ships, each whole or not at all."""
+        """Write the state, then the model or adapter, each completely or not at all."""
 
     def steps(
         self, wish: StopWish, tell: TellParts = lambda done, count: None
@@ -226,9 +229,9 @@ class Loop(ABC):
 
 
 class Run(Loop):
-    """Steps of a recipe from where its state, `init` or a new model stands.
+    """A run of a recipe: it resumes its state, or begins from `init` or (None) a new model.
 
-    All processes agree on `seconds`.
+    began_from: provenance() of recipe and init. `seconds` is the same in all processes.
     """
 
     def __init__(
@@ -317,9 +320,9 @@ class Run(Loop):
         yield from super().steps(wish, tell)
 
     def backward(self, tell: TellParts) -> tuple[Loss, Batch, float]:
-        """See Loop; with the loss its batch, and how long that was waited for."""
+        """See Loop. Returns the loss, its batch, and the seconds that the batch was waited for."""
         began = time.perf_counter()
-        # A model with dropout draws what this step would draw had it not been stopped before.
+        # Dropout then draws the same in a resumed run as in one that was not stopped.
         torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
         batch = next(self._feed)
         waited = time.perf_counter() - began
@@ -340,7 +343,7 @@ class Run(Loop):
         if not math.isfinite(line["loss"]):
             raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
         self._durations.append(time.perf_counter() - began)
-        # Once the minutes turn out to be too few for the warm-up, it is said.
+        # Raises as soon as the minutes turn out to be too few for the warm-up.
         is_known = len(self._durations) == STEPS_BEFORE_ESTIMATE
         if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
             least = min(self._durations)
@@ -368,7 +371,7 @@ class Run(Loop):
             write_state(self.state_folder, state, self.recipe, began_from, model, tokenizer)
             past = self.recipe.past(self.step, self.seconds)
             made = past
-            if self.is_done:  # the whole run's, with the steps that its minutes sufficed for
+            if self.is_done:  # the whole recipe, with the steps that its minutes allowed
                 made = self.recipe
                 later = self.metrics[made.warmup_steps :]
                 falling = sum(line["learning_rate"] < made.learning_rate for line in later)
@@ -378,7 +381,7 @@ class Run(Loop):
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
-        """Gather the weights of all processes: the whole model, or its adapter alone."""
+        """The whole model with `weights`, gathered from all processes, or its adapter alone."""
         own = {name.removeprefix("model."): weight for name, weight in weights.items()}
         if self._base is not None:
             return TrainedAdapter(self._model, own, self._base, self.recipe)
@@ -390,7 +393,10 @@ class Run(Loop):
     def _measured(
         self, loss: Loss, batch: Batch, waited: float, rate: float, began: float, wish: StopWish
     ) -> tuple[dict[str, float], bool]:
-        """The metrics of a step over all processes, and whether one of them wishes to stop."""
+        """Metrics of a step over all processes, and whether one of them wishes to stop.
+
+        waited: seconds that the batch was waited for. rate: learning rate. began: see Loop.
+        """
         num_tokens = float((batch.packed.layout.document >= 0).sum())
         losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
         now = time.perf_counter() - began
@@ -429,7 +435,7 @@ class Run(Loop):
         return state
 
 
-AS_PAYS = RunSettings()
+DEFAULT_SETTINGS = RunSettings()
 
 
 def train(
@@ -439,16 +445,16 @@ def train(
     *,
     save_every: int = SAVE_EVERY,
     save_minutes: float = SAVE_MINUTES,
-    settings: RunSettings = AS_PAYS,
+    settings: RunSettings = DEFAULT_SETTINGS,
 ) -> None:
-    """Run `recipe` from `init` (None: a new model) and write the model folder `out`.
+    """Run `recipe`, or resume from the state beside `out`, and write the model folder `out`.
 
-    save_every, save_minutes: steps and minutes after which the state is saved, whichever come
-    first. settings: of speed and memory.
+    init: model folder to begin from; None: a new model. A state must be of the same.
+    save_every, save_minutes: steps and minutes between saves of the state, whichever come first.
+    settings: of speed and memory.
 
-    Goes on from the state beside `out` if there is one, of the same recipe and `init`. Ctrl-C
-    and SIGTERM save, then raise KeyboardInterrupt: the model is not done. Raises ArgumentError
-    for an `out` that holds something else, TrainingError; what was saved before stays.
+    Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for an `out` that
+    holds something else, TrainingError; an earlier save stays.
     """
     require_integer("save_every", save_every, 1)
     require_number("save_minutes", save_minutes, 0)
@@ -464,7 +470,7 @@ def train(
 
 
 def _check(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
-    """Raise ArgumentError if the recipe or the device has no room for the settings."""
+    """Raise ArgumentError for settings that the recipe or the device does not allow."""
     if settings.num_workers is not None:
         require_integer("workers", settings.num_workers, 0)
     require_precision(settings.precision, device)
