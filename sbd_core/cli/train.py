@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
     from sbd_core.training.recipe import read_recipe
-    from sbd_core.training.step import RunSettings
+    from sbd_core.training.run_settings import RunSettings
     from sbd_core.training.train import train
 
     saving = {

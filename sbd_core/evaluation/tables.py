@@ -35,7 +35,7 @@ from sbd_core.training.batches import (
 )
 from sbd_core.training.checkpoint import load_model
 from sbd_core.training.examples import Pair, encode_example, padding_id, require_tokens
-from sbd_core.training.step import LossModule, training_loss
+from sbd_core.training.loss import LossModule, training_loss
 
 TEXTS_PER_FORWARD = 64
 

@@ -51,17 +51,16 @@ from sbd_core.training.checkpoint import (
     write_state,
 )
 from sbd_core.training.examples import ModelLimits, require_tokens
+from sbd_core.training.loss import Loss, check_output_layer
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
-from sbd_core.training.step import (
-    Loss,
+from sbd_core.training.run_settings import (
     RunSettings,
-    StepRunner,
     base_dtype,
-    check_output_layer,
     require_attention,
     require_precision,
 )
+from sbd_core.training.step import StepRunner
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -10,7 +10,7 @@ from sbd_core.training.batches import (
     noisy_sequence,
     pack,
 )
-from sbd_core.training.step import Loss, LossModule, training_loss
+from sbd_core.training.loss import Loss, LossModule, training_loss
 
 PAD, EOS, MASK = 0, 1, 2
 VOCABULARY = 60

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from sbd_core.training.checkpoint import state_folder
 from sbd_core.training.recipe import Recipe
-from sbd_core.training.step import RunSettings
+from sbd_core.training.run_settings import RunSettings
 from sbd_core.training.train import SAVE_EVERY, SAVE_MINUTES, Run
 from sbd_core.training.train import train as train_as_set
 
