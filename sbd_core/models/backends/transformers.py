@@ -18,7 +18,8 @@ from sbd_core.masks import decoding_mask
 from sbd_core.models.protocol import ForwardRequest
 
 if TYPE_CHECKING:
-    from sbd_core.models.block_adapter import BlockAdapter, SamplerHead
+    from sbd_core.models.block_adapter import BlockAdapter
+    from sbd_core.models.sampler_head import SamplerHead
 
 MODULES = {
     "q": "self_attn.q_proj",

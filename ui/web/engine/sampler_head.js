@@ -1,4 +1,4 @@
-// Reweighs a block's row once the token before it is known: SamplerHead of sbd_core/models/block_adapter.py, over
+// Reweighs a block's row once the token before it is known: SamplerHead of sbd_core/models/sampler_head.py, over
 // each row's likeliest tokens. What depends on hidden states alone comes from the graph.
 
 import { topOf } from "./stats.js";

@@ -8,7 +8,7 @@ As export.py's but for its inputs and outputs (R rows, L of them wanted, C posit
     bias (R, C), is_of_block (R, 1) with an adapter
     keys.N, values.N (KV heads C, head size) of each layer
 outputs: logits (L, vocabulary); with a sampler head sampler (L, 2 width), the share that the hidden
-states have in `into @ x` of sbd_core.models.block_adapter.SamplerHead; keys.N.new, values.N.new.
+states have in `into @ x` of sbd_core.models.sampler_head.SamplerHead; keys.N.new, values.N.new.
 
 One index a written row, as ONNX Runtime Web's WebGPU writes several a row one after the other; and
 a graph with an adapter alone, as two sessions would hold the weights twice.

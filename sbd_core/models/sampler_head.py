@@ -1,0 +1,96 @@
+"""The sampler head, which reweighs a block's row once the token before it is known.
+
+Its weights come with a block adapter (block_adapter.py); it knows logits and embeddings alone, and
+neither the model nor its backend.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear, rms_norm, silu
+
+from sbd_core.sampling import top
+
+NUM_ANCHORS = 1024
+"""Number of tokens from whose logits a row's hidden state is recovered."""
+NUM_CANDIDATES = 96
+"""Number of likeliest tokens of a row that a sampler head reweighs."""
+MAX_KEPT_TOKENS = 512
+"""Number of tokens whose share of its product is kept, as drafted tokens mostly come again."""
+
+
+class SamplerHead:
+    """A small head that reweighs a block's row once the token before it is known.
+
+    With h the row's hidden state after the last norm, e the embedding of the token before and
+    x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
+    [gate, up] = into @ x. Logits are linear in h, so h is read back from those of the anchors, and
+    any backend will do.
+    """
+
+    def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
+        """into (2 width, 2 hidden) and out (hidden, width); embedding and head (vocab, hidden)."""
+        # Turned, as a CPU multiplies few rows by it in two thirds of the time.
+        self._of_hidden, self._of_token = (part.t().contiguous() for part in into.chunk(2, 1))
+        self._kept: dict[int, Tensor] = {}
+        self._out = out
+        self._embedding, self._head = embedding, head
+        size = head.shape[0]
+        step = max(1, size // NUM_ANCHORS)
+        self._anchors = torch.arange(0, size, step, device=head.device)
+        rows = head[self._anchors].double()
+        inverse = torch.linalg.pinv(rows.t() @ rows, hermitian=True) @ rows.t()
+        self._back = inverse.float().contiguous()
+
+    @torch.inference_mode()
+    def begin(self, logits: Tensor) -> "SamplerWalk":
+        """Prepare for the rows of `logits` (rows, vocab), left to right, before any is changed."""
+        hidden = linear(logits[:, self._anchors], self._back)
+        likeliest = top(logits, min(NUM_CANDIDATES, logits.shape[1]))[0]
+        weights = self._head.index_select(0, likeliest.view(-1))
+        return SamplerWalk(
+            logits,
+            _normed(hidden) @ self._of_hidden,
+            likeliest,
+            weights.float().view(*likeliest.shape, -1),
+            self,
+        )
+
+    def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
+        """The change of a hidden state behind a token; of_hidden: its share of `into @ x`."""
+        kept = self._kept.get(token_id)
+        if kept is None:
+            kept = _normed(self._embedding[token_id].float()) @ self._of_token
+            if len(self._kept) >= MAX_KEPT_TOKENS:
+                self._kept.clear()
+            self._kept[token_id] = kept
+        gate, up = (of_hidden + kept).chunk(2)
+        return self._out.mv(silu(gate) * up)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerWalk:
+    """Rows whose likeliest tokens a SamplerHead reweighs, one after the other."""
+
+    logits: Tensor
+    of_hidden: Tensor
+    likeliest: Tensor
+    weights: Tensor
+    head: SamplerHead
+
+    @torch.inference_mode()
+    def add_to(self, row: int, token_id: int) -> None:
+        """Change the logits of a row in place, for the position after `token_id`."""
+        change = self.head.change(self.of_hidden[row], token_id)
+        self.logits[row].index_add_(0, self.likeliest[row], self.weights[row] @ change)
+
+
+def _normed(x: Tensor) -> Tensor:
+    return rms_norm(x, x.shape[-1:])
+
+
+def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
+    """The change that a SamplerHead makes to hidden states (.., hidden) behind embeddings."""
+    gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
+    return linear(silu(gate) * up, out)
