@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dtypes", action="store_true", help="our strategies in float32 and int8")
     parser.add_argument(
-        "--gguf", type=Path, metavar="FILE", help="also: llama.cpp, from a file of the same weights"
+        "--gguf", type=Path, metavar="FILE", help="file of the same weights, to time llama.cpp, too"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
 

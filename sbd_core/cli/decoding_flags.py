@@ -1,4 +1,4 @@
-"""The flags every decoding command shares, and the DecodeConfig they mean."""
+"""The flags that every decoding command shares, and the DecodeConfig that they mean."""
 
 import argparse
 import re
@@ -21,17 +21,17 @@ DTYPE_HELP = (
 
 
 def add_loading(parser: argparse.ArgumentParser) -> None:
-    """--device and --dtype."""
+    """Add --device and --dtype."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--dtype", help=DTYPE_HELP)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Model and decoding flags."""
+    """Add the flags of a model and of decoding."""
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     add_loading(parser)
     parser.add_argument("--strategy", help="sbd, ntp or verify (what the model's folder names)")
-    parser.add_argument("--solver", help=f"of sbd: {', '.join(SOLVERS)} (entropy-bound)")
+    parser.add_argument("--solver", help=f"rule of sbd: {', '.join(SOLVERS)} (entropy-bound)")
     parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")
     parser.add_argument("--tau", type=float, help="threshold of confidence-threshold")
     parser.add_argument("--factor", type=float, help="factor of the solver of that name")
@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-rows",
         default=str(MAX_ROWS),
-        help=f"verify: rows of a forward pass at most ({MAX_ROWS}); cost: by what they cost here, "
-        "measured once",
+        help=f"verify: most rows of a forward pass ({MAX_ROWS}); cost: as many as pay off here, "
+        "which is measured once",
     )
     parser.add_argument("--max-new-tokens", type=int, default=256, help="longest answer")
     parser.add_argument("--temperature", type=float, default=0.0, help="above 0: sample")
@@ -58,7 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
-    """The model that the flags name, on `device` if given, with its threads. Raises our errors."""
+    """Load the model that the flags name and set its threads. Raises our errors.
+
+    device: replaces --device.
+    """
     from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
 
@@ -72,14 +75,17 @@ def load_model(arguments: argparse.Namespace, device: str | None = None) -> "Hug
 
 
 def refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: str) -> None:
-    """Raise ArgumentError if any flag of these names was given."""
+    """Raise ArgumentError with `rule` if any flag of these names was given."""
     for name in names:
         if getattr(arguments, name) is not None:
             raise ArgumentError(name, rule, str(getattr(arguments, name)))
 
 
 def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
-    """The config the flags mean; a solver or a pin alone asks for sbd. Raises ArgumentError."""
+    """The config that the flags mean; a solver or a pin alone asks for sbd. Raises ArgumentError.
+
+    more: fields of the config that no flag sets.
+    """
     given = {
         field: getattr(arguments, flag)
         for flag, field in SOLVER_FLAGS.items()
@@ -103,7 +109,7 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
 
 
 def max_rows(text: str) -> int | None:
-    """A number of rows; None for "cost". Raises ArgumentError."""
+    """Read a number of rows, or "cost" as None. Raises ArgumentError."""
     if text == "cost":
         return None
     if not re.fullmatch("[0-9]{1,9}", text):
@@ -112,7 +118,7 @@ def max_rows(text: str) -> int | None:
 
 
 def pins(texts: list[str]) -> dict[int, int]:
-    """["3=17"] -> {3: 17}. Raises ArgumentError."""
+    """Read ["3=17"] as {3: 17}, token ids by offset. Raises ArgumentError."""
     pinned: dict[int, int] = {}
     for text in texts:
         offset, _, token_id = text.partition("=")

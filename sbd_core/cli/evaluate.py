@@ -31,13 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--batch-size", type=int, default=32, help="examples decoded together")
     _add_comparisons(parser)
-    parser.add_argument("--processes", type=int, help="workers of one thread each (as pays)")
+    parser.add_argument("--processes", type=int, help="workers, one thread each (as pays off)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     decoding_flags.add_arguments(parser)
 
 
 def _add_comparisons(parser: argparse.ArgumentParser) -> None:
-    """Flags that measure more than one config of one model."""
+    """Add the flags that measure more than one config of one model."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--table",
@@ -60,9 +60,9 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="open requests (records with a prompt) instead of tasks: tokens per forward pass, "
-        "agreement with the causal head, loops; of IFEval's also which follow their instructions. "
-        "With --out a run that was stopped goes on, processes of torchrun share it, and answers "
-        "are written beside the results",
+        "agreement with the causal head, loops; for IFEval's also whether instructions are "
+        "followed. With --out a stopped run resumes, processes of torchrun share the work, and "
+        "answers are written beside the results",
     )
     parser.add_argument(
         "--gammas-on",
@@ -77,7 +77,10 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Decode, check, print a table. Raises our errors."""
+    """Decode, check, print a table and return the results. Raises our errors.
+
+    Returns None in all but one of several processes that share the work.
+    """
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     _check(arguments)
 
@@ -117,7 +120,7 @@ def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
 
 
 def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
-    """Answer the first --limit requests of each file in every way, and print a table of each."""
+    """Answer the first --limit requests of each file with every config, and print tables."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
@@ -139,7 +142,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[s
     choose_threads(model.num_parameters, arguments.batch_size)
     is_plain = model.dtype == "float32" and has_known_shape(model.model)
     if arguments.batch_size > 1 and is_plain:
-        model.backend = fused_backend(model)  # many texts at a time are several times as fast in it
+        model.backend = fused_backend(model)  # several times as fast for many texts at a time
     with tqdm(total=num_answers(sets, len(for_gammas)), unit="answer") as bar:
         measured = measure_requests(
             model,
@@ -179,7 +182,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[s
 def _evaluated(
     arguments: argparse.Namespace, config: DecodeConfig
 ) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
-    """The results, and the journal of processes that shared the work."""
+    """The results, and the journal if processes shared the work."""
     from sbd_core.decoding.api import resolve_defaults
     from sbd_core.evaluation import Sample
     from sbd_core.evaluation.api import MODEL, evaluate_rows
@@ -225,7 +228,7 @@ def _evaluated(
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Checks that need no model. Raises ArgumentError."""
+    """Check what needs no model. Raises ArgumentError."""
     from sbd_core.shared_work import Share
 
     if arguments.processes is not None:

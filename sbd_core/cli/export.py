@@ -1,4 +1,4 @@
-"""`export`: a model in the form that another place takes."""
+"""`export`: write a model for the Hugging Face Hub or for browsers."""
 
 import argparse
 from dataclasses import asdict
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sbd_core.hf.hub import HubFolder
     from sbd_core.hf.web import WebExport
 
-HELP = "write a model in the form that another place takes"
+HELP = "write a model for the Hugging Face Hub or for browsers"
 PLACES = {
     "hub": "a folder for the Hugging Face Hub, which decodes through transformers alone",
     "web": "a folder that a browser decodes with, and this package too",
@@ -17,7 +17,7 @@ PLACES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The places, and the flags of each."""
+    """Add the places, and the flags of each."""
     places = parser.add_subparsers(dest="place", required=True, metavar="PLACE")
     for place, words in PLACES.items():
         flags = places.add_parser(place, help=words, description=words)
@@ -25,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         flags.add_argument("--out", type=Path, required=True, help="new folder to write")
         flags.add_argument("--json", action="store_true", help="one JSON object as the last line")
         if place == "hub":
-            words = "also as a browser decodes with it, in its folder web"
+            words = "also write the files for browsers, in its folder web"
             flags.add_argument("--web", action="store_true", help=words)
         if place == "web":
-            words = "of its products: float32, or int8 (int8 beside a base that sbd fetch brings)"
+            words = "dtype of matrix products: float32 or int8 (int8 with a base from sbd fetch)"
             flags.add_argument("--dtype", choices=("float32", "int8"), help=words)
 
 

@@ -1,10 +1,10 @@
-"""`fetch`: bring the base model that the bundled adapter needs."""
+"""`fetch`: download the base model that the bundled adapter needs."""
 
 import argparse
 from typing import Any
 
 HELP = (
-    "bring the base of the bundled real model, once, and export the bundled models for browsers; "
+    "download the base of the bundled real model once and export the bundled models for browsers; "
     "generate and the page then need no network"
 )
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Fetch a base model, mend its files, or find it whole already. Raises our errors."""
+    """Download a base model if it is missing or damaged, or remove it. Raises our errors."""
     from tqdm import tqdm
 
     from sbd_core.hf.web_cache import keep_export

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="OFFSET=TOKEN_ID",
-        help="a given token of the answer, decoded around; may be repeated (sbd)",
+        help="fix a token of the answer and decode around it; may be repeated (sbd)",
     )
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace as JSON")
 
@@ -103,7 +103,7 @@ def _standard_input() -> str:
 def _decoded(
     arguments: argparse.Namespace, prompt: "Prompt", config: DecodeConfig
 ) -> "tuple[Trace, str]":
-    """Decode one prompt, and what made the forward passes.
+    """Decode one prompt; return the trace, and words on what made the forward passes.
 
     Without --json the text is printed as it becomes final.
     """
@@ -128,8 +128,8 @@ def _decoded(
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
     """Yield the text that each event adds; a character split over tokens comes with its last byte.
 
-    Where bytes are tokens, a broken one makes others of those before it: such text waits for what
-    follows it. Should the text change all the same, it comes once more at the end.
+    With byte tokens, a broken character can change the text before it: such text waits for the
+    tokens after it. If the text changes all the same, the whole text comes again at the end.
     """
     token_ids: list[int] = []
     given = ""
@@ -144,7 +144,7 @@ def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterato
 
 
 def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
-    """Answer and count. Raises our errors."""
+    """Answer a file of prompts and print the counts. Raises our errors."""
     if arguments.out is None:
         raise ArgumentError("out", "must be given with --prompts", None)
     batch_size = 32 if arguments.batch_size is None else arguments.batch_size

@@ -3,13 +3,13 @@
 import argparse
 import sys
 
-HELP = "run lm-eval with this model: every word after it is lm-eval's"
+HELP = "run lm-eval with this model; all that follows is passed to lm-eval"
 # Words that begin with a dash are lm-eval's too, --help among them.
 PARSER = {"prefix_chars": "\0", "add_help": False}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whatever lm-eval takes."""
+    """Accept whatever lm-eval takes."""
     parser.add_argument("words", nargs="*", metavar="WORDS", help="lm-eval's arguments")
 
 
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def with_model(words: list[str]) -> list[str]:
-    """lm-eval's words, naming our model where they name none."""
+    """The arguments of lm-eval, with our model added where they should name one and do not."""
     names = {word.split("=")[0] for word in words}
     if names & {"ls", "validate", "--model", "-M", "--config", "-C", "-h", "--help"}:
         return words

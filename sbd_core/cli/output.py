@@ -1,4 +1,4 @@
-"""Standard output and error that may be closed, full, left by their reader, or not in Unicode."""
+"""Standard output and error that may be closed, full, not in Unicode, or lose their reader."""
 
 import io
 import os
@@ -11,10 +11,10 @@ LOSSLESS = ("strict", "surrogateescape")
 
 
 def with_output(command: Callable[[], int]) -> int:
-    """Run `command` and give its exit status; 2 and one line if its output cannot be written.
+    """Run `command` and return its exit status; 2 and one line if its output cannot be written.
 
-    A reader who went away is no error. Python itself would complain again at its exit. Characters
-    that the output's encoding lacks are replaced.
+    A reader that went away is no error. Buffered output is discarded, as Python would fail again at
+    exit. Characters that the output's encoding lacks are replaced.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before we began
@@ -40,5 +40,5 @@ def with_output(command: Callable[[], int]) -> int:
 
 
 def _discard(stream: TextIO) -> None:
-    """Discard what is still buffered, and all that comes."""
+    """Discard all that is buffered in the stream, and all that is written later."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,4 +1,4 @@
-"""`synthesize`: a chat model asks itself and answers, as text for its own training."""
+"""`synthesize`: a chat model makes up requests and answers them, as text for its own training."""
 
 import argparse
 from pathlib import Path
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Write text until there is enough. Raises our errors; after Ctrl-C it goes on."""
+    """Write examples until there are enough, resuming after a stop. Raises our errors."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts

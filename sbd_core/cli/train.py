@@ -172,7 +172,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _prepared_range(init: Path | None) -> dict[str, int]:
-    """The block sizes that `prepare` recorded in the folder."""
+    """The block sizes that `prepare` recorded in the folder `init`, as fields of the recipe."""
     if init is None:
         return {}
     try:
@@ -198,7 +198,7 @@ def _tasks(words: str) -> dict[str, float]:
 
 
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
-    """The flags that need --estimate."""
+    """Add --estimate and the flags that need it."""
     group = parser.add_argument_group("memory")
     group.add_argument(
         "--estimate",
@@ -216,7 +216,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
 
 def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
-    """Print the estimate of memory. Raises our errors."""
+    """Print the estimate of memory and return it. Raises our errors."""
     from sbd_core.training import estimate as memory
 
     init = None if arguments.init is None else str(arguments.init)

@@ -18,11 +18,11 @@ RECIPE: tuple[tuple[str, str, int | float, str], ...] = (
     ("--rows", "rows_per_text", 256, "block rows per text"),
     ("--whole-ratio", "whole_ratio", 0.5, "share of blocks masked whole"),
     ("--first-weight", "weight_of_first", 0.5, "weight of a block's first mask"),
-    ("--decay", "decay", 0.9, "decay of the weight from place to place"),
+    ("--decay", "decay", 0.9, "decay of the loss weight per masked position"),
     ("--max-tokens", "max_tokens", 256, "longest text; the rest is cut"),
     ("--seed", "seed", 0, "seed of everything random"),
 )
-"""Flags of numbers: the field of AdapterRecipe, its default, and help."""
+"""Flags of numbers: the flag, its field of AdapterRecipe, default and help."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train, going on from the state beside --out. Raises our errors; Ctrl-C saves."""
+    """Train, resuming from any state beside --out; Ctrl-C saves. Raises our errors."""
     from sbd_core.models.checkpoint_info import ADAPTER_INFO
     from sbd_core.training.adapter import AdapterRecipe, AdapterRun, read_base, read_texts
     from sbd_core.training.checkpoint import only_writer

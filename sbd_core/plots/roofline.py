@@ -1,6 +1,6 @@
-"""Figures of the roofline: what a block's forward pass costs, and what decoding by blocks gains.
+"""Figures of the roofline: cost of a block's forward pass, and speed-up of decoding by blocks.
 
-The heatmaps hold the quantities of the paper's Tables 3 and 4, as the paper counts and corrected.
+The heatmaps have the quantities of the paper's Tables 3 and 4, as the paper counts and corrected.
 """
 
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflinePoint:
-    """The reader's question: a device, a model and how it decodes.
+    """A point that the reader chose: a device, a model and how it decodes. Raises ArgumentError.
 
-    shape: None is the paper's model, in either mode with the widths that mode counts.
-    tokens_per_forward: the NFE speed-up, at most block_size. Raises ArgumentError.
+    shape: None takes the paper's model, with the widths that the paper or the correction counts.
+    tokens_per_forward: the NFE speed-up, at most block_size.
     """
 
     device: Device
@@ -54,7 +54,7 @@ class RooflinePoint:
         return slowdown(block_size, kv_length, self.batch_size, mode, **self._where())
 
     def cache_growth(self, mode: Mode) -> float:
-        """Time of a forward pass over one token with the longest KV cache, over the shortest."""
+        """Time of a one-token forward pass with the longest KV cache, relative to the shortest."""
         long, short = (
             pass_seconds(1, length, self.batch_size, mode, **self._where())
             for length in (KV_LENGTHS[-1], KV_LENGTHS[0])
@@ -77,10 +77,10 @@ def slowdown_curve(
     theme: Theme = "light",
     measured_name: str = "measured",
 ) -> go.Figure:
-    """Time of a forward pass over n tokens, in times of one over a single token.
+    """Curve of the time of a forward pass over n tokens, relative to a pass over one token.
 
-    measured: {tokens: seconds} of a machine, 1 among them, drawn as marks on top and called
-    measured_name.
+    measured: {tokens: seconds} of a machine, 1 among them, drawn as marks.
+    measured_name: name of these marks.
     """
     ink = ink_of(theme)
     sizes = sorted({*BLOCK_SIZES, point.block_size, 2 * point.block_size})
@@ -118,7 +118,7 @@ def slowdown_curve(
 
 
 def slowdown_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> go.Figure:
-    """Table 3's slowdown over block size and KV cache, at the batch size of the point, marked."""
+    """Heatmap of Table 3's slowdown by block size and KV cache, at the point's batch size."""
     tables = {
         each: [
             [round(point.slowdown(size, length, each), 3) for size in BLOCK_SIZES]
@@ -133,13 +133,13 @@ def slowdown_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> 
 
 
 def framed_column(point: RooflinePoint, mode: Mode) -> list[float]:
-    """The numbers of slowdown_table at the block size nearest to the point's."""
+    """The numbers of slowdown_table() at the block size nearest to the point's."""
     size = BLOCK_SIZES[_nearest(point.block_size, BLOCK_SIZES)]
     return [round(point.slowdown(size, length, mode), 3) for length in KV_LENGTHS]
 
 
 def speedup_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> go.Figure:
-    """Table 4's quantity, Eq. 16, over tokens per forward pass and KV cache; the point marked."""
+    """Heatmap of Table 4's speed-up (Eq. 16) by tokens per forward pass and KV cache."""
     gains = [gain for gain in NFE_SPEEDUPS if gain <= point.block_size]
     tables = {
         each: [
@@ -162,9 +162,12 @@ def _heatmap(
     ink: Ink,
     words: str,
 ) -> go.Figure:
-    """Cells with their numbers; the one nearest to the reader's point has a frame.
+    """Heatmap with the number in each cell, and a frame around the cell nearest to the point.
 
-    The colours are those of all `tables`, so that a number has one colour in both modes.
+    tables: numbers of both modes, which share one colour scale; `mode` is shown.
+    columns, across: values of the columns, and their name.
+    place: column and row of the frame.
+    words: "slower" or "faster", for the hover text.
     """
     known = [value for table in tables.values() for row in table for value in row]
     heat = _cells(tables[mode], columns, across, ink, words)
@@ -208,7 +211,7 @@ def _cells(
 
 
 def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
-    """The numbers of the cells, each black or white: whichever is read better on its cell."""
+    """The numbers of the cells, each in black or white, whichever is easier to read on its cell."""
     least, span = heat["zmin"], max(heat["zmax"] - heat["zmin"], 1e-9)
     cells = [
         (x, y, text, readable_on(ramp, (value - least) / span))
@@ -228,7 +231,7 @@ def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
 
 
 def _mark(slowdowns: Mapping[int, float], name: str, look: tuple[str, int, str]) -> dict[str, Any]:
-    """Marks of a symbol, a size and a colour at {tokens: slowdown}."""
+    """Marks at {tokens: slowdown}. look: symbol, size and colour."""
     symbol, size, colour = look
     return {
         "type": "scatter",
@@ -242,7 +245,7 @@ def _mark(slowdowns: Mapping[int, float], name: str, look: tuple[str, int, str])
 
 
 def _nearest(value: float, values: Any) -> int:
-    """The index of the value that is nearest by ratio."""
+    """Index of the value that is nearest by ratio."""
     ratios = [max(value, 0.5) / known for known in values]
     distances = [max(ratio, 1 / ratio) for ratio in ratios]
     return distances.index(min(distances))

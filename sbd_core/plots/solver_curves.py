@@ -14,7 +14,7 @@ from sbd_core.run_lines import LANE_NAMES
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
-"""The paper's rule in the hue of SBD, ours in the colour of its text, the others in grey."""
+"""The paper's rule has SBD's hue, our own the colour of text, all others are grey."""
 
 SYMBOLS = (
     "circle",
@@ -43,12 +43,12 @@ LABEL_SIZE = 14
 LEGEND_LINE = 21
 """Height in pixels of a name in the legend of a narrow page."""
 MARK_RISES = (32, 16)
-"""Pixels by which the names of NTP and verify, which are equally right, are set apart."""
+"""Pixels by which the names of NTP and verify are raised, as the two are equally right."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One setting of a solver: mean accuracy over the tasks, tokens per forward pass as `speed`."""
+    """One setting of a solver. accuracy: mean over tasks; speed: tokens per forward pass."""
 
     parameter: str
     accuracy: float
@@ -69,9 +69,9 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
 
 @dataclass(frozen=True, slots=True)
 class RunMark:
-    """A run of the reader's: how it was decoded, and its tokens per forward pass as `speed`.
+    """A run of the reader's own. speed: tokens per forward pass.
 
-    is_right: whether a checker found its answer right, None where nothing could check it.
+    name: how it was decoded. is_right: whether its answer is right; None if unchecked.
     """
 
     name: str
@@ -80,10 +80,10 @@ class RunMark:
 
 
 def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
-    """Solvers that others equal at every setting and outdo at one of them or more."""
+    """Solvers that rivals equal at every setting and outdo at one or more."""
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
-        """True if a rival setting is at least as good and strictly better in one respect."""
+        """For each rival setting that is at least as good, whether it is better in one respect."""
         return {
             (other.accuracy, other.speed) != (point.accuracy, point.speed)
             for name, points in by_solver.items()
@@ -104,11 +104,11 @@ def solvers(
 ) -> go.Figure:
     """A line for each solver, a star for next-token prediction, another for verify.
 
-    Each line is named at its end, or where it is last alone; each star beside it. Lines that
-    others outdo or equal everywhere are pale. runs: marked along
-    the foot by their tokens per forward pass, as one answer has no accuracy. results: what
-    `sbd evaluate --sweep --out FILE` wrote, or Evaluation.to_data() of rows named
-    "solver parameter" and one named "NTP". Raises ArgumentError.
+    results: of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data() of rows named "solver
+    parameter" and one named "NTP".
+    runs: marked at the bottom by tokens per forward pass, as one answer has no accuracy.
+    Names stand at the end of a line or where it is last alone. Lines of dominated() solvers are
+    pale. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = results.get("rows") if isinstance(results, Mapping) else None
@@ -153,12 +153,12 @@ def solvers(
 
 
 def title_of(solver: str) -> str:
-    """The solver's title in the form; an unknown solver keeps the name that the results have."""
+    """The solver's title in the form; an unknown solver keeps its name in the results."""
     return SOLVER_TITLES.get(solver, html.escape(solver))
 
 
 def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
-    """One solver's points, the slowest first; `index` chooses its symbol and its dashes."""
+    """A solver's points, slowest first. index: chooses the symbol and the dashes."""
     in_order = sorted(points, key=lambda point: point.speed)
     is_chief = solver in (MAIN, OWN)
     colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
@@ -179,7 +179,7 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
 
 
 def _last_alone(line: dict[str, Any], lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """The last point of a line that no other line has; its end if it shares all."""
+    """The last point of a line that is on no other line; its end if there is none."""
     points = list(zip(line["x"], line["y"], strict=True))
     others = [zip(each["x"], each["y"], strict=True) for each in lines if each is not line]
     taken = {point for each in others for point in each}
@@ -192,7 +192,10 @@ def _labels(
     room: float,
     colours: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """The names in a column at the right, each tied to a point of its line, none over another."""
+    """Names in a column at the right, each tied to a point of its line, without overlap.
+
+    named: (name, x, y) of these points. fastest: largest x of any mark. room: height of the lines.
+    """
     below: float | None = None
     labels = []
     for name, x, y in sorted(named, key=lambda each: each[2]):
@@ -219,7 +222,7 @@ def _labels(
 
 
 def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
-    """The name of a single mark at its right, `rise` pixels up; a line would look like data."""
+    """Name of a single mark at its right, `rise` pixels up; no line, which would look like data."""
     return {
         "text": mark["name"],
         "x": mark["x"][0],
@@ -233,7 +236,7 @@ def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
 
 
 def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
-    """The reader's runs along the foot."""
+    """The reader's runs at the bottom, at a height in percent of right answers."""
     checked = {True: "right", False: "wrong", None: "not checked"}
     words = [f"Your run: {html.escape(run.name)}<br>answer {checked[run.is_right]}" for run in runs]
     return {

@@ -82,7 +82,10 @@ def ink_of(theme: Theme) -> Ink:
 
 
 def unsureness(entropy: float) -> float:
-    """0 for certain, 1 at MAX_ENTROPY nats and above; the root gives small entropies room."""
+    """An entropy in nats on the page's scale, from 0 to 1 (MAX_ENTROPY and above).
+
+    The square root gives small entropies room.
+    """
     return round(math.sqrt(min(max(entropy, 0.0), MAX_ENTROPY) / MAX_ENTROPY), 4)
 
 
@@ -92,12 +95,12 @@ def safe(text: str) -> str:
 
 
 def percent(probability: float) -> str:
-    """A probability to three digits, however small."""
+    """A probability in percent, to three significant digits."""
     return f"{100 * probability:.3g} %"
 
 
 def names(trace: Trace, token_ids: tuple[int, ...], most: int = MAX_HOVERED) -> str:
-    """Tokens in a row, safe to show."""
+    """Names of the first `most` tokens, and the number of others, escaped for Plotly."""
     shown = [token_name(trace.tokens[token_id]) for token_id in token_ids[:most]]
     rest = len(token_ids) - most
     return html.escape("  ".join([*shown, f"+{rest}"] if rest > 0 else shown), quote=False)
@@ -115,7 +118,7 @@ def entropy_ticks() -> dict[str, Any]:
 
 
 def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
-    """The page's entropy scale for a trace whose values are unsureness()."""
+    """The page's colour scale for values of unsureness(). has_bar: whether it has a colour bar."""
     ramp = ink.ramp.split()
     scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]
     bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}, **entropy_ticks()}
@@ -145,9 +148,11 @@ def figure_of(
     up: dict[str, Any],
     **more: Any,
 ) -> go.Figure:
-    """Data on the page's card: its fonts and colours, a quiet grid, nothing else.
+    """Figure with the page's fonts and colours and a quiet grid.
 
-    name: the id of the figure, kept in layout.meta. across, up: the axes, their title a text.
+    name: id of the figure, kept in layout.meta.
+    data: Plotly traces.
+    across, up: axes, each with its title as a text.
     more: fields of the layout.
     """
     layout = {
@@ -185,7 +190,7 @@ MARKS = {"\n": "⏎", "\r": "␍", "\t": "⇥"}
 
 
 def token_name(text: str) -> str:
-    """A token's text on one line with what cannot be seen as a mark; not yet safe as markup."""
+    """A token's text on one line, with marks for invisible characters; not yet escaped."""
     if not text:
         return "∅"
     spaces = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))

@@ -1,4 +1,4 @@
-"""One trace as figures, and what they draw: entropies, hindsight, the cost of parallelism."""
+"""Figures of one trace, and their data: entropies, hindsight, the cost of parallelism."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,10 @@ from sbd_core.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The reveals of one forward pass by what next-token prediction puts there in hindsight."""
+    """Token ids that one forward pass revealed, by what next-token prediction says in hindsight.
+
+    same, other: it says the same token, or another. unread: not read again.
+    """
 
     pass_number: int
     same: tuple[int, ...]
@@ -43,12 +46,13 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Gamble:
-    """A forward pass that fixed several tokens at once, and what doing so ignored.
+    """A forward pass that revealed several tokens at once, and the probabilities that this ignored.
 
-    positions and token_ids: left to right. separate: sum of ln of the probabilities they were
-    taken with, so that exp(separate) is their product. joint: sum of ln of what next-token
-    prediction gives them, each after all the text to its left. Both nats, at most 0; joint may
-    be -inf.
+    positions, token_ids: from left to right.
+    separate: log of the product of the probabilities by which the tokens were revealed.
+    joint: log of their joint probability by next-token prediction, each token after all text to its
+    left; may be -inf.
+    Both logs are in nats, at most 0.
     """
 
     pass_number: int
@@ -59,20 +63,20 @@ class Gamble:
 
     @property
     def cost(self) -> float:
-        """Nats by which the product of separate probabilities promises more than is there.
+        """Nats by which the product of separate probabilities exceeds the joint probability.
 
-        Negative where the tokens are likelier together than apart.
+        Negative if the tokens are likelier together than apart.
         """
         return self.separate - self.joint
 
 
 def hindsights(trace: Trace) -> dict[int, Hindsight]:
-    """The causal head's rescoring of answer tokens that it has read, by position."""
+    """The causal head's rescoring of the answer's tokens that it has read, by position."""
     return {item.position: item for event in trace.events for item in event.hindsight}
 
 
 def agreements(trace: Trace) -> list[Agreement]:
-    """Every forward pass in order; the numbers in it are token ids, one a reveal."""
+    """The agreement of each forward pass, in order."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -90,7 +94,7 @@ def agreements(trace: Trace) -> list[Agreement]:
 
 
 def gambles(trace: Trace) -> list[Gamble]:
-    """The forward passes that revealed several tokens, all of them read again; widest gap first."""
+    """Forward passes that revealed several tokens, all read again since; widest gap first."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -175,12 +179,12 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def _whole(num_passes: int) -> dict[str, int]:
-    """A tick at each of a few forward passes: left alone, Plotly numbers halves too."""
+    """Axis settings: a tick per forward pass if there are few, as Plotly would number halves."""
     return {"dtick": 1} if num_passes <= FEW_PASSES else {}
 
 
 def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
-    """A dot where each token landed."""
+    """Dots where tokens were revealed."""
     landed = [
         (item.position, event.index + 1, f"{safe(trace.tokens[item.token_id])} revealed")
         for event in trace.events
@@ -249,10 +253,10 @@ def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Bars of the tokens of each forward pass that next-token prediction would have put there too.
+    """Bars of the tokens that each forward pass revealed, by what next-token prediction would say.
 
-    It is asked when a later forward pass reads them causally; tokens never read again are a
-    third group. Raises ArgumentError.
+    It says so in hindsight, when a later forward pass reads the tokens causally; tokens that are
+    never read again are a third group. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = agreements(trace)
@@ -291,19 +295,18 @@ ID = "cost-of-parallelism"
 MAX_ROWS = 12
 MAX_NAMED = 4
 FLOOR = -10
-"""Lower end of the axis, as a power of ten; anything less likely is drawn there."""
+"""Lower end of the axis, as a power of ten; smaller probabilities are drawn there."""
 MAX_NATS = 50.0
-"""Smallest gap that is written out in digits."""
+"""Largest gap in nats that is written out as a ratio."""
 
 
 def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Forward passes that revealed several tokens: their joint probability beside the product
-    of the separate ones.
+    """Forward passes that revealed several tokens: joint probability and product of separate ones.
 
-    Joint is what next-token prediction gives the tokens in hindsight, each after all the text to
-    its left; the product is of the probabilities they were revealed with. At most 12 forward
-    passes, the widest gap as drawn first; those not wholly read again are left out. Raises
-    ArgumentError.
+    The joint probability is that of next-token prediction in hindsight, each token after all the
+    text to its left; the product is of the probabilities by which the tokens were revealed. At most
+    12 forward passes are shown, the widest gap first; those not wholly read again are left out.
+    Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = gambles(trace)
@@ -391,7 +394,7 @@ def _probability_words(logarithm: float) -> str:
 
 
 def _log10(logarithm: float) -> float:
-    """The power of ten at which a probability is drawn."""
+    """The power of ten at which a probability is drawn, from its natural logarithm."""
     return max(logarithm / math.log(10), FLOOR)
 
 

@@ -30,9 +30,9 @@ def task(name: str) -> Task:
 
 
 def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]:
-    """Examples without end, each from a task drawn uniformly; same arguments, same stream.
+    """Examples without end, each from a task drawn uniformly; equal arguments give equal streams.
 
-    ArgumentError, raised by the call itself, for an unknown split, an unknown task or none.
+    Raises ArgumentError at the call for an unknown split, an unknown task or no task.
     """
     if split not in SPLITS:
         raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", split)

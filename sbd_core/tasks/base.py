@@ -1,9 +1,9 @@
 """Base types of tasks and examples; keeps training and test examples apart. Knows no task.
 
-Two things hold examples out of training. `split_of` gives each composition (the numbers of a problem,
-the solution of a puzzle) to one split, by a hash that no process or version changes. And some
-phrasings are held out: `Phrasings` draws those for an "unseen" wording alone, which training never
-asks for and every second test example does.
+Two things hold examples out of training. `split_of` gives each composition (the numbers of a
+problem, the solution of a puzzle) to one split, by a hash that depends on no process or version.
+And some phrasings are held out: `Phrasings` draws those for an "unseen" wording alone, which every
+second test example has and no training example.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Phrasings:
-    """Ways to say the same: those of training, and those of the test split alone."""
+    """Ways to say the same thing: those of training, and those of the test split alone."""
 
     seen: tuple[str, ...]
     held_out: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Phrasings:
         return self.seen + self.held_out
 
     def draw(self, random: Random, wording: Wording) -> str:
-        """One of them: a held-out one for an unseen wording, if there is any."""
+        """Draw a phrasing: a held-out one for an unseen wording, if there is any."""
         return random.choice(self.held_out if wording == "unseen" and self.held_out else self.seen)
 
 
@@ -71,7 +71,7 @@ def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:
 
 
 def draw_wording(random: Random, split: Split) -> Wording:
-    """ "seen" when training, either of the two when testing."""
+    """Draw "seen" or "unseen" for the test split; always "seen" for training."""
     return "unseen" if split == "test" and random.random() < 0.5 else "seen"
 
 

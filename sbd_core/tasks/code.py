@@ -1,8 +1,8 @@
 """Small Python functions described in a sentence, checked by running them.
 
-A function is composed of a filter, a map and a fold over a list, or is a well-known one. What decides
-the split is the tuple of pieces, whatever their numbers, letters and words; a single piece and a
-well-known function are always of training, and tested in held-out phrasings alone.
+A function is composed of a filter, a map and a fold over a list, or is a well-known one. The tuple
+of pieces decides the split, whatever their numbers, letters and words. A single piece or a
+well-known function is always in training; it is tested in held-out phrasings alone.
 """
 
 import ast
@@ -48,11 +48,12 @@ FUNCTION_NAMES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One piece of a composition: how it is said and its Python.
+    """One piece of a composition: its words and its Python.
 
-    said: in the docstring and a prompt of training. other: in a held-out phrasing. {k} is a number
-    from low to high and {c} a letter. nouns: of a map, what it makes: "squares". gives: the type of
-    what a map makes, or of what a fold returns, {t} being what is folded.
+    said: words in the docstring and in training prompts. other: words of a held-out phrasing.
+    Both and `code` may hold {k}, a number from low to high, and {c}, a letter.
+    nouns: of a map, its results as a noun ("squares").
+    gives: type of a map's results, or of a fold's, where {t} is the type of the elements.
     """
 
     key: str
@@ -67,7 +68,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A list to go through: what its elements are called, their variable and type."""
+    """A list to go through: its name, variable and type of element, and the pieces that apply."""
 
     name: str
     variable: str
@@ -138,9 +139,10 @@ WORD_FOLDS = (
 
 @dataclass(frozen=True, slots=True)
 class Classic:
-    """A well-known function. said: "return ..." or another command, as its docstring has it.
+    """A well-known function.
 
-    asked: in a prompt of training. other: in a held-out phrasing. takes: the kinds of its arguments.
+    takes: kinds of its arguments, see _value(). said: its docstring, a command ("return ...").
+    asked: words of training prompts. other: words of held-out prompts.
     """
 
     name: str
@@ -234,7 +236,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True when `text`, run in the sandbox, returns what the reference does.
+    """True if `text`, run in the sandbox, returns what the reference does.
 
     Never raises for any text; SandboxError where this machine can run no candidate at all.
     """
@@ -251,7 +253,7 @@ def _classic(random: Random, _: Split, wording: Wording) -> Example | None:
 
 
 def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
-    """A filter, a map and a fold; None if the draw makes no sense or is of the other split."""
+    """Make a filter, a map and a fold; None if the draw makes no sense or is of the other split."""
     domain = random.choice((NUMBERS, WORDS))
     keep = None if random.random() < NO_PIECE_RATE else random.choice(domain.filters)
     change = None if random.random() < NO_PIECE_RATE else random.choice(domain.maps)
@@ -291,7 +293,7 @@ def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
 def _example(
     random: Random, wording: Wording, asked: str, name: str, signature: str, said: str, body: str, takes: Sequence[str]
 ) -> Example | None:  # fmt: skip
-    """The request and its function; None where no inputs tell its results apart."""
+    """The request and its function; None if no inputs drawn give different results."""
     prompt = LEADS.draw(random, wording).format(do=asked, does=third_person(asked))
     if random.random() < NAMED_RATE:
         new = random.choice(FUNCTION_NAMES)
@@ -304,7 +306,7 @@ def _example(
 
 
 def third_person(do: str) -> str:
-    """ "reverse a text" as "reverses a text"."""
+    """Put a command into the third person: "reverse a text" gives "reverses a text"."""
     verb, gap, rest = do.partition(" ")
     verb = (
         f"{verb[:-1]}ies"
@@ -315,9 +317,10 @@ def third_person(do: str) -> str:
 
 
 def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> str | None:
-    """NUM_CASES inputs with the reference's results and its name, as a literal.
+    """Draw NUM_CASES inputs; return them, the reference's results and its name as a literal.
 
-    None if the results are too alike. `source` is ours: it is run as it is.
+    takes: kinds of the arguments. Returns None if all results are equal. `source` is ours and runs
+    unprotected.
     """
     space: dict[str, Any] = {}
     exec(source, space)
@@ -327,7 +330,7 @@ def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> s
         values = tuple(_value(random, kind) for kind in takes)
         try:
             result = space[name](*values)
-        except (ValueError, IndexError):  # No element is left to fold.
+        except (ValueError, IndexError):  # No element was left to fold.
             continue
         value = values if len(values) > 1 else values[0]
         if value not in inputs:
@@ -339,7 +342,7 @@ def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> s
 
 
 def _value(random: Random, kind: str) -> object:
-    """A fresh argument of a kind."""
+    """Draw an argument of a kind."""
     ranges = {"number": (-30, 60), "small": (0, 9), "count": (1, 60), "digits": (10, 99999)}
     if kind in ranges:
         return random.randint(*ranges[kind])

@@ -1,7 +1,7 @@
 r"""A line with blanks, answered by the whole line filled.
 
-What a blank holds follows from the rest of the line, or is common knowledge. What is not blank stays as
-it is in the answer. What decides the split is the filled line: no test line occurs in training, with
+The content of a blank follows from the rest of the line, or is common knowledge; the rest of the line
+stays unchanged in the answer. The filled line decides the split: no test line occurs in training, with
 whatever blanks.
 
 Patterns are written one a line, with \n for a new line inside. «red» may become a blank; «red|crimson»
@@ -151,7 +151,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True when `text` is the line of the case, each blank one of its fills, the rest the same."""
+    """True if `text` is the line of the case with each blank filled as allowed, else unchanged."""
     case = json.loads(example.case)
     fixed = [re.escape(part) for part in case["line"].split(BLANK)]
     fills = ["(?:" + "|".join(map(re.escape, allowed)) + ")" for allowed in case["fills"]]
@@ -160,12 +160,12 @@ def check(example: Example, text: str) -> bool:
 
 
 def filled(marked: str) -> str:
-    """The line with every mark's first word."""
+    """The line with each mark replaced by its first word."""
     return MARK.sub(lambda mark: mark[2].split("|")[0], marked)
 
 
 def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]]]:
-    """The line with `most` marked words blank or fewer, and for each the words it may hold."""
+    """Blank at most `most` marked words; return the line, and for each blank the words allowed."""
     marks = list(MARK.finditer(marked))
     random.shuffle(marks)
     num_blanks = min(most, random.choices(NUM_BLANKS, NUM_BLANKS_WEIGHTS)[0])
@@ -180,7 +180,7 @@ def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]
 
 
 def _line(random: Random, kind: str) -> str:
-    """A line of a pattern, its words marked."""
+    """A line made of a pattern of `kind`, with its words still marked."""
     if kind == "code":
         x, y = random.sample(VARIABLES, 2)
         a, b, m = (str(random.randint(2, 20)) for _ in range(3))
@@ -205,7 +205,7 @@ def _line(random: Random, kind: str) -> str:
 
 
 def _row(random: Random) -> str:
-    """Things in a known order, all of them marked; what is left tells what is blank."""
+    """Five consecutive days or months, all marked; those left tell the blanks."""
     order = random.choice((words.DAYS, words.MONTHS))
     first = random.randrange(len(order))
     items = [order[(first + place) % len(order)] for place in range(5)]

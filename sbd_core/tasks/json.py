@@ -1,7 +1,7 @@
-"""Facts in a short text to one line of JSON.
+"""Extraction of facts from a short text as one line of JSON.
 
 Every value asked for stands in the text as it must be copied; yes and no become true and false, and
-what is not told is null. What decides the split is the set of fields asked for, whatever the topic,
+a fact that is not told is null. The set of fields asked for decides the split, whatever the topic,
 their order or values.
 """
 
@@ -28,12 +28,12 @@ NUM_FIELDS, NUM_FIELDS_WEIGHTS = (1, 2, 3, 4, 5), (1, 4, 6, 4, 2)
 MISSING_RATE, EXTRA_RATE, SNAKE_RATE, AFTER_RATE, JOIN_RATE = 0.03, 0.5, 0.4, 0.25, 0.5
 
 Told = tuple[object, str]
-"""A value, and the words of the text that tell it."""
+"""A value, and the words by which the text tells it."""
 Draw = Callable[[Random], Told]
 
 
 def whole(low: int, high: int, step: int = 1) -> Draw:
-    """A whole number."""
+    """Make a draw of whole numbers."""
 
     def draw(random: Random) -> Told:
         value = random.randrange(low, high + 1, step)
@@ -43,7 +43,7 @@ def whole(low: int, high: int, step: int = 1) -> Draw:
 
 
 def text(draw: Callable[[Random], str]) -> Draw:
-    """Whatever text `draw` gives."""
+    """Make a draw of the texts that `draw` gives."""
 
     def drawn(random: Random) -> Told:
         value = draw(random)
@@ -53,13 +53,13 @@ def text(draw: Callable[[Random], str]) -> Draw:
 
 
 def one_of(choices: str | Sequence[str]) -> Draw:
-    """One of some texts, apart by commas or as a list."""
+    """Make a draw of one of some texts, given as a list or separated by commas."""
     items = choices.split(", ") if isinstance(choices, str) else choices
     return text(lambda random: random.choice(items))
 
 
 def several(choices: str | Sequence[str]) -> Draw:
-    """Two or three different ones of some texts."""
+    """Make a draw of two or three different texts of a list."""
     items = choices.split(", ") if isinstance(choices, str) else choices
 
     def draw(random: Random) -> Told:
@@ -87,7 +87,11 @@ TITLE = one_of(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One fact of a topic. tellings: said of the subject; of yes and no both, apart by a bar."""
+    """One fact of a topic.
+
+    tellings: predicates of the topic's subject, {} for the value; those for true and for false are
+    separated by a bar.
+    """
 
     name: str
     draw: Draw
@@ -96,7 +100,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A sort of thing that has facts. subject: "" for a person, else what it is called later on."""
+    """A sort of thing that has facts.
+
+    subject: words for it after its first mention; "" for a person.
+    name, draw: the field of its name, and how that is drawn.
+    """
 
     subject: str
     name: str
@@ -237,7 +245,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def tell(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, Told]]) -> str:
-    """The facts as a text: a sentence that tells the name, then what is said of it."""
+    """Tell the facts as a text: a sentence with the name, then what is said about it."""
     parts = [random.choice(topic.opening).format(name)]
     later = topic.subject or ("she" if name.split()[0] in words.WOMEN else "he")
     pronoun = "it" if topic.subject else later
@@ -256,7 +264,7 @@ def tell(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, To
 
 
 def check(example: Example, text: str) -> bool:
-    """True when `text` is JSON of the expected object, in any key order, types counting."""
+    """True if `text` is JSON of the expected object; types count, the order of keys does not."""
     if len(text) > MAX_ANSWER_CHARACTERS:
         return False
     try:
@@ -283,4 +291,4 @@ def _refuse(literal: str) -> object:
 
 
 TASK = Task(NAME, generate, check)
-"""Facts in a text to one line of JSON."""
+"""Extract facts from a text as one line of JSON."""

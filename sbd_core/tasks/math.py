@@ -1,14 +1,14 @@
 """Sums and word problems of one to three steps, solved line by line.
 
-A small model is right where each thing that it writes follows from few digits, so what takes several
-digits is worked out by places, always in the same way:
+A small model is right if each number it writes follows from few digits, so a calculation with
+several digits is worked out by places, always in the same way:
 
     47 + 86 = 120 + 13 = 133                     places added, then put together
     133 - 86 = 53 - 6 = 47                       greatest place taken away first
     12 * 8 = 80 + 16 = 96, 14 * 17 = 140 + 98 = 238
     741 / 3 = (600 + 120 + 21) / 3 = 247         parts that each give one digit
 
-What decides the split is the chain of calculations, whatever the words around it.
+The chain of calculations decides the split, whatever the words around it.
 """
 
 import re
@@ -37,7 +37,7 @@ SUM_RATE, SECOND_FACT_RATE = 0.35, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """`left` `sign` `right` = `result`: a line of the answer."""
+    """A line of the answer: `left` `sign` `right` = `result`."""
 
     left: int
     sign: str
@@ -50,12 +50,12 @@ class Calculation:
 
     @property
     def asked(self) -> str:
-        """The sum without its result."""
+        """The calculation without its result."""
         return f"{self.left} {self.sign} {self.right}"
 
 
 def calculate(left: int, sign: str, right: int) -> Calculation | None:
-    """The calculation; None where its result is no whole number from 0 to MAX_RESULT."""
+    """The calculation; None unless its result is a whole number from 0 to MAX_RESULT."""
     result = {"+": left + right, "-": left - right, "*": left * right, "/": left // right}[sign]
     is_whole = sign != "/" or left % right == 0
     return (
@@ -64,7 +64,7 @@ def calculate(left: int, sign: str, right: int) -> Calculation | None:
 
 
 def places(number: int) -> list[int]:
-    """47 as 40 and 7: the digits that are not 0 with their place, greatest first."""
+    """The digits of a number with their places, greatest first and without 0: 47 gives 40 and 7."""
     digits = str(number)
     return [int(d) * 10 ** (len(digits) - i - 1) for i, d in enumerate(digits) if d != "0"]
 
@@ -130,9 +130,11 @@ SUMS = {
 class Problem:
     """A kind of word problem.
 
-    numbers: as "k=2..9 p=2..40 m=k*p+1..90": a range, or a product of earlier numbers plus or times
-    a number of a range. steps: as "k * p", "m - _": numbers by name or value, "_" what the last step
-    gave. facts: told in this order, each with its phrasings. asked: the question at the end.
+    numbers: as "k=2..9 p=2..40 m=k*p+1..90"; each is drawn from a range, perhaps added to or
+    multiplied by a product of earlier numbers.
+    steps: as "k * p", "m - _"; operands are names or values, "_" the result of the step before.
+    facts: told in this order, each with its phrasings.
+    asked: the question at the end.
     """
 
     numbers: str
@@ -233,7 +235,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True when the last "The answer is N." of `text` holds the right number."""
+    """True if the last "The answer is N." of `text` has the right number."""
     numbers = ANSWER.findall(text)
     return bool(numbers) and int(numbers[-1]) == int(example.case)
 
@@ -277,7 +279,7 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
 
 
 def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
-    """Values of the `numbers` of a problem."""
+    """Draw a problem's numbers by name; see Problem.numbers."""
     drawn: dict[str, int] = {}
     for name, product, sign, low, high in NUMBER.findall(numbers):
         # Small numbers are common in problems; the whole range is drawn as often.
@@ -292,7 +294,7 @@ def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
 
 
 def solve(problem: Problem, numbers: Mapping[str, int]) -> list[Calculation]:
-    """The calculations of the steps; none where one leaves the limits."""
+    """The calculations of a problem's steps; none if one is not allowed, see calculate()."""
     chain: list[Calculation] = []
     for step in problem.steps:
         left, sign, right = step.split()

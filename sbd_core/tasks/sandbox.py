@@ -1,13 +1,13 @@
-"""Runs untrusted Python functions in a separate, starved process. Knows no task.
+"""Runs untrusted Python functions in a separate, restricted process. Knows no task.
 
-The process gets the inputs, never the expected values, and reports what the function returned.
-Only the parent compares, on bytes, so nothing the candidate overrides can forge equality.
-Layers: isolated interpreter, limits on time, memory, files and processes, user `nobody` when
-started by root, an audit hook, and builtins without files. It stops what a language model
-writes by accident or guess; it is not a boundary against a determined attacker.
+The process gets the inputs, never the expected values, and reports what the function returned. Only
+the parent compares, on bytes, so nothing the candidate overrides can forge equality. Layers:
+isolated interpreter, limits on time, memory, files and processes, user `nobody` when started by
+root, an audit hook, and builtins without files. It stops what a language model writes by accident
+or guess; it is not a boundary against a determined attacker.
 
-Some systems refuse a limit or a process. So that nothing is then scored wrong in silence, the
-first trial is preceded by a candidate known to pass; if it does not, SandboxError says why.
+Some systems refuse a limit or a process. Lest answers be scored wrong in silence, a candidate known
+to pass runs before the first trial; if it fails, SandboxError says why.
 """
 
 import os
@@ -91,11 +91,12 @@ PYTHON = [sys.executable, "-I", "-S", "-B", "-c"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate defining a function, with the inputs and what it must return for each.
+    """A candidate that defines a function, inputs, and the value expected for each.
 
-    name: the function's; where None, it is `solve` or else the last one defined. Values are built
-    of int, float, bool, str, None, lists and dictionaries; types count, the order of a dictionary
-    does not. An input that is a tuple is several arguments.
+    source: the candidate's Python. name: of the function; None takes `solve`, else the last one.
+    inputs: a tuple among them is several arguments.
+    expected: made of int, float, bool, str, None, lists and dictionaries; types count, the order of
+    a dictionary does not.
     """
 
     source: str
@@ -108,10 +109,10 @@ KNOWN_GOOD = Trial("def known(n):\n    return [n + 1]", (1, 2), ([2], [3]), "kno
 
 
 def passes(trial: Trial) -> bool:
-    """True when the candidate returns every expected value and writes nothing.
+    """True if the candidate returns every expected value and writes nothing.
 
-    Never raises for any candidate; SandboxError where this machine can run none at all.
-    Takes TIME_LIMIT_SECONDS at most, plus the start of a process (about 20 ms).
+    Never raises for any candidate; SandboxError where this machine can run none at all. Takes at
+    most TIME_LIMIT_SECONDS, plus the start of a process (about 20 ms).
     """
     require_sandbox()
     return len(trial.source) <= MAX_SOURCE_CHARACTERS and _passes(trial)
@@ -119,7 +120,7 @@ def passes(trial: Trial) -> bool:
 
 @cache
 def require_sandbox() -> None:
-    """SandboxError unless a candidate known to be right passes here; asked once if it does."""
+    """Raise SandboxError unless a candidate known to be right passes; success is remembered."""
     if not _passes(KNOWN_GOOD):
         request, seconds = _request(KNOWN_GOOD, ""), 2 * TIME_LIMIT_SECONDS
         done = subprocess.run(
@@ -135,7 +136,7 @@ def require_sandbox() -> None:
 
 
 def canonical(value: object) -> str:
-    """`value` as the child writes it: ASCII, dictionaries by order of their keys as text."""
+    """`value` as the child writes it, in ASCII, with dictionaries sorted by their keys as text."""
     if isinstance(value, list):
         return "[" + ", ".join(map(canonical, value)) + "]"
     if isinstance(value, dict):

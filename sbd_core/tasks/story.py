@@ -1,11 +1,12 @@
-"""Short stories about told people, animals and things, and whether a text keeps to what was told.
+"""Short stories about given people, animals and things, checked for consistency with the prompt.
 
-There is no one right answer: plot, sentences and whatever the prompt leaves open are free. What decides
-the split is the told species, thing and plot, or everything told where those are fewer than two.
+There is no single right answer: plot, sentences and whatever the prompt leaves open are free. The
+species, thing and plot that the prompt tells decide the split, or all that it tells if those are
+fewer than two.
 
-The case of an example is JSON: for each slot that the prompt tells (person, animal, species, object,
-color, place), its phrases; "owns": lists of person, species and animal's name that belong together;
-"pronouns": for people told as a woman or a man, "she" or "he". For instance
+The case of an example is JSON: for each slot that the prompt tells (person, animal, species,
+object, color, place), its phrases; "owns": lists of person, species and animal's name that belong
+together; "pronouns": "she" or "he" for people told as a woman or a man. For instance
 {"person": ["Mia"], "species": ["dog"], "animal": ["Rex"], "owns": [["Mia", "dog", "Rex"]],
 "object": ["boat"], "pronouns": {"Mia": "she"}}.
 """
@@ -74,7 +75,7 @@ PETS = {
     ("species",): Phrasings(("{his} {S}", "a {S}"), ("the {S}",)),
     ("animal",): Phrasings(("{his} pet {N}", "an animal called {N}", "a pet named {N}")),
 }  # fmt: skip
-"""Ways to tell of a pet, by whether its species and its name are told."""
+"""Ways to mention a pet, by which of its species and name are told."""
 PAIRS = Phrasings(
     ("{A} and {his} {S} {N}, {B} and {her} {T} {M}", "{A} with {N} the {S}, {B} with {M} the {T}",
      "{A} with {his} {S} {N}, {B} with {her} {T} {M}", "{A} and {N} the {S}, {B} and {M} the {T}"),
@@ -100,7 +101,10 @@ GLAD = ("happy", "glad", "proud", "pleased", "cheerful")
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot: its name, how a prompt asks for it, and the sentences of every beat."""
+    """A plot: its name, how a prompt asks for it, and for each beat the sentences to choose from.
+
+    is_of_two: whether it has two people, each with an animal.
+    """
 
     name: str
     hint: str
@@ -207,7 +211,7 @@ work worked world worried worth wrote yawned year years you Again All An And At 
 By Early Every First For Give Good Halfway Later Let Nobody Now Once Only People Puff Shall Sit
 Slowly Thank This To Today Up Was We While With You
 """
-"""Words that other stories may use: the bundled model learnt more plots than these."""
+"""More words that stories may use: the bundled model learnt plots that are not in PLOTS."""
 
 MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
 NAME_SLOTS = ("person", "animal")
@@ -215,7 +219,7 @@ LISTS: dict[str, frozenset[str]] = {
     "person": frozenset(NAMES), "animal": frozenset(PET_NAMES), "species": frozenset(SPECIES),
     "object": frozenset(OBJECTS), "color": frozenset(COLORS), "place": frozenset(PLACES),
 }  # fmt: skip
-"""Words that fill a slot of which the prompt tells nothing."""
+"""Known words of each slot, by which the choices of a story are recognised."""
 LISTED_NAMES = LISTS["person"] | LISTS["animal"]
 FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
 WORD = re.compile(r"[A-Za-z]+|[.!?,]")
@@ -239,44 +243,44 @@ class Facts:
     """The requirements that a story has to meet."""
 
     told: Mapping[str, Sequence[str]]
-    """For each slot told, its phrases; a slot that is not here is the writer's choice."""
+    """Phrases of each slot that the prompt tells; any other slot is the writer's choice."""
     owns: Sequence[Owner]
-    """(person, species, animal name) that belong together; None where not told."""
+    """(person, species, animal's name) that belong together; None where not told."""
     pronouns: Mapping[str, str] = field(default_factory=dict)
-    """ "she" or "he" for people whom the prompt tells as such."""
+    """"she" or "he" for people whom the prompt tells as such."""
 
     def to_case(self) -> str:
-        """The `case` of an example."""
+        """The facts as the `case` of an example."""
         return json.dumps({**self.told, "owns": self.owns, "pronouns": self.pronouns})
 
 
 def read_case(case: str) -> Facts:
-    """The facts that to_case wrote."""
+    """Read the facts that to_case() wrote."""
     told = json.loads(case)
     owns = [tuple(owner) for owner in told.pop("owns", [])]
     return Facts(told, owns, told.pop("pronouns", {}))
 
 
 def check(example: Example, text: str) -> bool:
-    """True when `text` is a story, ended and without repeats, that keeps to the facts of the prompt.
+    """True if `text` is a complete story without repeats that keeps to the facts of the prompt.
 
-    Each told phrase occurs and no other word of its list does; of a slot not told at most one word
-    occurs, and no name that nobody told or that is a told one misspelt. Animals keep their species
-    and owner, people their pronouns. Every word is one of stories or told, but for a new name where
-    the prompt leaves one open. The plot that a prompt hints at is not checked.
+    Each told phrase occurs and no other word of its slot's list does. Of a slot that is not told at
+    most one such word occurs. No name is a misspelt told one, and no more names are new than the
+    prompt leaves open. Animals keep their species and owner, people their pronouns. Every other
+    word is told or known from stories. The plot that a prompt hints at is not checked.
     """
     return not fault_of(read_case(example.case), text)
 
 
 def fault_of(facts: Facts, text: str) -> str:
-    """The first thing found that keeps `text` from being consistent, as a clause; "" if none."""
+    """The first fault found in a story, as a clause; "" if it is consistent with the facts."""
     if len(text) > MAX_CHARACTERS:
         return f"it has more than {MAX_CHARACTERS} characters"
     return next(_faults(facts, text, WORD.findall(text)), "")
 
 
 def unheard_of(text: str, told: Iterable[str]) -> Iterator[re.Match[str]]:
-    """The words in small letters that are of no story and not in `told`, as they occur."""
+    """Words in small letters that are neither known from stories nor in `told`, as they occur."""
     words_told = {word for phrase in told for word in re.findall(r"\w+", phrase)}
     known = vocabulary().union(words_told, (word.lower() for word in words_told))
     return (match for match in SMALL_WORD.finditer(text) if not _is_of(known, match[0]))
@@ -289,7 +293,7 @@ def _sentences() -> Iterator[str]:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Every word in small letters that a story may have without being told it."""
+    """Every word in small letters that a story may use without being told it."""
     texts = re.sub(r"\{\w+\}", " ", " ".join(_sentences()))
     listed_words = (word for each in LISTS.values() for word in each if word.islower())
     return frozenset(
@@ -299,18 +303,18 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def _starts() -> frozenset[str]:
-    """Words that sentences begin with, so that none of them is taken for a name."""
+    """Words that begin sentences, which must not be taken for names."""
     return frozenset(re.findall(r"(?:^|[.!?\"\s] ?)([A-Z][a-z]+)", " ".join(_sentences())))
 
 
 def _is_of(known: frozenset[str], word: str) -> bool:
-    """Whether `word` is known, be it as a plural."""
+    """Whether `word`, or its singular, is known."""
     return not known.isdisjoint((word, word.removesuffix("s"), word.removesuffix("es")))
 
 
 def _faults(facts: Facts, text: str, words: Sequence[str]) -> Iterator[str]:
     if not MIN_WORDS <= sum(word.isalpha() for word in words) <= MAX_WORDS:
-        yield f"it has not {MIN_WORDS} to {MAX_WORDS} words"
+        yield f"it does not have {MIN_WORDS} to {MAX_WORDS} words"
     if re.search(r"[.!?][\"']?$", text) is None:
         yield "its last sentence does not end"
     yield from _repeats(text)
@@ -348,7 +352,7 @@ def _occurs(phrase: str, text: str) -> bool:
 
 
 def _listed(slot: str, words: Sequence[str]) -> frozenset[str]:
-    """The words of the slot's list in the text, plurals folded."""
+    """Words of the slot's list that are in the text, plurals as singulars."""
     if slot in NAME_SLOTS:
         return LISTS[slot] & set(words)
     forms = {word.lower() for word in words}
@@ -366,7 +370,7 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
 
 
 def _name_faults(facts: Facts, text: str) -> Iterator[str]:
-    """A told name misspelt, or inside sentences more new names than the prompt leaves open."""
+    """Told names misspelt, and more new names inside sentences than the prompt leaves open."""
     known = _told_words(facts) | LISTED_NAMES | NO_NAMES
     unknown = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
     names = [name for slot in NAME_SLOTS for name in facts.told.get(slot, ()) if name[:1].isupper()]
@@ -381,9 +385,9 @@ def _name_faults(facts: Facts, text: str) -> Iterator[str]:
 
 
 def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
-    """Words that are neither told nor of any story.
+    """Words that are neither told nor known from stories.
 
-    One that begins a sentence may be a new name, as many times as the prompt leaves one open.
+    One that begins a sentence may be a new name, once for each name that the prompt leaves open.
     """
     phrases = [phrase for told in facts.told.values() for phrase in told]
     yield from (match[0] for match in unheard_of(text, phrases))
@@ -402,7 +406,7 @@ def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Itera
 
 
 def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
-    """No "cat Rex" or "Rex the cat" or "Tom s cat" against the facts."""
+    """Whether no "cat Rex", "Rex the cat" or "Tom s cat" in the words contradicts the facts."""
     names, people, kinds = (_heads(facts, slot, words) for slot in ("animal", "person", "species"))
     owns = [[_head(part) if part else None for part in owner] for owner in facts.owns]
     species_of = {name: species for _, species, name in owns if name and species}
@@ -419,7 +423,7 @@ def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
 
 
 def _heads(facts: Facts, slot: str, words: Sequence[str]) -> frozenset[str]:
-    """Words that stand for something of the slot: listed ones, and the last of told phrases."""
+    """Words that stand for something of the slot: listed ones, and the last of each told phrase."""
     return _listed(slot, words) | {_head(phrase) for phrase in facts.told.get(slot, ())}
 
 
@@ -428,7 +432,7 @@ def _head(phrase: str) -> str:
 
 
 def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
-    """No "he" when all people are women, no "she" when all are men, not both for one person."""
+    """Whether no "he" occurs if all people are women, no "she" if all are men, not both for one."""
     people = _heads(facts, "person", words)
     said = {word.lower() for word in words}
     known = {_head(person): pronoun for person, pronoun in facts.pronouns.items()}
@@ -495,7 +499,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) -> list[str]:
-    """The people and animals as a request lists them."""
+    """The people and animals as a request mentions them. told: slots that it tells."""
     if is_of_two:
         return [PAIRS.draw(random, wording)]
     people = ["{A}"] if "person" in told else []
@@ -509,7 +513,7 @@ def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) 
 
 
 def composition(facts: Mapping[str, Sequence[str]], plot: str) -> str:
-    """The key that decides the split of a prompt: words that it tells, and its plot."""
+    """The key that decides the split of a prompt: the words that it tells, and its plot."""
     key = [*facts.get("species", ()), *facts.get("object", ()), *filter(None, [plot])]
     if len(key) < 2:
         key = [*(word for phrases in facts.values() for word in phrases), *filter(None, [plot])]

@@ -1,8 +1,8 @@
 """4x4 sudoku with one solution: 16 cells in, 16 digits out. Knows no other task.
 
-A puzzle is its 16 cells in reading order as digits, 0 for a blank: one token a cell, always the
-end of the prompt, so that a cell and its answer are a fixed distance apart. What decides the
-split is the solution: no solution grid of a test puzzle is the solution of a training puzzle.
+A puzzle is its 16 cells in reading order as digits, 0 for a blank: one token per cell, always at
+the end of the prompt, so that a cell and its answer are a fixed distance apart. The solution
+decides the split: no solution grid of a test puzzle is the solution of a training puzzle.
 """
 
 from collections.abc import Iterable
@@ -41,9 +41,9 @@ ASKS = Phrasings(
 
 
 def parse_puzzle(text: str) -> str:
-    """`text` as 16 digits, 0 for a blank; blanks may be any of 0 . _ ? * - x.
+    """Read `text` as 16 digits, 0 for a blank; a blank may be any of 0 . _ ? * - x.
 
-    Spaces, line ends and the signs | , ; / between cells do not count. ArgumentError otherwise.
+    Spaces, line ends and the signs | , ; / between cells do not count. Raises ArgumentError.
     """
     cells = "".join(sign for sign in text if sign not in SEPARATORS)
     puzzle = "".join("0" if sign in BLANK_SIGNS else sign for sign in cells)
@@ -55,16 +55,16 @@ def parse_puzzle(text: str) -> str:
 
 
 def solutions(text: str) -> tuple[str, ...]:
-    """The first two solutions of a puzzle, in order: (), one, or two when it has several.
+    """The first two solutions of a puzzle, in order: none, one, or two if it has several.
 
-    Raises ArgumentError for a text that is no puzzle; see parse_puzzle.
+    Raises ArgumentError for a text that is no puzzle; see parse_puzzle().
     """
     puzzle = parse_puzzle(text)
     return tuple(grid for grid in grids() if _keeps(grid, puzzle))[:2]
 
 
 def prompt_for(puzzle: str, wording: str = ASKS.seen[0]) -> str:
-    """The prompt that asks for the solution of 16 digits `puzzle`."""
+    """The prompt that asks for the solution of `puzzle`, 16 digits."""
     return wording.format(puzzle=puzzle)
 
 
@@ -84,12 +84,12 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True when `text` is 16 digits, a valid grid, and keeps the givens of the puzzle."""
+    """True if `text` is 16 digits, a valid grid, and keeps the givens of the puzzle."""
     return text in grids() and _keeps(text, example.case)
 
 
 def is_valid(cells: Iterable[str]) -> bool:
-    """True when no row, column or box of the 16 cells holds a digit twice; 0 is a blank."""
+    """True if no row, column or box of the 16 cells holds a digit twice; 0 is a blank."""
     cells = list(cells)
     digits = ([cells[cell] for cell in unit if cells[cell] != "0"] for unit in UNITS)
     return all(len(set(unit)) == len(unit) for unit in digits)
@@ -112,7 +112,7 @@ def _grids_of(split: Split) -> tuple[str, ...]:
 
 @cache
 def _exchangeable(solution: str) -> tuple[int, ...]:
-    """The smallest sets of cells, as bits, that if all blank leave another solution as well."""
+    """The smallest sets of cells, as bits, that leave another solution if all are blank."""
     smallest: list[int] = []
     differences = (
         sum(1 << cell for cell in range(NUM_CELLS) if grid[cell] != solution[cell])

@@ -1,8 +1,8 @@
-"""Everyday names and things that the tasks are about. Plain lists."""
+"""Everyday names and things that the tasks are about, as plain lists."""
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """The words of a list written with spaces."""
+    """Split a list that is written with spaces."""
     return tuple(text.split())
 
 
@@ -50,7 +50,7 @@ SPECIES: dict[str, str] = {
     "rabbit": "sniffed", "sheep": "bleated", "puppy": "yapped", "pig": "grunted",
     "lizard": "blinked",
 }  # fmt: skip
-"""Animals, and what each does with its voice."""
+"""Animals, and the verb for each one's voice."""
 PET_NAMES = split_words(
     """Rex Luna Milo Bella Biscuit Pepper Ginger Coco Shadow Sunny Buddy Bubbles Nibbles Whiskers Pickles
     Peanut Snowy Tiger Rusty Dusty Misty Pebbles Waffles Cookie Muffin Poppy Socks Noodle Maple Pumpkin"""
