@@ -1,7 +1,7 @@
-"""Adapters for transformers: merge() writes an adapter and its base as one model folder.
+"""Adapters for transformers: merge() writes a peft adapter and its base as one model folder.
 
-The folder needs no peft. read_adapted() gives the base of a block adapter as a transformers model
-that reads it.
+The folder needs no peft. read_adapted() loads a block adapter with its base as a transformers
+model.
 """
 
 import warnings
@@ -25,9 +25,9 @@ from sbd_core.models.source_check import require_causal_lm
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The result of merge(). largest_change: of any logit at num_checked positions, before storing.
+    """The result of merge(). dtype: of the written weights, the same as the base's.
 
-    dtype: of the weights that were written, which is the base's.
+    largest_change: of any logit at num_checked positions, by merging in fp32.
     """
 
     adapter: str
@@ -46,9 +46,9 @@ class Merged:
 
 
 def merge(adapter: str | Path, out: str | Path) -> Merged:
-    """Write the adapter folder `adapter` with its base as the new model folder `out`.
+    """Merge the peft adapter in the folder `adapter` into its base; write the model to `out`.
 
-    Raises ArgumentError, ModelError; `out` is then as it was.
+    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
     """
     require_extra("lora")
     if is_block_adapter(adapter):
@@ -69,7 +69,7 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     change = require_same(before, logits(merged, texts), "merging")
     if BlockSettings.of(merged.config, source).is_trained:
         merged.config.mask_token_id = tokenizer.mask_token_id
-    for weight in merged.parameters():  # buffers, as the rotary angles, stay as they are read again
+    for weight in merged.parameters():  # not buffers such as rotary angles, which are not stored
         weight.data = weight.data.to(dtype)
     merged.config.dtype = dtype
     write_checked(merged, tokenizer, target, texts, logits(merged, texts))
@@ -84,11 +84,11 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
 
 
 def _merged(adapted: Any) -> Any:
-    """The one model of a peft.PeftModel in fp32. Raises ModelError for what cannot be merged."""
+    """Merge a peft.PeftModel, in fp32, to one model. Raises ModelError if that is not possible."""
     _untie(adapted)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that embeddings are untied is decided below
+            warnings.simplefilter("ignore")  # whether embeddings are tied is decided below
             merged = adapted.merge_and_unload()
     except (NotImplementedError, RuntimeError, ValueError) as error:
         raise ModelError(f"model: cannot be merged: {one_line(error)}") from error
@@ -101,7 +101,7 @@ def _merged(adapted: Any) -> Any:
 
 
 def _untie(model: Any) -> None:
-    """Untie shared weights: merging into one of two modules would change both."""
+    """Give modules that share a weight one each, as merging into one would change both."""
     seen: set[int] = set()
     for module in model.modules():
         for name, weight in module.named_parameters(recurse=False):
@@ -114,7 +114,7 @@ def _untie(model: Any) -> None:
 def read_adapted(
     path: str | Path, dtype: torch.dtype = torch.float32
 ) -> tuple[Any, PreTrainedTokenizerBase]:
-    """Model and tokenizer of the folder of a block adapter, or of a bundled one by its name.
+    """Load a block adapter with its base, from a folder or a bundled name: (model, tokenizer).
 
     model.generate(**inputs, custom_generate=sbd_core.hf.generate, strategy="verify") decodes with
     the adapter; without custom_generate the model is its base. Raises ArgumentError, ModelError.

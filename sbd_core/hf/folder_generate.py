@@ -1,7 +1,7 @@
 """The generate() of a model folder's custom_generate, with the arguments of transformers.
 
-model.generate(**inputs) of a folder loaded with trust_remote_code comes here, and goes through
-transformers' own preparation to sbd_core.hf.generation.
+model.generate(**inputs) of a folder loaded with trust_remote_code calls it. It calls transformers'
+own generate(), which prepares the inputs and then calls sbd_core.hf.generation.
 """
 
 import copy

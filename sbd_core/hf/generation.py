@@ -1,7 +1,7 @@
 """generate(): Set Block Decoding behind model.generate(custom_generate=...) of transformers.
 
-transformers prepares inputs, logits processors and stopping criteria; what is asked there and
-cannot be honoured is refused by name. Knows no tokenizer: model.generate() is given token ids.
+transformers prepares inputs, logits processors and stopping criteria; settings that cannot be
+honoured are refused by name. Knows no tokenizer: model.generate() is given token ids.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,11 +38,11 @@ REFUSED: dict[str, Any] = {
     "output_attentions": False,
     "output_hidden_states": False,
 }
-"""Fields of a GenerationConfig that ask for another kind of decoding, and what they must be."""
+"""Fields of a GenerationConfig that ask for another kind of decoding, with their valid value."""
 
 
 ATTENTION = ("sdpa", "eager")
-"""The implementations that read any mask; flash kernels know causal ones alone."""
+"""Attention implementations that take any mask; flash kernels take causal ones alone."""
 
 
 class TokenModel:
@@ -55,7 +55,7 @@ class TokenModel:
         end_token_ids: frozenset[int],
         compute_logit_stats: ComputeLogitStats,
     ) -> None:
-        """Raises ModelError, ArgumentError for attention that cannot read a block."""
+        """See SetBlockModel. Raises ModelError, ArgumentError for attention that reads no block."""
         self.name = model.config._name_or_path or type(model).__name__
         attention = model.config._attn_implementation
         if attention not in ATTENTION:
@@ -82,15 +82,15 @@ class TokenModel:
         self._backend = TransformersBackend(model, gate)
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """Refused: prompts are token ids here."""
+        """Raise ArgumentError: prompts must be token ids here."""
         raise ArgumentError("prompt", "must be token ids", prompt)
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """An empty text: there is no tokenizer."""
+        """An empty text, as there is no tokenizer."""
         return ""
 
     def token_text(self, token_id: int) -> str:
-        """An id by its number."""
+        """The number of the token, as there is no tokenizer."""
         return f"[{token_id}]"
 
     def new_caches(self, count: int) -> Sequence[Cache]:
@@ -106,9 +106,10 @@ class TokenModel:
 class SetBlockOutput(ModelOutput):
     """The result of generate() with return_dict_in_generate.
 
-    sequences (batch, prompt + answer). num_forwards: of each row, prefill included.
-    tokens_per_forward: of all rows, every forward pass counted, as in the paper's NFE.
-    tokens_per_revealing_forward: counts only forward passes that revealed a token.
+    sequences: token ids (batch, prompt + answer).
+    num_forwards: forward passes of each row, prefill included.
+    tokens_per_forward: over all rows and all forward passes, as in the paper's NFE.
+    tokens_per_revealing_forward: the same over forward passes that revealed a token.
     """
 
     sequences: LongTensor | None = None
@@ -119,7 +120,7 @@ class SetBlockOutput(ModelOutput):
 
 @dataclass(slots=True)
 class _Row:
-    """One text of the batch. known: {position: token} revealed and not committed."""
+    """One text of the batch. known: {position: token id} of tokens revealed but not committed."""
 
     prompt_ids: list[int]
     answer: list[int] = field(default_factory=list)
@@ -150,14 +151,17 @@ def generate(
 ) -> Any:
     """The function for model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
 
-    The arguments before the star are those transformers prepares. strategy: None is sbd where gamma
-    or a solver is given, else what the model's folder names. gamma: of the entropy bound, or give
-    a solver. block_size: 16, or the nearest size the model was trained on. max_rows: of verify, see
-    DecodeConfig. seed: with do_sample, drawn from torch's own generator if None; every row starts
-    from it, so that an answer does not depend on its batch. mask_token_id: config.mask_token_id if
-    None. token_streamer: a streamer, as transformers keeps its argument `streamer` to itself here.
+    transformers prepares the arguments before the star.
+    strategy: None is sbd if gamma or a solver is given, else the one that the model's folder names.
+    gamma: of the entropy bound, in place of a solver.
+    block_size: None is 16, or the nearest size that the model was trained on.
+    max_rows: (verify) see DecodeConfig.
+    seed: for do_sample; None draws it from torch's own generator. Every row starts from it, so that
+        an answer does not depend on its batch.
+    mask_token_id: None is config.mask_token_id.
+    token_streamer: a streamer, as transformers does not pass on its argument `streamer`.
 
-    Gives ids (batch, prompt + answer), or a SetBlockOutput with return_dict_in_generate. Raises
+    Returns ids (batch, prompt + answer), or a SetBlockOutput with return_dict_in_generate. Raises
     ArgumentError, ModelError.
     """
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
@@ -192,7 +196,7 @@ def generate(
     events = stream_batch(wrapped, prompts, config, batch_size=len(rows), seeds=seeds)
     if token_streamer is not None:
         token_streamer.put(input_ids.cpu())
-    known = (EosTokenCriteria, MaxLengthCriteria)  # which the engine sees to
+    known = (EosTokenCriteria, MaxLengthCriteria)  # the engine applies these itself
     criteria = [one for one in stopping_criteria or () if not isinstance(one, known)]
     _decode(rows, events, StoppingCriteriaList(criteria), token_streamer, mask_token_id)
     return _output(rows, input_ids, generation_config)
@@ -205,7 +209,10 @@ def _decode(
     streamer: Any,
     mask_token_id: int | None,
 ) -> None:
-    """Drain the events into the rows; a row that a criterion stopped takes no more."""
+    """Put the committed tokens of all events into the rows, and into the streamer.
+
+    events: (index of the row, event). A row that a criterion has stopped takes no more tokens.
+    """
     for index, event in events:
         row = rows[index]
         if row.is_stopped:
@@ -228,7 +235,7 @@ def _decode(
 def _until_stopped(
     row: _Row, committed: Sequence[int], criteria: StoppingCriteriaList
 ) -> list[int]:
-    """Add tokens one by one, as the criteria would have seen them, up to where one says stop."""
+    """Add tokens to a row one by one until a criterion stops it; returns those added."""
     if not criteria:
         row.answer.extend(committed)
         return list(committed)
@@ -244,7 +251,7 @@ def _until_stopped(
 
 
 def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
-    """The guesses beyond the committed text with masks between; [] without any."""
+    """The tokens known beyond the committed text, with masks in the gaps; [] without any."""
     if event.draft:
         return list(event.draft)
     start = len(row.answer)
@@ -256,7 +263,7 @@ def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
 
 
 def _output(rows: Sequence[_Row], input_ids: Tensor, generation_config: Any) -> Any:
-    """The prompts as they came, each with its answer, the shorter ones padded."""
+    """The result of generate(): prompts and answers, the shorter answers padded."""
     ends = sorted(_end_token_ids(generation_config))
     padding = generation_config.pad_token_id
     if padding is None:
@@ -279,7 +286,7 @@ def _output(rows: Sequence[_Row], input_ids: Tensor, generation_config: Any) -> 
 def _refuse(
     generation_config: Any, input_ids: Tensor, inputs: dict[str, Any], streamer: Any
 ) -> None:
-    """Raise ArgumentError for what transformers can and decoding blocks cannot."""
+    """Raise ArgumentError for arguments of transformers that blocks cannot be decoded with."""
     for name, wanted in REFUSED.items():
         value = getattr(generation_config, name, None)
         if value is not None and value != wanted:
@@ -299,7 +306,10 @@ def _refuse(
 def _mask_token_id(
     model: Any, given: int | None, ends: frozenset[int], *, is_needed: bool
 ) -> int | None:
-    """The one given, or the model's own. Raises ArgumentError if there is none and it is needed."""
+    """`given`, or else the config's. Raises ArgumentError for an end token, or if one is missing.
+
+    ends: tokens that end answers. is_needed: whether decoding needs a mask token.
+    """
     mask_id = getattr(model.config, "mask_token_id", None) if given is None else given
     if mask_id in ends:
         raise ArgumentError("mask_token_id", "must not be a token that ends answers", mask_id)
@@ -327,9 +337,9 @@ def _solver(gamma: float | None, solver: Solver | None) -> Solver:
 
 
 def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
-    """The length asked for, at most up to the model's last position.
+    """The number of new tokens asked for, cut with a warning at the model's last position.
 
-    transformers itself warns there and goes on; its server asks every model for 1,024 tokens.
+    transformers warns, too, and goes on; its server asks every model for 1,024 tokens.
     """
     asked = int(generation_config.max_length) - input_ids.shape[1]
     left = asked if model.max_positions is None else model.max_positions - input_ids.shape[1]
@@ -356,5 +366,5 @@ def _end_token_ids(generation_config: Any) -> frozenset[int]:
 
 
 def _num_padding(attention_mask: Tensor | None) -> list[int]:
-    """Tokens before the first that each row of the mask keeps."""
+    """Number of padding tokens before the first token that each row of the mask keeps."""
     return [] if attention_mask is None else (attention_mask != 0).int().argmax(dim=1).tolist()

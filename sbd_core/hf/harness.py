@@ -1,7 +1,7 @@
 """A model of lm-eval that generates by Set Block Decoding and scores by the causal head.
 
 `sbd` is its name in lm-eval's --model. Tokenizing, batching, stopping and loglikelihood are
-lm-eval's own; only what makes new tokens is replaced.
+lm-eval's own; only the generation of tokens is replaced.
 """
 
 from typing import Any
@@ -21,10 +21,10 @@ from sbd_core.rules import SOLVER_PARAMETERS, make_solver
 class SetBlockLM(HFLM):
     """HFLM whose generate_until decodes blocks.
 
-    In --model_args, beside those of HFLM: strategy (sbd, ntp or verify; what the model's folder
-    names), solver (a name, as in `sbd generate --solver`) and its parameters (gamma, tau, k, ..);
-    block_size; seed; repetition_penalty (the model's own if not given). Without pretrained it is
-    the bundled checkpoint.
+    --model_args takes, besides those of HFLM: strategy (sbd, ntp or verify; default: the one that
+    the model's folder names); solver (a name, as in `sbd generate --solver`) and its parameters
+    (gamma, tau, k, ..); block_size; seed; repetition_penalty (default: the model's own). Without
+    pretrained the model is the bundled checkpoint.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class SetBlockLM(HFLM):
         self._num_tokens = self._num_forwards = 0
         source = str(pretrained or DEFAULT_CHECKPOINT)
         adapter = require_causal_lm(source)
-        if adapter is not None:  # transformers by itself gives DoRA other logits than peft does
+        if adapter is not None:  # transformers gives DoRA other logits than peft does
             source, arguments["peft"] = adapter["base_model_name_or_path"], source
         super().__init__(source, **arguments)
 
     def _model_generate(
         self, context: Tensor, max_length: int, stop: list[str], **arguments: Any
     ) -> Tensor:
-        """(batch, context + answer) ids; an answer ends at the stop strings, whatever its batch."""
+        """Token ids (batch, context + answer); each answer ends at its own first stop string."""
         temperature = arguments.pop("temperature", 0.0)
         is_sampled = arguments.pop("do_sample", None)
         if is_sampled is None:
@@ -85,7 +85,7 @@ class SetBlockLM(HFLM):
         return sequences
 
     def get_model_info(self) -> dict[str, Any]:
-        """The entry in the results: lm-eval's own, and the counts of generating."""
+        """The model's entry in the results: lm-eval's own, decoding settings and forward passes."""
         info = dict(super().get_model_info())
         solver = self._decoding["solver"]
         info |= {**self._decoding, "solver": repr(solver)}

@@ -1,6 +1,6 @@
-"""export_hub(): a trained model as the folder of a repository on the Hugging Face Hub.
+"""export_hub(): writes a trained model as the folder of a repository on the Hugging Face Hub.
 
-Loaded from there it decodes through transformers alone. Uploads nothing.
+A model loaded from there decodes with transformers alone. Uploads nothing.
 """
 
 import shutil
@@ -23,12 +23,12 @@ CARD_FILE = "README.md"
 KEPT = (CARD_FILE, "LICENSE", "recipe.json")
 """Files copied unchanged where the model folder has them."""
 CARD = PACKAGE / "hf" / "card.md"
-"""Card of a model that has none."""
+"""Template of the card for a model that has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubFolder:
-    """The result of export_hub(). has_new_card: the model had none, and its new one says little."""
+    """The result of export_hub(). has_new_card: whether it had no card and got a short one."""
 
     model: str
     folder: str
@@ -42,9 +42,9 @@ class HubFolder:
 def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = False) -> HubFolder:
     """Write weights, tokenizer, config, card and decoding code to the new folder `out`.
 
-    model: a folder or hub id of a model trained for blocks; None is the bundled one. has_web:
-    whether its folder web holds it as a browser decodes with it, see export_web(). Raises
-    ArgumentError, ModelError; `out` is then as it was.
+    model: a folder or hub id of a model trained for blocks; None is the bundled one.
+    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
+    has_web: whether to add an export for browsers as the folder `web`; see export_web().
     """
     target = new_folder(out)
     source = folder_of(model)

@@ -1,6 +1,6 @@
-"""prepare(): a causal language model becomes one that training can teach to decode blocks.
+"""prepare(): turns a causal language model into one that can be trained to decode blocks.
 
-It gets a mask token, and its config says so. Nothing else of it changes, which is checked on the
+The model gets a mask token, which its config names. Nothing else changes, which is checked on the
 written folder. Knows nothing of training.
 """
 
@@ -29,15 +29,15 @@ from sbd_core.models.quiet import bars_only_on_a_terminal
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
 TOLERANCE = 1e-3
-"""Share of the largest logit that one may change by: sums may add up in another order."""
+"""Largest change of a logit over the largest logit, as sums may be taken in another order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """The result of prepare(). block_range: sizes that training is to draw from.
+    """The result of prepare(). block_range: block sizes that training is to draw from.
 
-    num_rows: of the embedding, before and after. largest_change: of a logit of any other token,
-    over num_checked positions whose next tokens were all the same as before.
+    num_rows: rows of the embedding, before and after. largest_change: of any logit but the mask's
+    at num_checked positions, whose likeliest tokens all stayed the same.
     """
 
     model: str
@@ -77,10 +77,10 @@ def prepare(
 ) -> Preparation:
     """Write `source` to the new folder `out`, ready for training.
 
-    source: a model folder, a hub id, or the name of a base that sbd fetch brings. block_range:
-    smallest and largest block of the training to come. strategy: by which the model decodes
-    unless it is told, kept by training. Gives a Preparation. Raises ArgumentError,
-    ModelError; `out` is then as it was.
+    source: a model folder, a hub id, or the name of a base that sbd fetch brings.
+    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
+    block_range: smallest and largest block size of the training to come.
+    strategy: default strategy of the model, which training keeps.
     """
     low, high = block_range
     require_strategy(strategy)
@@ -114,7 +114,7 @@ def prepare(
 
 
 def read_fit(name: str) -> tuple[Any, Any]:
-    """(model, tokenizer). Raises ModelError for an adapter and for what cannot read a block."""
+    """Read (model, tokenizer). Raises ModelError for an adapter or a model that reads no block."""
     path, is_folder = located(name)
     if is_folder and is_adapter(path):
         raise ModelError(f"model: {shown(path)} is an adapter: sbd merge makes it a model first")
@@ -122,7 +122,7 @@ def read_fit(name: str) -> tuple[Any, Any]:
 
 
 def probes(num_tokens: int, mask_id: int) -> Tensor:
-    """(NUM_PROBES, PROBE_LENGTH) token ids drawn evenly, none the mask."""
+    """Token ids (NUM_PROBES, PROBE_LENGTH), drawn uniformly from all but the mask token."""
     weights = torch.ones(num_tokens)
     weights[mask_id:][:1] = 0
     generator = torch.Generator().manual_seed(0)
@@ -134,7 +134,7 @@ def probes(num_tokens: int, mask_id: int) -> Tensor:
 
 @torch.inference_mode()
 def logits(model: Any, token_ids: Tensor) -> Tensor:
-    """fp32 (texts, length, vocab); a text at a time, as a batch adds up in another order."""
+    """fp32 logits (texts, length, vocab); one text at a time, as batches round differently."""
     model.eval()
     return torch.cat([model(input_ids=row[None]).logits.float() for row in token_ids])
 
@@ -147,10 +147,12 @@ def write_checked(
     before: Tensor,
     tokens: Sequence[int] | slice = slice(None),
 ) -> float:
-    """Write a model folder, read it again, and give the largest change of a logit.
+    """Write a model folder, read it again, and return the largest change of a logit.
 
-    before: logits of `texts`, to compare those of `tokens` with. The model is empty afterwards.
-    Raises ArgumentError, and ModelError for logits that are others; nothing is kept then.
+    model: has no weights afterwards.
+    before: logits of `texts` to compare with.
+    tokens: ids whose logits are compared.
+    Raises ArgumentError, and ModelError for logits that differ; nothing is kept then.
     """
     with bars_only_on_a_terminal(), replaced_folder(target) as fresh:
         model.save_pretrained(fresh)
@@ -165,7 +167,7 @@ def write_checked(
 
 
 def require_same(before: Tensor, after: Tensor, step: str) -> float:
-    """The largest change of a logit. Raises ModelError for one that is more than rounding."""
+    """The largest change of a logit. Raises ModelError, which says `step`, beyond rounding."""
     change = float((before - after).abs().max())
     if not change <= TOLERANCE * float(before.abs().max()):
         raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")

@@ -1,6 +1,6 @@
-"""write_custom_generate(): the engine's own source as the custom_generate/ of a model folder.
+"""write_custom_generate(): copies the engine's source to the custom_generate/ of a model folder.
 
-transformers copies files that stand flat beside custom_generate/generate.py, so each module that
+transformers copies only files directly beside custom_generate/generate.py, so each module that
 generate() needs becomes one: sbd_core/decoding/sbd.py is decoding_sbd.py there, its imports
 rewritten. A folder then decodes without this package installed.
 """
@@ -14,7 +14,7 @@ from sbd_core.files import PACKAGE
 ENTRY = "sbd_core.hf.folder_generate"
 IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)
 LAZY_IMPORT = re.compile(r"^( +)from sbd_core\.([\w.]+) import (?:\([^)]*\)|[^\n]*)", re.MULTILINE)
-"""Import in a function that generate() never calls, such as the reading of traces."""
+"""Imports within functions that generate() never calls, such as the reading of traces."""
 REQUIREMENTS = "torch>=2.9\ntransformers>=5.20\n"
 GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""
 
@@ -26,7 +26,7 @@ NOTE = "# Written by sbd_core.hf.vendoring from sbd_core/{path}; change that fil
 
 
 def write_custom_generate(folder: Path) -> Path:
-    """Write `folder`/custom_generate, in place of one that is there. Raises OSError."""
+    """Write `folder`/custom_generate, replacing it, and return its path. Raises OSError."""
     target = folder / "custom_generate"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)

@@ -1,8 +1,8 @@
-"""export_web(): a trained model as a folder that a browser decodes with, and Python too.
+"""export_web(): writes a trained model as a folder that a browser decodes with, and Python too.
 
-It holds the graph, the tokenizer, a manifest and the weights in parts. A fetched base keeps the
-blocks of its GGUF file, its adapter, which only drafts, takes 4 bits, and any other model is stored
-exactly. Uploads nothing.
+It holds the graphs, the tokenizer, a manifest and the weights in parts. A fetched base keeps the
+blocks of its GGUF file; its adapter, which only drafts, is stored in 4 bits; any other model is
+stored exactly. Uploads nothing.
 """
 
 import json
@@ -55,15 +55,15 @@ from sbd_core.models.web_folder import (
 from sbd_core.version import VERSION
 
 MOST_BYTES = 2_000_000_000
-"""Largest weights of a graph, as WebAssembly has 4 GB for these and all else."""
+"""Largest size of a model's weights in fp32, as WebAssembly has 4 GB in all."""
 EMBEDDING = "model.embed_tokens.weight"
 TRIAL = tuple(range(24))
-"""Tokens whose last row of logits says whether a browser's GPU computes what it should."""
+"""Tokens whose last row of logits a browser compares, to check that its GPU computes correctly."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebExport:
-    """The result of export_web(). download: bytes that a browser fetches, its runtime apart."""
+    """The result of export_web(). download: bytes that a browser fetches, without the runtime."""
 
     model: str
     folder: str
@@ -80,9 +80,9 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     """Write a model for browsers to the new folder `out`.
 
     model: a folder or hub id of a model trained for blocks, or an adapter; None is the bundled one.
-    dtype: of the graph's products, float32 or int8; None is int8 for the adapter of a base that is
-    fetched, else float32. In int8 other models are stored in 8 bits. Raises ArgumentError,
-    ModelError; `out` is then as it was.
+    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
+    dtype: of the graph's products, float32 or int8; None is int8 for the adapter of a fetched base,
+        else float32. With int8, matrices of other models are stored in 8 bits.
     """
     from sbd_core.models.backends.onnx.build import products_graph
 
@@ -115,7 +115,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
         }
         del read_model
         if kind == "int8":
-            # By which a browser tries out its products of int8.
+            # The graph by which a browser checks that its int8 products are exact.
             (fresh / PRODUCTS).write_bytes(products_graph())
         written = WebFolder(fresh, manifest)
         manifest["graphs"] = {name: _write_graph(written, name, tensors) for name in GRAPHS}
@@ -147,7 +147,7 @@ def _read(source: Path) -> tuple[Any, Any, BlockAdapter | None]:
 
 
 def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
-    """Raise ModelError for a model that no browser runs."""
+    """Raise ModelError for a model that browsers cannot run."""
     subject = f"model: {shown(name)}"
     if not has_known_shape(model):
         kind = model.config.model_type
@@ -164,7 +164,10 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
 def _stored(
     model: Any, adapter: BlockAdapter | None, dtype: str, *, is_fetched: bool
 ) -> dict[str, Stored]:
-    """Store all tensors, by their names."""
+    """All tensors of model and adapter as they are stored, by name.
+
+    dtype: of the graph's products. is_fetched: whether the base keeps the blocks of its GGUF file.
+    """
     rows = {}
     if is_fetched:
         assert adapter is not None
@@ -173,7 +176,7 @@ def _stored(
         rows[EMBEDDING] = rows[EMBEDDING] + mask
     stored = {}
     for name, weight in model.named_parameters():
-        is_matrix = weight.ndim == 2 and fits_blocks(weight[:1])  # graphs split rows in blocks
+        is_matrix = weight.ndim == 2 and fits_blocks(weight[:1])  # as graphs have blocks of rows
         store = in_8_bits if dtype == "int8" and is_matrix else exactly
         stored[name] = rows[name] if name in rows else store(weight)
     for name, tensor in ({} if adapter is None else adapter.tensors()).items():
@@ -184,7 +187,7 @@ def _stored(
 
 
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
-    """Facts of the model that decoding needs beside its graph."""
+    """The manifest's "config": facts that decoding needs besides the graph. Raises ModelError."""
     from sbd_core.models.backends.onnx.export import GraphShape
 
     mask = usable_mask_token_id(model, tokenizer)
@@ -214,7 +217,10 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
 
 
 def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
-    """Write the graph of what the parts hold; what the manifest says of it."""
+    """Write the graph for an engine of GRAPHS; returns its entry in the manifest.
+
+    target: the folder, whose parts hold the weights. tensors: those that were stored in them.
+    """
     from sbd_core.models.backends.onnx.web import WebExporter, WebGpuExporter
     from sbd_core.models.stored_tensors import rounded_parts
 

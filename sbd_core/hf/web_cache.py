@@ -1,7 +1,7 @@
-"""Exports for browsers of models on this machine, kept in the user's cache folder.
+"""Keeps exports for browsers of models on this machine in the user's cache folder.
 
-Deleting them does no harm. One is written elsewhere and moved there in one step; another state of
-the same model takes its place. Knows no tensors until it writes.
+Deleting them does no harm. Each is written elsewhere and moved there in one step, and replaces the
+export of an earlier state of the same model. Knows no tensors until it writes.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ CODE = (
     "models/web_folder.py",
     *(f"models/backends/onnx/{name}.py" for name in ("basis", "export", "web")),
 )
-"""Files that an export depends on."""
+"""Source files that an export depends on."""
 
 
 def exports_folder() -> Path:
@@ -36,7 +36,7 @@ def exports_folder() -> Path:
 def find_export(folder: Path) -> WebFolder | None:
     """The export of a model folder, or that folder itself if it is one; None without.
 
-    Sizes of its files are looked at, no digests.
+    Checks the sizes of its files, not their digests.
     """
     try:
         return open_web(folder if is_web_folder(folder) else _place(folder), reads_all=False)
@@ -45,7 +45,7 @@ def find_export(folder: Path) -> WebFolder | None:
 
 
 def keep_export(folder: Path) -> WebFolder:
-    """The kept export of a model folder, written first if none is. Raises our errors, OSError."""
+    """The export of a model folder, written if none is kept. Raises our errors, OSError."""
     kept = find_export(folder)
     if kept is not None:
         return kept

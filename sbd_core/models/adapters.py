@@ -1,6 +1,7 @@
-"""Folders of adapters that training wrote, each with a fingerprint of its base's weights.
+"""Writes adapter folders with a fingerprint of the base's weights, and applies adapters of peft.
 
-An adapter of any other tool is checked by names and shapes alone, see source_check.py.
+Adapters of other tools have no fingerprint: they are checked by names and shapes alone, see
+source_check.py.
 """
 
 import hashlib
@@ -49,7 +50,7 @@ class Fingerprint:
 
 
 def is_adapter(folder: str | Path) -> bool:
-    """Whether a folder holds an adapter and no model: axolotl writes the base's config there."""
+    """Whether a folder holds an adapter and no model's weights; axolotl adds the base's config."""
     return (Path(folder) / CONFIG_FILE).is_file() and not has_weights(folder)
 
 
@@ -69,10 +70,11 @@ def write_adapter(
 
 
 def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: str) -> Any:
-    """A peft.PeftModel: the base `model` with the adapter of a folder or hub id, as peft reads it.
+    """Apply the adapter of a folder or hub id to its base `model`; returns a peft.PeftModel.
 
-    adapter: its adapter_config.json. The config of the model says then what an adapter that
-    training wrote was trained on. Raises ModelError for one of another base, by what differs.
+    adapter: its adapter_config.json. argument: what errors call `source`. An adapter that this
+    package trained also sets the base's config.set_block_decoding. Raises ModelError, which names
+    the difference, for an adapter of another base.
     """
     from peft import PeftConfig, PeftModel
     from peft.utils.save_and_load import load_peft_weights
@@ -90,7 +92,7 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
     _make_room(model, weights)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what they say of weights is an error below
+            warnings.simplefilter("ignore")  # missing weights are an error below
             adapted = PeftModel(model, PeftConfig.from_pretrained(source))
             loaded = adapted.load_adapter(source, "default", torch_device="cpu")
     except PEFT_ERRORS as error:
@@ -114,7 +116,7 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
 
 
 def _difference(error: Exception) -> str:
-    """peft's finding in one line: the first of the sizes that do not fit, or its own words."""
+    """An error of peft in one line: the first of the sizes that do not fit, or its own words."""
     words = " ".join(str(error).split())
     match = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
     if match:
@@ -123,7 +125,7 @@ def _difference(error: Exception) -> str:
 
 
 def other_base(adapter: dict[str, Any], difference: str) -> str:
-    """The error for an adapter that does not fit the base it names, and where that shows."""
+    """The message for an adapter that does not fit the base it names; difference: the reason."""
     base = shown(adapter["base_model_name_or_path"])
     return (
         f"is an adapter of another base than {base}, which its adapter_config.json names "
@@ -134,7 +136,7 @@ def other_base(adapter: dict[str, Any], difference: str) -> str:
 def _trained_beside(
     model: Any, folder: Path, adapter: dict[str, Any], argument: str
 ) -> dict[str, int] | None:
-    """The set_block_decoding of a folder that training wrote, None of another.
+    """The set_block_decoding of an adapter that this package trained, None for any other.
 
     model: the base. Raises ModelError for an adapter that was trained beside other weights.
     """
@@ -149,7 +151,7 @@ def _trained_beside(
         file = shown(str(folder / ADAPTER_FILE))
         raise ModelError(f"{argument}: {file} is damaged: train the adapter again") from error
     fingerprint = Fingerprint.of(model)
-    # What fp16 makes of small numbers is not what bf16 does.
+    # fp16 rounds small numbers differently from bf16.
     is_other = model.dtype != torch.float16 and base.values != fingerprint.values
     if is_other or base.shapes != fingerprint.shapes:
         other = other_base(adapter, "it was trained beside other weights")

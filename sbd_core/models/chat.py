@@ -1,7 +1,7 @@
 """Prompts and conversations as token ids, through the chat template where the tokenizer has one.
 
-What people wrote is plain text: control tokens are the template's alone, and of those that the
-tokenizer does not call special the model's, which marks its thoughts and calls of tools by them.
+Messages are encoded as plain text: only the template writes control tokens. An assistant's message
+keeps those that the tokenizer does not call special, as they mark thoughts and tool calls.
 """
 
 import json
@@ -29,10 +29,12 @@ CONTROL = re.compile(r"[^\w\s].*\w.*[^\w\s]", re.DOTALL)
 def encode_prompt(
     tokenizer: Any, prompt: str | Sequence[Message], name: str, *, is_raw: bool
 ) -> list[int]:
-    """Token ids of a prompt as the user's turn; is_raw, or without a template, as it stands.
+    """Token ids of a prompt in the chat template, up to where the assistant's answer begins.
 
-    prompt: or a conversation up to where the assistant answers. name: of the model, for the
-    ModelError of a template that is broken, or that a conversation needs and is not there.
+    prompt: a text, which becomes the user's turn, or a conversation.
+    name: what errors call the model.
+    is_raw: True encodes a text as it stands, which is also done without a template.
+    Raises ModelError for a broken template, or for a conversation without a template.
     """
     if isinstance(prompt, str):
         if is_raw or not tokenizer.chat_template:
@@ -49,10 +51,10 @@ def encode_turn(
 ) -> tuple[list[int], list[int]]:
     """Token ids of messages up to where the assistant answers, and of its answer to the end token.
 
-    Together they are the ids of the whole chat, which the template writes; where it writes the
-    messages otherwise then, or there is none, of the messages and the answer alone. The first are
-    what decoding begins with, but for a last token that the answer changes. messages: at least
-    one; more than the user's one need a template. Raises ModelError.
+    messages: at least one; more than a single user's message needs a template.
+    Together they are the ids of the whole chat in the template. If there is none, or it writes the
+    messages differently in the whole chat, the answer is put behind the messages. The first are the
+    prompt's ids, without a last token that the answer changes. Raises ModelError.
     """
     end = tokenizer.eos_token_id
     if not tokenizer.chat_template:
@@ -77,7 +79,7 @@ def encode_turn(
 
 
 def encode_plain(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a text in which control tokens are but letters, with none added."""
+    """Token ids of a text, none added; control tokens in it are read as letters."""
     return _plain(tokenizer, text)[0]
 
 
@@ -86,7 +88,7 @@ Encoded = tuple[list[int], list[int]]
 
 
 def template_mark(tokenizer: Any, text: str) -> str | None:
-    """A special token in a text which the chat template writes by its name; None without one."""
+    """The first special token in a text that the chat template writes too; None without one."""
     template = str(tokenizer.chat_template or "")
     special = _control_texts(tokenizer, len(tokenizer))[True]
     return next((mark for mark in special if mark in text and mark in template), None)
@@ -101,7 +103,7 @@ def _raw(tokenizer: Any, text: str) -> list[int]:
 def _plain(
     tokenizer: Any, text: str, *, add_special_tokens: bool = False, is_model: bool = False
 ) -> Encoded:
-    """A text in which control tokens are but letters; is_model: only those called special."""
+    """Encode a text with control tokens read as letters; is_model: only the special ones."""
     if not is_model and tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
         encoding = _without_controls(tokenizer).encode(text, add_special_tokens=add_special_tokens)
         return encoding.ids, [end for _, end in encoding.offsets]
@@ -126,7 +128,7 @@ def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
 def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
     """Texts of control tokens: those not called special, then those that are.
 
-    size: of the tokenizer, which may grow.
+    size: number of the tokenizer's tokens, part of the cache's key as it may grow.
     """
     tokens = tokenizer.added_tokens_decoder.values()
     others = [token.content for token in tokens if not token.special]
@@ -148,9 +150,10 @@ def _without_controls(tokenizer: Any) -> Tokenizer:
 def _apart(
     tokenizer: Any, messages: Sequence[Message]
 ) -> tuple[list[Message], Mapping[str, Message]]:
-    """The messages, with marks in place of contents that contain a control token.
+    """Put a random mark in place of each content that contains a control token.
 
-    The space around a content stays around its mark, as a template may trim it.
+    Returns the messages and {mark: message}. The space around a content stays around its mark, as a
+    template may trim it.
     """
     messages_apart: list[Message] = []
     contents: dict[str, Message] = {}
@@ -167,7 +170,7 @@ def _apart(
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
-    """Messages in the template; is_open: up to where the assistant's answer begins."""
+    """The template's text of messages; is_open: up to where the assistant's answer begins."""
     turns = [{"role": role, "content": content} for role, content in messages]
     try:
         text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=is_open)
@@ -181,7 +184,7 @@ def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open
 
 
 def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Encoded:
-    """The template's text, with the contents that marks stand for as plain text."""
+    """Encode the template's text, with the contents that marks stand for as plain text."""
     patterns = []
     for mark, (_, content) in contents.items():
         lead, _, trail = content.partition(content.strip())
@@ -211,7 +214,7 @@ MAX_CHARACTERS = 1_000_000
 """Longest text in characters that a template may make of a few words."""
 CPU_SECONDS = 5
 MEMORY_BYTES = 2**30
-"""Memory allowed beyond what the process has before it begins."""
+"""Memory that the child process may take beyond what it has at the start."""
 WALL_SECONDS = 120.0
 TOO_LONG, TOO_LARGE = 3, 4
 REASONS = {
@@ -220,7 +223,7 @@ REASONS = {
 }
 TALK = ("user", "assistant", "user")
 
-# Runs in the child. What is wrong with a template otherwise, its first use says.
+# Runs in the child process. Any other fault of a template is reported at its first use.
 CHILD = """
 import json, sys
 from transformers.utils.chat_template_utils import render_jinja_template
@@ -253,7 +256,7 @@ sys.exit(too_large if size > most else 0)
 def require_bounded_template(tokenizer: Any, name: str) -> None:
     """Raise ModelError for a chat template that takes more time or memory than a prompt may.
 
-    name: what a message calls the model. A second the first time that a template is met.
+    name: what the error calls the model. Trying a new template takes a second.
     """
     template = tokenizer.chat_template
     if not isinstance(template, str):
@@ -266,6 +269,9 @@ def require_bounded_template(tokenizer: Any, name: str) -> None:
 
 @lru_cache(maxsize=8)
 def _status_of(template: str, special: str) -> int:
+    """Try a template in a child process: 0, TOO_LONG or TOO_LARGE. special: tokens, as JSON."""
+    """Try a template in a child process: 0, TOO_LONG or TOO_LARGE. special: tokens, as JSON."""
+    """Try a template in a child process: 0, TOO_LONG or TOO_LARGE. special: tokens, as JSON."""
     limits = (MAX_CHARACTERS, CPU_SECONDS, MEMORY_BYTES, TOO_LONG, TOO_LARGE)
     request = json.dumps([template, TALK, json.loads(special), *limits])
     try:

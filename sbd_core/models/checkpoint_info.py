@@ -24,10 +24,10 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInfo:
-    """A model that reads blocks, by its folder. block_range: as in SetBlockModel.
+    """Facts of a model that reads blocks, from its folder. block_range: see SetBlockModel.
 
-    is_trained: whether it has learnt to, or was only prepared for that. has_adapter: whether it is
-    an adapter that the rows of blocks alone read.
+    is_trained: False if it was only prepared for training. has_adapter: whether it is a block
+    adapter.
     """
 
     name: str
@@ -37,10 +37,10 @@ class CheckpointInfo:
 
 
 def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
-    """The card of a model folder, None is the bundled one.
+    """Facts of a model folder; None is the bundled one.
 
-    Gives None for whatever only loading can tell: a hub id, a model not trained for blocks, a
-    folder that is damaged or not there.
+    Returns None for what only loading can tell: a hub id, a model not trained for blocks, a folder
+    that is damaged or missing.
     """
     place = folder_of(folder)
     try:
@@ -69,8 +69,8 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
 def own_cpu_dtype(folder: str | Path) -> object:
     """The dtype that a model folder names for CPUs, unchecked; fp32 where it names none.
 
-    In an adapter's file it is `cpu_dtype`, in config.json the same within set_block_decoding; a
-    browser's folder has the dtype of its graph.
+    It is `cpu_dtype` in an adapter's file and in config.set_block_decoding; for a browser's folder
+    it is the dtype of its graph.
     """
     place = Path(folder)
     try:

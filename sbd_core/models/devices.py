@@ -1,4 +1,4 @@
-"""Turns a caller's words into a torch device and dtype."""
+"""Turns the names of a device and a dtype into torch's."""
 
 import torch
 
@@ -11,7 +11,7 @@ QUANTIZED = ("int8",)
 
 
 def chosen_device(device: str) -> torch.device:
-    """The torch device meant; ArgumentError if it is unknown or not there."""
+    """The torch device called `device`. Raises ArgumentError if it is unknown or not here."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     kind, _, number = device.partition(":")
@@ -23,7 +23,7 @@ def chosen_device(device: str) -> torch.device:
 
 
 def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
-    """The dtype asked for; None is what the folder `source` names for CPUs, else "auto".
+    """The dtype asked for; None is the one that the folder `source` names for CPUs, else "auto".
 
     Raises ModelError for a folder that names none that is known.
     """
@@ -38,7 +38,7 @@ def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
 
 
 def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
-    """The dtype to load weights in; ArgumentError if it is unknown or not for this device."""
+    """The dtype to load weights in. Raises ArgumentError if it is unknown or not for `device`."""
     if dtype == "auto":
         return torch.float32 if device.type == "cpu" else "auto"
     if dtype in QUANTIZED:
@@ -55,6 +55,6 @@ def has_bf16(device: torch.device) -> bool:
     """Whether `device` multiplies bf16 matrices in hardware."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
-    # By what the processor says of itself: PyTorch would emulate bf16 on any other, slowly.
+    # Asked of the processor, as PyTorch emulates bf16 slowly on any other.
     known = torch.cpu.get_capabilities()
     return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))

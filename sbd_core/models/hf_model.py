@@ -54,7 +54,7 @@ def _shown(byte: int) -> str:
 
 @cache
 def byte_of_character() -> dict[str, int]:
-    """The printable alphabet in which byte-level BPE writes bytes (GPT-2's), reversed."""
+    """The byte of each character in the alphabet of byte-level BPE (GPT-2's)."""
     kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in kept]
     table = {chr(byte): byte for byte in kept}
@@ -65,9 +65,9 @@ def byte_of_character() -> dict[str, int]:
 class HuggingFaceModel:
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
-    `.backend` makes the forward passes. `.adapter`: what the rows of blocks alone read, None
-    without. `.is_trained`: whether it has learnt to read blocks. `.folder`: where all of it was
-    loaded from, None for one of the hub, of no folder, or with an adapter.
+    `.backend` makes the forward passes. `.adapter`: the block adapter, None without. `.is_trained`:
+    whether it has learnt to read blocks. `.folder`: the folder that holds all of it, None for a
+    model of the hub or with an adapter of peft.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class HuggingFaceModel:
 
     @cached_property
     def exactness(self) -> Exactness:
-        """Words on verify's tokens beside next-token prediction's; probed when first asked."""
+        """How verify's tokens compare with next-token prediction's; probed when first asked for."""
         is_exact = keeps_bits(self.backend.new_caches, self.backend.forward, self.max_positions)
         return "probed" if is_exact else "equal up to rounding"
 

@@ -1,4 +1,4 @@
-"""A model folder or hub id, read and wrapped in a HuggingFaceModel with the fastest backend."""
+"""Loads a model folder or hub id as a HuggingFaceModel with the fastest backend."""
 
 import os
 from pathlib import Path
@@ -66,11 +66,12 @@ def load(
 ) -> HuggingFaceModel:
     """Load a model folder or hub id; None is the checkpoint that ships with this package.
 
-    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: None (what the folder
-    names for CPUs, else "auto"), "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32",
-    "bfloat16" or "float16"; on a CPU also "int8" (see
-    sbd_core.models.backends.onnx). `.runs_on` says what makes the forward passes. Weights are read
-    from safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
+    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1".
+    dtype: "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32", "bfloat16", "float16",
+        on a CPU also "int8". None takes the one that the folder names for CPUs, else "auto".
+
+    `.runs_on` names the backend. Weights are read from safetensors only, and no code of the folder
+    is run. Raises ArgumentError, ModelError.
     """
     if path_or_hub_id is None and not DEFAULT_CHECKPOINT.is_dir():
         raise ModelError(
@@ -94,7 +95,7 @@ def load(
         model, tokenizer, adapter = read_with_adapter(Path(source), precision)
     else:
         model, tokenizer = read(source, precision, is_folder=is_folder)
-    # Before the backend is chosen, which may put the weights elsewhere.
+    # Taken before the backend is chosen, which may lay the weights out anew.
     if exported is not None:
         weights = {name: exported.digest}
     elif adapter is None:
@@ -110,7 +111,7 @@ def load(
     wrapped = HuggingFaceModel(
         model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
     )
-    # A broken chat template is told now.
+    # Tried now, so that a broken chat template is an error of loading.
     unread = [i for i in wrapped.encode("a prompt", is_raw=False) if i >= wrapped.vocabulary_size]
     if unread:
         rule = f"{wrapped.token_text(unread[0])} ({unread[0]}) of its chat template"
@@ -128,8 +129,8 @@ def read(
 ) -> tuple[Any, PreTrainedTokenizerBase]:
     """The transformers model and tokenizer of a folder or hub id, safetensors only, no code run.
 
-    With an adapter of peft it is the base that the adapter names, with the adapter's layers beside
-    its own. Raises ModelError, which names what was asked for as `argument`.
+    For an adapter of peft it is the adapter's base, with the adapter's layers in it. argument: what
+    errors call `source`. revision: on the hub. Raises ModelError.
     """
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
     options = {"trust_remote_code": False, **where}
@@ -166,9 +167,9 @@ def read(
 
 
 def located(source: str, argument: str = "model") -> tuple[str, bool]:
-    """The folder or hub id that a name stands for, a known base's too; whether it is a folder.
+    """Resolve the name of a base, a folder or a hub id; returns (place, whether it is a folder).
 
-    Raises ModelError, which calls it `argument`.
+    argument: what the ModelError calls `source`.
     """
     path = str(require_base(source)) if source in BASES else source
     return path, require_source(path, argument)
@@ -177,10 +178,10 @@ def located(source: str, argument: str = "model") -> tuple[str, bool]:
 def read_with_peft(
     source: str, adapter: dict[str, Any], dtype: Any, argument: str = "model"
 ) -> tuple[Any, PreTrainedTokenizerBase]:
-    """The base of an adapter, as a peft.PeftModel that has it, and the adapter's tokenizer.
+    """The base of an adapter, as a peft.PeftModel with the adapter, and the tokenizer.
 
-    adapter: its adapter_config.json, as require_causal_lm() gives it. A folder without a tokenizer
-    has that of the base. An answer ends by what either knows as an end. Raises ModelError.
+    adapter: its adapter_config.json, as require_causal_lm() gives it. The tokenizer is the
+    adapter's, or else the base's. The end tokens of both end an answer. Raises ModelError.
     """
     base = adapter["base_model_name_or_path"]
     name = f"base_model_name_or_path of {source}"
@@ -203,9 +204,9 @@ def read_with_peft(
 def read_with_adapter(
     folder: Path, dtype: Any
 ) -> tuple[Any, PreTrainedTokenizerBase, BlockAdapter]:
-    """The base of a block adapter with the adapter's mask token, and the adapter.
+    """(base with the adapter's mask token, tokenizer, adapter) of a block adapter's folder.
 
-    Raises ModelError where the base is not here, is another one, or the folder is damaged.
+    Raises ModelError if the base is not here or another one, or if the folder is damaged.
     """
     adapter = read_block_adapter(folder)
     info = adapter.info

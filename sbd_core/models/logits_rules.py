@@ -1,8 +1,8 @@
-"""The logits processors of transformers that mean the same for every position of a block.
+"""Applies the logits processors of transformers that treat every position of a block alike.
 
-Of those that look at the tokens before a position, decoding itself has the repetition penalty. The
-others cannot be honoured, since the positions of a block are predicted together: they are refused
-by name.
+Processors that look at the tokens before a position cannot be applied, since the positions of a
+block are predicted together: they are refused by name. The exception is the repetition penalty,
+which decoding itself applies.
 """
 
 import copy
@@ -57,7 +57,7 @@ SETTINGS: dict[type, str] = {
     kinds.WatermarkLogitsProcessor: "watermarking_config",
     kinds.SynthIDTextWatermarkLogitsProcessor: "watermarking_config",
 }
-"""The argument of generate() that brings a processor which is refused."""
+"""Processors that are not alike everywhere, and the argument of generate() that adds each."""
 
 
 OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
@@ -68,7 +68,7 @@ OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
 class LogitsRules:
     """Repetition penalty, processors before the temperature, temperature, processors after it.
 
-    sampled: those after any temperature at which decoding samples.
+    sampled: processors to apply after a DecodeConfig's temperature, only when it samples.
     """
 
     penalty: float
@@ -79,9 +79,10 @@ class LogitsRules:
 
 
 def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> LogitsRules:
-    """Read processors as rules, in transformers' order. Raises ArgumentError.
+    """Sort processors, given in transformers' order, into rules.
 
-    num_padding: tokens of padding before each prompt, which a penalty is told to leave out.
+    num_padding: numbers of padding tokens before the prompts, which a penalty may leave out.
+    Raises ArgumentError for a processor that cannot be applied.
     """
     before: list[Any] = []
     after: list[Any] = []
@@ -104,14 +105,13 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
 
 
 def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
-    """The rules in a model's generation_config, but for mask, penalty and temperature.
+    """The rules in a model's generation_config, without mask token, penalty and temperature.
 
-    Its top_k, top_p and the like count where a DecodeConfig samples, at whose temperature.
-
-    Raises ModelError for what cannot be honoured, which transformers would.
+    Its top_k, top_p and the like apply only when a DecodeConfig samples, at that temperature.
+    Raises ModelError, which calls the model `name`, for a setting that cannot be applied.
     """
     config = copy.deepcopy(model.generation_config)
-    # Decoding itself sees to these two, and DecodeConfig says whether to sample, and how warm.
+    # Decoding itself handles penalty and mask; DecodeConfig says whether to sample, and how.
     config.repetition_penalty = None
     config.suppress_tokens = [i for i in config.suppress_tokens or () if i != mask_token_id] or None
     config.do_sample, config.temperature = False, None
@@ -139,7 +139,7 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
 
 
 def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[Any]) -> float:
-    """Raises ArgumentError for one that decoding cannot apply before all the others."""
+    """The penalty of a processor. Raises ArgumentError if it must come after those of `earlier`."""
     ignored = processor.prompt_ignore_length
     lengths = ignored.tolist() if isinstance(ignored, Tensor) else [ignored or 0]
     if not set(lengths) <= {0, *num_padding}:
@@ -160,9 +160,9 @@ def _is_alike_everywhere(processor: Any) -> bool:
 
 
 def with_processors(rules: LogitsRules) -> ComputeLogitStats:
-    """compute_logit_stats() of logits that the processors have changed in place.
+    """A compute_logit_stats() that first applies the processors to the logits, in place.
 
-    The penalty is not among them: it depends on what stands before a row.
+    The penalty is left to decoding, as it depends on the tokens before a row.
     """
     before = rules.before
     if not before and not rules.after and not rules.sampled:
@@ -175,14 +175,14 @@ def with_processors(rules: LogitsRules) -> ComputeLogitStats:
             temperature, after = spec.temperature, rules.sampled
         if not before and not after:
             return compute_logit_stats(logits, start, stop, spec)
-        if spec.forbidden_id is not None:  # it is none of the k likeliest
+        if spec.forbidden_id is not None:  # else top-k would count it
             forbid(rows, [spec.forbidden_id])
-        # No processor of these looks at the tokens; one of them asks how many there are.
+        # None of these processors looks at the tokens; one asks how many there are.
         nothing = torch.zeros((rows.shape[0], 1), dtype=torch.long, device=rows.device)
         scores = rows
         for processor in before:
             scores = processor(nothing, scores)
-        # These were made for logits over the temperature, by which sampling divides later.
+        # Those after the temperature expect divided logits; sampling divides again, later.
         scores = scores / temperature
         for processor in after:
             scores = processor(nothing, scores)

@@ -1,4 +1,4 @@
-"""The mask token given to a model: its row of the vocabulary, and the values of that row.
+"""Chooses a model's mask token and gives it a row of the embedding.
 
 Knows a transformers model and its tokenizer; writes no file.
 """
@@ -19,7 +19,7 @@ RESERVED = re.compile(
 )
 """Names of tokens kept free by tokenizers: Llama 3, Gemma, Phi-3, OLMo, Mistral, Nemotron."""
 ORDINARY = re.compile(r"[\w\s▁]*|.")
-"""A word or a character, which a text may hold."""
+"""Names of tokens that are ordinary text: words, or a single character."""
 NEW_NAMES = ("<m>", "<|mask|>", "<|sbd_mask|>")
 
 Origin = Literal["existing", "reserved", "spare", "added"]
@@ -39,10 +39,10 @@ class MaskToken:
 
 
 def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
-    """Have the tokenizer name the mask token and the model hold a row for it, both changed.
+    """Give tokenizer and model, both in place, the mask token and a row for it.
 
-    A row that is taken or added holds the mean of the others, so that an untrained mask is a
-    plausible input; a mask token that was there keeps its own. Raises ModelError.
+    A row that is taken or added gets the mean of the others, so that an untrained mask is a
+    plausible input; an existing mask token keeps its row. Raises ModelError.
     """
     if chosen.origin == "existing":
         return
@@ -63,12 +63,12 @@ def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
 
 
 def num_embedding_rows(model: Any) -> int:
-    """Tokens that the model has an embedding for, used or not."""
+    """Number of tokens that the model has an embedding for, used or not."""
     return int(model.get_input_embeddings().weight.shape[0])
 
 
 def usable_mask_token_id(model: Any, tokenizer: Any) -> int | None:
-    """The id of the mask token; None without one, without a row for it, or if it is another's."""
+    """The id of the mask token; None without one, or if it has no row or another meaning."""
     token_id: int | None = tokenizer.mask_token_id
     if token_id is None or token_id >= num_embedding_rows(model):
         return None
@@ -107,7 +107,7 @@ def choose_mask_token(model: Any, tokenizer: Any) -> MaskToken:
 
 
 def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
-    """The tokens that cannot be the mask since they mean something else, with that meaning."""
+    """{token id: meaning} of the tokens that cannot be the mask, as they mean something else."""
     uses = dict.fromkeys(end_token_ids(model, tokenizer), "a token that ends answers")
     for name in ("eos_token", "bos_token", "pad_token", "unk_token"):
         token_id = getattr(tokenizer, f"{name}_id")
@@ -118,7 +118,7 @@ def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
 
 def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskToken | None:
     """The last token that the tokenizer keeps free: the least likely to be used by someone."""
-    names = tokenizer.special_tokens_map.values()  # a list of further ones is not a use
+    names = tokenizer.special_tokens_map.values()  # a list names further special tokens
     in_use = {str(name) for name in names if not isinstance(name, (list, tuple))}
     in_use.add(str(tokenizer.chat_template or ""))
     for token_id, token in sorted(tokenizer.added_tokens_decoder.items(), reverse=True):
@@ -131,7 +131,7 @@ def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskTok
 
 @torch.no_grad()
 def _fill_with_mean(rows: Tensor, token_id: int, num_used: int) -> None:
-    """Row `token_id` of an embedding or output layer becomes the mean of the other used rows."""
+    """Set row `token_id` of an embedding or output layer to the mean of the other used rows."""
     total, count = rows[:num_used].sum(0, dtype=torch.float32), num_used
     if token_id < num_used:
         total, count = total - rows[token_id].float(), count - 1

@@ -1,10 +1,10 @@
-"""The config of a transformers model, as far as it concerns decoding blocks. Knows no tensors.
+"""Reads and writes what a transformers config says about decoding blocks. Knows no tensors.
 
-Nemotron-Labs-Diffusion is read as what it is under its own code: Ministral 3. The weights are those
-of its decoder by other names, and the attention in its causal-context mode is that of Set Block
-Decoding: the past is read causally, a block of masks sees it and itself both ways, and a mask's
-logits are of its own position. Two things are not taken over: there the first token of a block is
-always the causal head's; and a prompt read both ways, the other mode, is not read.
+Nemotron-Labs-Diffusion is read as a Ministral 3: it has the same weights by other names. Attention
+in its causal-context mode is that of Set Block Decoding: the past is read causally, a block of
+masks sees it and itself both ways, and a mask's logits are of its own position. Two things are not
+taken over: there the causal head always gives a block's first token, and in another mode prompts
+are read both ways.
 """
 
 from dataclasses import dataclass, field
@@ -22,11 +22,11 @@ def block_config(block_range: tuple[int, int], strategy: StrategyName = "sbd") -
 
 @dataclass(frozen=True, slots=True)
 class BlockSettings:
-    """The values of config.set_block_decoding, or what holds without it.
+    """The values of config.set_block_decoding, or the defaults without it.
 
-    block_range: smallest and largest block, None where nothing is said. is_trained: whether the
-    model has learnt to read masks; prepared and not yet trained, it has not. strategy,
-    calibration: see SetBlockModel.
+    block_range: smallest and largest block, None if unknown. is_trained: whether the model has
+    learnt to read masks, and was not only prepared for that. strategy, calibration: see
+    SetBlockModel.
     """
 
     block_range: tuple[int, int] | None = None
@@ -36,7 +36,7 @@ class BlockSettings:
 
     @classmethod
     def of(cls, config: Any, name: str) -> "BlockSettings":
-        """Read those of a transformers config. Raises ModelError, which calls the model `name`."""
+        """The settings in a config of transformers. Raises ModelError, which says `name`."""
         return cls.read(getattr(config, "set_block_decoding", None), name)
 
     @classmethod
@@ -73,8 +73,11 @@ def own_repetition_penalty(model: Any, name: str) -> float:
 
 
 def reach_of(config: Any) -> int | None:
-    """Positions that a model has, None where it does not say; of LongRoPE, those of its short
-    factors: beyond them every key turns another way, and a cache holds keys of both."""
+    """Number of positions that a model has, None if its config does not say.
+
+    For LongRoPE those of the short factors: beyond them all rotary angles change, and a cache would
+    hold keys of both kinds.
+    """
     reach: int | None = getattr(config, "max_position_embeddings", None)
     rotary = getattr(config.get_text_config(), "rope_parameters", None) or {}
     if rotary.get("rope_type") == "longrope":
@@ -93,7 +96,7 @@ def end_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def add_end_token(model: Any, tokenizer: Any) -> None:
-    """Have a model also stop where its tokenizer ends an answer, as whoever trained it did."""
+    """Add the tokenizer's end token to those of the model, as its training may have used it."""
     ends = {*end_token_ids(model, tokenizer), tokenizer.eos_token_id} - {None}
     if ends:
         model.generation_config.eos_token_id = ends.pop() if len(ends) == 1 else sorted(ends)
@@ -115,7 +118,7 @@ NEMOTRON_WEIGHTS = {"^encoder": "model", "^diffusion_head": "lm_head"}
 
 
 def loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
-    """Arguments by which from_pretrained() reads such a folder or hub id; none for any other."""
+    """Arguments for from_pretrained() to read Nemotron-Labs-Diffusion; none for other models."""
     from transformers import Ministral3Config, PretrainedConfig
 
     settings, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
@@ -132,6 +135,6 @@ def loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
 
 
 def name_mask_token(tokenizer: Any, config: Any) -> None:
-    """Have the tokenizer know the mask that the config names, whose token has a name of its own."""
+    """Set the tokenizer's mask token, if it has none, to the token whose id the config names."""
     if tokenizer.mask_token_id is None:
         tokenizer.mask_token = tokenizer.convert_ids_to_tokens(config.mask_token_id)

@@ -23,7 +23,7 @@ class Cache(Protocol):
 
     @property
     def length(self) -> int:
-        """Cached tokens."""
+        """Number of cached tokens."""
         ...
 
     def truncate(self, length: int) -> None:
@@ -33,9 +33,10 @@ class Cache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PredraftBlock:
-    """The masks of a predraft: behind the first `num_causal` causal tokens, seeing no later one.
+    """The rows of a predraft, which see the first `num_causal` causal tokens and no later ones.
 
-    is_alternative: the first of token_ids is another token for what stands there, read causally.
+    token_ids: masks, in front of them the alternative if there is one.
+    is_alternative: whether the first token is an alternative to the next causal one, read causally.
     """
 
     num_causal: int
@@ -88,13 +89,13 @@ class ForwardRequest:
 
     @property
     def num_rows(self) -> int:
-        """Rows in all."""
+        """Number of rows."""
         num_predrafted = sum(len(block.token_ids) for block in self.predrafts)
         return len(self.causal_ids) + len(self.block_ids) + num_predrafted
 
     @property
     def num_logits(self) -> int:
-        """Rows whose logits are asked for: the last ones."""
+        """Number of rows whose logits are asked for: the last ones."""
         return self.num_rows - len(self.causal_ids) + self.num_causal_logits
 
     def positions(self) -> Sequence[int]:
@@ -110,14 +111,15 @@ class ForwardRequest:
 class SetBlockModel(Protocol):
     """A causal language model that can also read a block both ways (paper Eq. 9-11).
 
-    mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
-    block size the masked head was trained on, None if it was not or is not known. shape: its
-    sizes, None where costs cannot be worked out from them. strategy: what a config that names none
-    decodes by: the one that its folder names. repetition_penalty: what a config that
-    names none decodes with, 1 for none. sampler_head: what a block's row says once the token before
-    it is known, None where the model has learnt none. calibration: of its drafts. weights: {name:
-    digest} of the model's own and, where it is an adapter, of its base's; empty where they are not
-    known.
+    mask_token_id: None if the tokenizer has no mask token.
+    max_positions: longest text in tokens, None if unknown.
+    block_range: smallest and largest trained block size, None if untrained or unknown.
+    shape: its sizes, None if costs cannot be computed from them.
+    strategy, repetition_penalty: of a config that leaves them open; a penalty of 1 is none.
+    sampler_head: reweighs a block's row once the token before it is known; None without.
+    calibration: of its drafts.
+    weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.
+    compute_logit_stats: see ComputeLogitStats.
     """
 
     name: str
@@ -142,9 +144,9 @@ class SetBlockModel(Protocol):
         ...
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """Token ids of a prompt or a conversation; special-token text in it is plain text.
+        """Token ids of a prompt or a conversation; special tokens in it are read as plain text.
 
-        is_raw: no template. Raises ModelError for a conversation without one.
+        is_raw: True uses no chat template. Raises ModelError for a conversation without a template.
         """
         ...
 
@@ -161,21 +163,21 @@ class SetBlockModel(Protocol):
         ...
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
-        """One forward pass over every text's causal tokens and blocks; of each, fp32 logits.
+        """Make one forward pass over all rows of every text; returns fp32 logits of each.
 
-        Each tensor is (request.num_logits, vocab) and the caller's to change. The causal keys and
-        values stay in the caches, those of blocks are dropped. Every cache must come from one call
+        Each tensor is (request.num_logits, vocab); the caller may change it. The causal keys and
+        values stay in the caches, those of blocks are dropped. All caches must come from one call
         of this model's new_caches(), none twice.
         """
         ...
 
 
 class Backend(Protocol):
-    """The maker of a model's forward passes."""
+    """Protocol of a backend, which makes a model's forward passes."""
 
     @property
     def name(self) -> str:
-        """The name for people."""
+        """The name that users see."""
         ...
 
     @property

@@ -13,10 +13,10 @@ _quiet = threading.RLock()
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep what transformers and the Hub say while they load to themselves; errors are raised.
+    """Silence the messages of transformers and the Hub while they load; errors are raised.
 
-    One thread at a time: what is set holds for all of them, and parts of transformers that two
-    threads import at a time fail.
+    One thread at a time: the setting holds for all threads, and parts of transformers fail when two
+    threads import them at once.
     """
     with _quiet:
         libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]

@@ -17,7 +17,7 @@ NUM_ANCHORS = 1024
 NUM_CANDIDATES = 96
 """Number of likeliest tokens of a row that a sampler head reweighs."""
 MAX_KEPT_TOKENS = 512
-"""Number of tokens whose share of its product is kept, as drafted tokens mostly come again."""
+"""Number of tokens whose part of `into @ x` is cached, as most drafted tokens come again."""
 
 
 class SamplerHead:
@@ -25,13 +25,13 @@ class SamplerHead:
 
     With h the row's hidden state after the last norm, e the embedding of the token before and
     x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
-    [gate, up] = into @ x. Logits are linear in h, so h is read back from those of the anchors, and
-    any backend will do.
+    [gate, up] = into @ x. Logits are linear in h, so h is recovered from those of the anchors,
+    whatever the backend.
     """
 
     def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
         """into (2 width, 2 hidden) and out (hidden, width); embedding and head (vocab, hidden)."""
-        # Turned, as a CPU multiplies few rows by it in two thirds of the time.
+        # Transposed, as a CPU multiplies few rows by it in two thirds of the time.
         self._of_hidden, self._of_token = (part.t().contiguous() for part in into.chunk(2, 1))
         self._kept: dict[int, Tensor] = {}
         self._out = out
@@ -45,7 +45,7 @@ class SamplerHead:
 
     @torch.inference_mode()
     def begin(self, logits: Tensor) -> "SamplerWalk":
-        """Prepare for the rows of `logits` (rows, vocab), left to right, before any is changed."""
+        """Prepare to reweigh the rows of `logits` (rows, vocab), before any of them is changed."""
         hidden = linear(logits[:, self._anchors], self._back)
         likeliest = top(logits, min(NUM_CANDIDATES, logits.shape[1]))[0]
         weights = self._head.index_select(0, likeliest.view(-1))
@@ -58,7 +58,7 @@ class SamplerHead:
         )
 
     def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
-        """The change of a hidden state behind a token; of_hidden: its share of `into @ x`."""
+        """The change of a hidden state after a token. of_hidden: the state's part of `into @ x`."""
         kept = self._kept.get(token_id)
         if kept is None:
             kept = _normed(self._embedding[token_id].float()) @ self._of_token
@@ -71,7 +71,11 @@ class SamplerHead:
 
 @dataclass(frozen=True, slots=True)
 class SamplerWalk:
-    """Rows whose likeliest tokens a SamplerHead reweighs, one after the other."""
+    """Rows whose likeliest tokens a SamplerHead reweighs, one after the other.
+
+    logits (rows, vocab). of_hidden (rows, 2 width): the hidden states' part of `into @ x`.
+    likeliest (rows, n): token ids. weights (rows, n, hidden): their rows of the output layer.
+    """
 
     logits: Tensor
     of_hidden: Tensor
@@ -81,7 +85,7 @@ class SamplerWalk:
 
     @torch.inference_mode()
     def add_to(self, row: int, token_id: int) -> None:
-        """Change the logits of a row in place, for the position after `token_id`."""
+        """Reweigh the logits of a row in place, now that `token_id` stands before its position."""
         change = self.head.change(self.of_hidden[row], token_id)
         self.logits[row].index_add_(0, self.likeliest[row], self.weights[row] @ change)
 
@@ -91,6 +95,9 @@ def _normed(x: Tensor) -> Tensor:
 
 
 def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
-    """The change that a SamplerHead makes to hidden states (.., hidden) behind embeddings."""
+    """The change (.., hidden) that a SamplerHead makes to hidden states.
+
+    hidden, before (.., hidden): the states, and the embeddings of the tokens before them.
+    """
     gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
     return linear(silu(gate) * up, out)

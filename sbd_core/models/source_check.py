@@ -31,7 +31,7 @@ MEANS_OTHERWISE = re.compile(
 )
 """Names of weights that change what others mean: those of adapters and of quantisation."""
 OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
-"""Adapters of peft that look at more than the token they change, as those of prompts do."""
+"""Adapters of peft that read other tokens than the one they change, as prompt adapters do."""
 logger = logging.getLogger(__name__)
 
 PEFT_ADVICE = 'is an adapter of peft, which is not installed: pip install "sbd-core[lora]"'
@@ -51,10 +51,10 @@ def require_source(source: str, argument: str = "model") -> bool:
 def require_causal_lm(
     source: str, argument: str = "model", revision: str | None = None
 ) -> dict[str, Any] | None:
-    """The adapter_config.json of an adapter, None for a whole model, by the small files alone.
+    """Check the small files of a source; returns an adapter's adapter_config.json, else None.
 
-    Raises ModelError for what no decoding could use; OSError and its like as transformers does,
-    for `reason_of` to word.
+    Raises ModelError for a source that cannot be decoded with, and OSError and the like from
+    transformers; reason_of() puts these into words.
     """
     is_folder = os.path.isdir(source)
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
@@ -71,7 +71,7 @@ def require_causal_lm(
     if is_folder and settings.is_file():
         try:
             object_in(settings)
-        except ValueError as error:  # transformers would go on without what ends an answer
+        except ValueError as error:  # transformers would go on without end tokens
             rule = f"has a damaged generation_config.json: {error}"
             raise ModelError(f"{argument}: {shown(source)} {rule}") from error
     if kind == NEMOTRON:
@@ -90,7 +90,7 @@ def require_causal_lm(
 
 
 def _adapter(source: str, file: str, argument: str) -> dict[str, Any]:
-    """The config of an adapter that can be decoded with. Raises ModelError."""
+    """The config of a peft adapter. Raises ModelError for one that cannot be decoded with."""
     subject = f"{argument}: {shown(source)}"
     if has_weights(source):
         raise ModelError(
@@ -114,7 +114,7 @@ def _adapter(source: str, file: str, argument: str) -> dict[str, Any]:
         )
     names = {field.name for field in fields(known)}
     for name, value in adapter.items():
-        # What peft adds to its configs is switched off unless somebody asks for it.
+        # A field of a newer peft does nothing unless it is set.
         if name not in names and (value is True or (value and isinstance(value, (dict, list)))):
             raise ModelError(
                 f"{subject} has {shown_name(name)} set in its adapter_config.json, which peft "
@@ -163,7 +163,7 @@ def _require_decoder(source: str, kind: Any, config: dict[str, Any], argument: s
 
 
 def reason_of(error: BaseException, source: str) -> str:
-    """A reason why transformers could not load `source`, with advice."""
+    """The reason why transformers could not load `source`, with advice, as a sentence's end."""
     kinds = _causes(error)
     if any(issubclass(kind, GatedRepoError) for kind in kinds):
         return (
@@ -190,10 +190,10 @@ def reason_of(error: BaseException, source: str) -> str:
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
-    """Raise ModelError for weights that are not all there.
+    """Raise ModelError for weights that are missing, of another shape, or in need of others.
 
     report: the loading info of transformers, which fills weights that are missing or of another
-    shape with chance, and leaves out those that its config does not name.
+    shape at random, and leaves out those that its config does not name.
     """
     subject, others = f"{argument}: {shown(source)}", sorted(report["unexpected_keys"])
     for name, stored, wanted in sorted(report["mismatched_keys"]):

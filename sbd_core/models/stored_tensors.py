@@ -24,7 +24,7 @@ Q4_1 = np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", BLOCK // 2)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A tensor in bytes. kind: of WIDEN."""
+    """A tensor as bytes. kind: a key of WIDEN."""
 
     kind: str
     shape: tuple[int, ...]
@@ -69,12 +69,12 @@ def in_4_bits(tensor: Tensor) -> Stored:
 
 
 def fits_blocks(tensor: Tensor) -> bool:
-    """Whether its values, row after row, are whole blocks."""
+    """Whether the number of a tensor's values is a multiple of BLOCK."""
     return tensor.numel() % BLOCK == 0
 
 
 def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
-    """Integers (rows, in) of a tensor in 8 bits, in int8, and its scales (rows, in / BLOCK)."""
+    """(int8 values (rows, in), fp32 scales (rows, in / BLOCK)) of a tensor stored in 8 bits."""
     blocks = np.frombuffer(stored.data, Q8_0)
     integers = np.ascontiguousarray(blocks["values"]).reshape(stored.shape)
     return integers, blocks["scale"].astype("f4").reshape(stored.shape[0], -1)
@@ -85,7 +85,7 @@ def _blocks(tensor: Tensor) -> np.ndarray:
 
 
 def _divisor(scale: np.ndarray) -> np.ndarray:
-    """Scales to divide by; blocks of one value alone have none."""
+    """Scales to divide by: 1 in place of 0, the scale of a block of equal values."""
     return np.where(scale == 0, np.float32(1), scale.astype("f4"))
 
 
@@ -140,9 +140,9 @@ NAME_OF_GGUF = {
 
 
 def stored_weights(name: str) -> dict[str, Stored]:
-    """A known base's weights in the blocks of its file, as transformers names them.
+    """A known base's weights as its GGUF file stores them, by their names in transformers.
 
-    Raises ModelError where it is not here, MissingExtraError.
+    Raises ModelError if it is not here, MissingExtraError.
     """
     folder = require_base(name)
     require_extra("fetch")
@@ -158,7 +158,7 @@ def stored_weights(name: str) -> dict[str, Stored]:
         place = tensor.name.removesuffix(".weight").split(".")
         if place[0] == "blk":
             part = place[2].removeprefix("attn_")
-            if part in heads:  # which the file has in another order of rows
+            if part in heads:  # the file has their rows in another order
                 size = rows.shape[0] // heads[part]
                 halves = rows.reshape(heads[part], size // 2, 2, -1)
                 rows = np.ascontiguousarray(halves.swapaxes(1, 2)).reshape(rows.shape)

@@ -1,4 +1,4 @@
-"""The number of threads for decoding on a CPU; only programs set it, as it holds for all torch."""
+"""Chooses the number of threads on a CPU; only programs set it, as it holds for all of torch."""
 
 import os
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def usable_cores() -> int:
 
 
 def is_small(num_parameters: int) -> bool:
-    """Whether a forward pass of such a model is too short for threads to share."""
+    """Whether a model's forward passes are too short to be shared among threads."""
     return num_parameters < SMALL_MODEL_PARAMETERS
 
 
@@ -55,10 +55,10 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
 
 @contextmanager
 def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
-    """Torch operations of this thread on one core, if the model's forward passes have own threads.
+    """Give torch one thread within the `with` block, if forward passes have threads of their own.
 
-    Torch's others, done with an operation, wait busily for the next; the forward pass would have to
-    share its cores with them.
+    Torch's other threads wait busily between operations and would take cores from the next forward
+    pass.
     """
     if not model.has_own_threads:
         yield

@@ -23,7 +23,7 @@ FORMAT = 1
 GRAPHS = {"wasm": "model.onnx", "webgpu": "model-webgpu.onnx"}
 """Files of the graphs by the engine that each is for."""
 PRODUCTS = "products.onnx"
-"""Graph of an export in int8 that tries out the products."""
+"""Graph in an int8 export by which a browser checks that its products are exact."""
 PART_BYTES = 8_000_000
 DAMAGED = "export it again"
 
@@ -53,9 +53,9 @@ class WebFolder:
 
 
 def open_web(folder: Path, argument: str = "model", *, reads_all: bool = True) -> WebFolder:
-    """A folder that export_web() wrote. reads_all: whether digests are looked at, or sizes alone.
+    """Open a folder that export_web() wrote. reads_all: whether to check digests besides sizes.
 
-    Raises ModelError for one that a newer version wrote, or that is not whole.
+    Raises ModelError, which calls it `argument`, if it has another format or is not whole.
     """
     subject = f"{argument}: {shown(str(folder))}"
     try:
@@ -143,7 +143,7 @@ OF_MODEL = ("model.", "lm_head.")
 
 
 def tensors_of(web: WebFolder) -> "dict[str, Stored]":
-    """Tensors by their names, as transformers and BlockAdapter.tensors() have them."""
+    """The stored tensors of a folder, named as in transformers and BlockAdapter.tensors()."""
     from sbd_core.models.stored_tensors import Stored
 
     parts = (web.folder / part["file"] for part in web.manifest["parts"])
@@ -155,9 +155,9 @@ def tensors_of(web: WebFolder) -> "dict[str, Stored]":
 
 
 def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
-    """The transformers model in fp32, its tokenizer, and its adapter. Raises ModelError.
+    """The transformers model in fp32, its tokenizer, and its adapter or None. Raises ModelError.
 
-    The page's scripts make a graph's weights of the same numbers.
+    The page's scripts compute the weights of a graph from the same numbers.
     """
     from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
     from sbd_core.models.quiet import quietly

@@ -27,10 +27,13 @@ def choose(
 ) -> Any:
     """GPU -> PyTorch; CPU and a shape that can be exported -> ONNX Runtime; else transformers.
 
-    model: a transformers model on its device. dtype: as of load(). block_size: the largest that it
-    is to be decoded with. adapter: what the rows of blocks alone read. Where ONNX Runtime was the
-    choice and cannot be, one line in the log says why. Raises ModelError for an adapter that cannot
-    be applied.
+    model: a transformers model on its device.
+    name: what the log and errors call it.
+    dtype: see load().
+    block_size: the largest that it will be decoded with.
+    adapter: the block adapter, None without.
+    If ONNX Runtime was chosen but does not work, the log says why. Raises ModelError for an adapter
+    that cannot be applied.
     """
     if model.device.type != "cpu":
         fused = plain(model, name, adapter)
@@ -63,7 +66,7 @@ def plain(
 ) -> FusedLlamaBackend | TransformersBackend:
     """The backend in PyTorch: fused where possible, else through the model's own modules.
 
-    Raises ModelError for an adapter of a family that the fused forward pass does not take.
+    Raises ModelError for an adapter whose base is not like Llama.
     """
     if can_fuse(model):
         return FusedLlamaBackend(model, adapter)
@@ -77,8 +80,8 @@ def plain(
 def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
     """The model's own backend if it is the fused one, else a new one of its weights.
 
-    Decoding fuses on a CPU in fp32 alone, to equal transformers; here rounding does not matter.
-    Raises ArgumentError for a family that it does not take.
+    In any dtype, while choose() fuses on a CPU only in fp32, where rounding agrees with
+    transformers. Raises ArgumentError for a family that cannot be fused.
     """
     if isinstance(model.backend, FusedLlamaBackend):
         return model.backend

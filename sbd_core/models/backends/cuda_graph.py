@@ -1,9 +1,9 @@
 """Forward passes of fixed shape on fixed buffers, which a GPU can replay as a CUDA graph.
 
-A forward pass is padded to one of few row counts, copied into the same buffers every time and read
-out of the same ones, so nothing but their contents changes between two forward passes of one shape.
-The logits stay on the device. All but the capture itself runs the same on any device; `captured`
-holds its first replay against the plain run.
+A forward pass is padded to one of few row counts and uses the same input and output buffers every
+time, so only their contents change between two forward passes of one shape. The logits stay on the
+device. Everything but the capture runs the same on any device; captured() compares the graph's
+first replay with the plain run.
 """
 
 import warnings
@@ -21,24 +21,23 @@ from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.protocol import ForwardRequest
 
 NUM_WARM_UPS = 3
-"""Runs on a side stream before a capture: libraries set themselves up in the first ones."""
+"""Runs on a side stream before a capture, as libraries initialise in the first ones."""
 INITIAL_CAPACITY = 1024
-"""Positions a pool begins with; doubled when they run out, as every growth is a new capture."""
+"""Positions of a new pool; doubled when they run out, as every growth needs a new capture."""
 
 
 class CudaGraphBackend:
-    """The forward passes of a fused model; see FusedLlamaBackend.
+    """The forward passes of a fused model as CUDA graphs; see FusedLlamaBackend.
 
-    Those of at most 2 * block_size rows a text, or with predrafts of at most 8 * block_size,
-    made for every slot of a pool, are static; long prompts and batches with a slot at rest go the
-    fused way, on the same cache.
+    A pass is a graph if it has a text in every slot of the pool and at most 2 * block_size rows per
+    text, or 8 * block_size with predrafts. Other passes are made without a graph on the same cache.
     """
 
     name = "PyTorch, CUDA graphs"
     has_own_threads = False
 
     def __init__(self, fused: Any, name: str, block_size: int) -> None:
-        """Raises ArgumentError for a model that is not fused."""
+        """fused: a FusedLlamaBackend, else ArgumentError is raised. name: of the model, for it."""
         if not isinstance(fused, FusedLlamaBackend):
             raise ArgumentError("static", "must be off but for a Llama-shaped model", name)
         self.fused = fused
@@ -52,7 +51,7 @@ class CudaGraphBackend:
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Empty caches whose forward passes can be made together.
 
-        A single text gets a pool that another has done with, whose captures it can use.
+        A single text reuses the pool of an earlier one, and with it the captured graphs.
         """
         pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
         caches = [SlotCache(pool, slot) for slot in range(count)]
@@ -66,7 +65,7 @@ class CudaGraphBackend:
         return pool
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
         rows = [QuerySpan.of(request) for request in requests]
         pool = rows[0].cache.pool
         most = max(text.num_queries for text in rows)
@@ -82,7 +81,7 @@ class CudaGraphBackend:
         for request, text in zip(requests, rows, strict=True):
             last = text.num_queries
             first = last - request.num_logits
-            # Copied, as the next forward pass writes over it.
+            # Copied, as the next forward pass overwrites the buffer.
             kept.append(logits[text.cache.slot, first:last].clone())
             request.cache.length += text.num_causal
         return kept
@@ -90,7 +89,10 @@ class CudaGraphBackend:
     def _step(
         self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
     ) -> "CudaGraphStep":
-        """The step of a shape, made anew where the pool had to grow for it."""
+        """The step for `width` rows per slot, made anew if the pool has grown since.
+
+        longest: most cached tokens of a text. adapts: see CudaGraphStep.
+        """
         needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:
             pool.ensure_capacity(max(needed, 2 * pool.capacity))
@@ -103,9 +105,9 @@ class CudaGraphBackend:
 
 
 class CudaGraphStep:
-    """The forward pass of `width` rows for each slot of a pool, while its capacity stays.
+    """A forward pass of `width` rows for each slot of a pool, as long as its capacity stays.
 
-    adapts: some of the rows are a block's, and the model has an adapter for these.
+    adapts: whether rows of blocks read the model's adapter.
     """
 
     def __init__(
@@ -114,14 +116,14 @@ class CudaGraphStep:
         device, slots = pool.keys.device, pool.num_slots
         self._fused, self._pool, self._width = fused, pool, width
         self.capacity = pool.capacity
-        # Held here, as a graph reads where it lay when captured.
+        # Kept alive here, as the graph reads this very memory.
         self._rotary = fused.rotary_until(pool.capacity)
         is_cuda = device.type == "cuda"
         self._adapts = adapts
         self._host = torch.zeros(7, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
-        """Token ids, positions, places of keys, what is visible (3), whether of a block:
-        (7, slots, width)."""
+        """(7, slots, width): token ids, positions, positions of keys in the cache, s, first and
+        stop of QuerySpan.visible, whether the row is a block's."""
         self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
@@ -130,13 +132,13 @@ class CudaGraphStep:
 
     @torch.inference_mode()
     def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[QuerySpan]) -> Tensor:
-        """Logits (slots, width, vocab), good until the next run; padding's mean nothing.
+        """Logits (slots, width, vocab), valid until the next run; those of padding mean nothing.
 
-        Padding is written behind the text, where the next forward pass writes over it, and sees the
-        first key alone.
+        Keys of padding lie behind the text, where the next forward pass overwrites them. Padding
+        sees the first key alone.
         """
         if self._copied is not None:
-            self._copied.synchronize()  # what the last run read must not be written over
+            self._copied.synchronize()  # the last run may still be reading it
         self._host.zero_()
         for ids, text in zip(token_ids, texts, strict=True):
             row, size, start = self._host[:, text.cache.slot], text.num_queries, text.cache.length
@@ -168,9 +170,10 @@ class CudaGraphStep:
 
 
 def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:
-    """Callable that repeats `run`, which writes `output`: on CUDA a graph's replay, else `run`.
+    """Capture `run`, which writes `output`, as a CUDA graph and return its replay.
 
-    Also `run` itself, with a warning, where the capture fails or its replay gives other numbers.
+    Returns `run` itself on other devices, and with a warning if the capture fails or the replay
+    gives other numbers.
     """
     if output.device.type != "cuda":
         return run

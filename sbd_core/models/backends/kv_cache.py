@@ -1,4 +1,4 @@
-"""Keys and values of many texts in shared tensors, allocated ahead; a cache is one text's slot."""
+"""Keys and values of many texts in shared, preallocated tensors; a cache is one text's slot."""
 
 from typing import Generic, Protocol, TypeVar
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 class Pool(Protocol):
-    """Keys and values of many texts, a slot each."""
+    """Protocol of a pool: keys and values of many texts, a slot each."""
 
     def keys_and_values(self, slot: int, length: int) -> list[tuple[Tensor, Tensor]]:
         """(keys, values) of every layer, each (heads, length, head size), of one slot."""
@@ -39,12 +39,12 @@ STEP = 128
 
 
 class KVCachePool:
-    """keys (layers, slots, heads, size, capacity), values (layers, slots, heads, capacity, size).
+    """Pool with keys (layers, slots, heads, size, capacity) and values (.., capacity, size).
 
-    size is that of a head, capacity in positions; lengths are those of the caches.
+    size is that of a head, capacity a number of positions; each cache knows its own length.
 
-    Keys lie transposed, as the product with the queries reads them. Whatever lies beyond a
-    slot's length is finite, so that a weight of zero takes it out.
+    Keys are transposed for the product with the queries. Values beyond a slot's length are finite,
+    so that an attention weight of zero removes them.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class KVCachePool:
         self.values = like.new_zeros(num_layers, num_slots, num_heads, 0, head_size)
 
     def ensure_capacity(self, length: int) -> None:
-        """See that every slot holds at least `length` positions."""
+        """Make room for at least `length` positions in every slot."""
         if length <= self.capacity:
             return
         more = -(-length // STEP) * STEP - self.capacity

@@ -1,6 +1,6 @@
 """Forward passes of any transformers causal LM through its own modules.
 
-A block adapter goes into its linear layers, as hooks that add its part to the rows of blocks.
+A block adapter is applied by hooks on the linear layers.
 """
 
 import inspect
@@ -35,11 +35,11 @@ MODULES = {
 
 ALL_ROWS = slice(None)
 Layers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
-"""A and B of an adapter's linear layers by their names in MODULES, layer by layer."""
+"""Per layer, {name in MODULES: (A, B)} of an adapter's linear layers."""
 
 
 class GatedLinears:
-    """Hooks that add B A x to the rows of blocks in a model's linear layers; they stay with it.
+    """Hooks that add B A x to the rows of blocks in a model's linear layers; never removed.
 
     sampler_head: see BlockAdapter.sampler_head.
     """
@@ -56,7 +56,7 @@ class GatedLinears:
 
     @classmethod
     def of(cls, model: Any, adapter: "BlockAdapter") -> "GatedLinears":
-        """The hooks of an adapter, its values in the model's dtype."""
+        """Add the hooks of an adapter to a model, in the model's dtype and on its device."""
         like = next(model.parameters())
         layers = [
             {name: (down.to(like), up.to(like)) for name, (down, up) in pairs.items()}
@@ -68,7 +68,10 @@ class GatedLinears:
 
     @contextmanager
     def rows(self, rows: Sequence[int] | slice) -> Iterator[None]:
-        """Name the rows of blocks for a forward pass: of one text, or ALL_ROWS of many."""
+        """Apply the adapter to `rows` in forward passes within the `with` block.
+
+        rows: indices in the one text of a pass, or ALL_ROWS for any batch.
+        """
         self._rows = rows
         try:
             yield
@@ -90,7 +93,7 @@ class TransformersCache:
     """A transformers DynamicCache that records its length."""
 
     def __init__(self) -> None:
-        # Its layers are typed as the widest kind there is.
+        # Any, as its layers are typed more widely than they are.
         self.layers: Any = DynamicCache()
         self.length = 0
 
@@ -101,7 +104,7 @@ class TransformersCache:
             self.length = length
 
     def drop_last(self, num_tokens: int) -> None:
-        """Drop keys and values that `length` may not count."""
+        """Drop the keys and values of the last tokens, which `length` need not count."""
         self.layers.crop(-num_tokens)
 
     def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
@@ -110,7 +113,7 @@ class TransformersCache:
 
 
 class TransformersBackend:
-    """The forward passes of one model."""
+    """The forward passes of one model through its own modules."""
 
     name = "transformers"
     has_own_threads = False
@@ -131,7 +134,7 @@ class TransformersBackend:
         return [TransformersCache() for _ in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """A forward pass of each text, one after the other; logits (wanted rows, vocab) of each."""
+        """A forward pass per text, one after the other; logits (rows asked for, vocab) of each."""
         return [self._forward(request) for request in requests]
 
     @torch.inference_mode()
@@ -140,7 +143,7 @@ class TransformersBackend:
         num_block, num_logits = request.num_rows - num_causal, request.num_logits
         device = self._model.device
         mask = None
-        # One causal token sees all there is; a prompt alone is what the model does by itself.
+        # A single causal token sees everything, and the model masks a prompt by itself.
         if num_block or (num_causal > 1 and cache.length):
             sizes = (cache.length, num_causal, len(request.block_ids), request.predraft_shapes)
             mask = decoding_mask(*sizes)[None, None].to(device)

@@ -1,7 +1,7 @@
 """Attention of one forward pass over the pool: one text by slices of its slot, many by padded rows.
 
-Both write the forward pass's keys and values into the pool behind what is cached. The rule of who
-may attend to whom is sbd_core.masks.decoding_may_attend.
+Both write the new keys and values into the pool, behind the cached ones. The rule of who may attend
+to whom is sbd_core.masks.decoding_may_attend.
 """
 
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ from sbd_core.models.backends.kv_cache import KVCachePool, SlotCache
 from sbd_core.models.protocol import ForwardRequest
 
 LONG = 48
-"""Queries from which a text is attended to alone, and a prompt with the fused kernel."""
+"""A text of more queries is attended to alone, and a prompt by the fused kernel."""
 MOST_MASKS = 256
-"""Masks kept; predrafts come in very many shapes."""
+"""Number of masks that are kept, as predrafts come in very many shapes."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySpan:
-    """The rows a text brings to a forward pass: causal tokens, a block, predrafts.
+    """The rows of a text in a forward pass: causal tokens, a block, predrafts.
 
-    Their keys lie behind what is cached, in this order; their positions in the text are others
-    where there are predrafts.
+    Their keys lie behind the cached ones, in this order. positions: of the rows in the text, where
+    a predraft's do not follow those of the row before. block_rows: see ForwardRequest.block_rows.
     """
 
     cache: SlotCache[KVCachePool]
@@ -53,7 +53,7 @@ class QuerySpan:
 
     @property
     def stop(self) -> int:
-        """One past the place of the last row's keys."""
+        """One past the cache position of the last row's key."""
         return self.cache.length + self.num_queries
 
     @property
@@ -62,14 +62,14 @@ class QuerySpan:
         return ((self.num_causal, self.num_block), *self.predrafts)
 
     def visible(self) -> list[tuple[int, int, int]]:
-        """(s, first, stop) of every row: the keys before s and from `first` to before `stop`."""
+        """The keys that each row sees: those before s and from `first` to before `stop`."""
         start = self.cache.length
         rows = visible_rows(self.num_causal, self.blocks)
         return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
 
 
 class MaskTable:
-    """Additive masks (queries, queries) of the new keys; what is cached all rows see."""
+    """Additive masks (queries, queries) for the new keys; every row sees all cached keys."""
 
     def __init__(self, like: Tensor) -> None:
         self._like = like
@@ -97,16 +97,19 @@ class MaskTable:
 
 
 class Attention(Protocol):
-    """Attention mask and cache of a forward pass of num_rows rows."""
+    """Protocol of attention with its mask and cache, for num_rows rows of a forward pass."""
 
     num_rows: int
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Scaled queries (rows, heads, size), keys and values (rows, kv heads, size) -> mixed."""
+        """Cache a layer's new keys and values (rows, kv heads, size) and attend to all.
+
+        queries: (rows, heads, size), scaled already. Returns the mixed values, shaped like queries.
+        """
 
 
 class SingleSequenceAttention:
-    """One text."""
+    """Attention of one text."""
 
     def __init__(self, rows: QuerySpan, masks: MaskTable) -> None:
         cache, stop = rows.cache, rows.stop
@@ -143,7 +146,7 @@ class SingleSequenceAttention:
 
 
 class PaddedBatchAttention:
-    """Several texts of few rows each, slots of one pool, padded to the most rows."""
+    """Attention of several texts of one pool, padded to the rows of the longest."""
 
     def __init__(
         self,
@@ -152,10 +155,9 @@ class PaddedBatchAttention:
         visible: Tensor,
         capacity: int,
     ) -> None:
-        """places: slot, offset in the slot's rows and key's place of every row, each (rows,).
+        """places: per row its slot, its offset there and its key's cache position, each (rows,).
 
-        visible (3, slots, widest): of each row s, first and stop of QuerySpan.visible, at most
-        `capacity`.
+        visible: (3, slots, widest), s, first and stop of QuerySpan.visible, at most `capacity`.
         """
         self._pool = pool
         self._slot, self._offset, self._place = places
@@ -170,7 +172,7 @@ class PaddedBatchAttention:
 
     @classmethod
     def of(cls, texts: Sequence[QuerySpan]) -> "PaddedBatchAttention":
-        """The rows that texts bring."""
+        """The attention of these texts' rows."""
         pool = texts[0].cache.pool
         device = pool.keys.device
         columns = zip(

@@ -1,7 +1,7 @@
-"""A fused forward for Llama-shaped models: the transformers model's weights, few operations.
+"""A fused forward pass for Llama-shaped models: the same weights in few operations.
 
-Equal to the transformers model up to rounding. Texts of one forward pass are rows of one matrix in
-every linear layer; only attention tells them apart.
+Equal to the transformers model up to rounding. The tokens of all texts are rows of one matrix in
+every linear layer; only attention tells the texts apart.
 """
 
 from collections.abc import Sequence
@@ -39,9 +39,9 @@ class FusedLlamaBackend:
     has_own_threads = False
 
     def __init__(self, model: Any, adapter: BlockAdapter | None = None) -> None:
-        """model: one that weights.can_fuse(); its modules become views of fused weights.
+        """model: one that can_fuse(); its modules become views of the fused weights.
 
-        adapter: what the rows of blocks read beside them.
+        adapter: its block adapter, None without.
         """
         self.weights: Weights = fuse_weights(model)
         embedding = self.weights.embedding
@@ -57,7 +57,7 @@ class FusedLlamaBackend:
 
     @property
     def has_adapter(self) -> bool:
-        """Whether the rows of blocks read one."""
+        """Whether it has a block adapter."""
         return self._adapter is not None
 
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
@@ -68,7 +68,7 @@ class FusedLlamaBackend:
 
     @torch.inference_mode()
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
         order = sorted(range(len(requests)), key=lambda i: requests[i].num_rows <= LONG)
         texts = [requests[i] for i in order]
         rows = [QuerySpan.of(request) for request in texts]
@@ -86,7 +86,7 @@ class FusedLlamaBackend:
         return [by_request[i] for i in range(len(requests))]
 
     def _parts(self, rows: Sequence[QuerySpan]) -> list[Attention]:
-        """Long texts and a single one by themselves, the others together; in order of `rows`."""
+        """The attention of each long text, then of the others together. rows: long texts first."""
         num_long = sum(text.num_queries > LONG for text in rows)
         if len(rows) - num_long == 1:
             num_long += 1
@@ -96,7 +96,7 @@ class FusedLlamaBackend:
         return alone + ([PaddedBatchAttention.of(rows[num_long:])] if rows[num_long:] else [])
 
     def _block_rows(self, rows: Sequence[QuerySpan]) -> BlockRows | None:
-        """The rows that an adapter is for; None without an adapter or blocks."""
+        """The rows that read the adapter; None without an adapter or blocks."""
         if self._adapter is None or not any(text.block_rows for text in rows):
             return None
         own = rows[0].block_rows
@@ -110,7 +110,7 @@ class FusedLlamaBackend:
         return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
 
     def _angles(self, rows: Sequence[QuerySpan]) -> tuple[Tensor, Tensor]:
-        """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""
+        """Cosines and sines (rows, heads, 2, half) of the rotary embedding of every row's heads."""
         cosines, sines = self._rotary
         if len(rows) == 1 and not rows[0].predrafts:
             start, stop = rows[0].cache.length, rows[0].stop
@@ -121,7 +121,7 @@ class FusedLlamaBackend:
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
     def angles_at(self, positions: Tensor, rotary: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """Cosines and sines of rows at positions (rows,), which a rotary_until() covers."""
+        """See _angles; of rows at positions (rows,). rotary: of rotary_until(), long enough."""
         cosines, sines = (table.index_select(0, positions) for table in rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
@@ -132,9 +132,12 @@ class FusedLlamaBackend:
         parts: Sequence[Attention],
         block_rows: BlockRows | None = None,
     ) -> Tensor:
-        """(rows, hidden) of token ids (rows,), after the last layer, before the last norm.
+        """Hidden states (rows, hidden) after the last layer, before the last norm.
 
-        block_rows: those that the adapter is for, None where there are none.
+        ids: token ids (rows,).
+        angles: see _angles.
+        parts: attention of the texts, in the order of the rows.
+        block_rows: rows that read the adapter, None for none.
         """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
@@ -166,7 +169,7 @@ class FusedLlamaBackend:
         return hidden
 
     def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:
-        """Heads (rows, heads, 2, half) with queries and keys normed."""
+        """Heads (rows, heads, 2, half) with RMSNorm applied to queries and keys."""
         w = self.weights
         kinds = torch.split_with_sizes(
             heads.flatten(2), (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
@@ -180,7 +183,7 @@ class FusedLlamaBackend:
         layer: int,
         heads: Tensor,
     ) -> Tensor:
-        """Attention of every text: (rows, heads, size) of queries, keys, values -> (rows, ..)."""
+        """Attention of every text. heads: queries, keys and values (rows, heads, size)."""
         w = self.weights
         queries, keys, values = torch.split_with_sizes(
             heads, (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
@@ -204,17 +207,17 @@ class FusedLlamaBackend:
         return list(logits.float().split(list(num_logits)))
 
     def rotary_until(self, length: int) -> tuple[Tensor, Tensor]:
-        """The table of _rotary_table for at least `length` positions."""
+        """The rotary table, grown to at least `length` positions; see _rotary_table."""
         table = self._rotary
         if length > table[0].shape[0]:
             table = self._rotary = self._rotary_table(-(-length // STEP) * STEP)
         return table
 
     def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines (length, 3, 2, half) for turning queries, keys and values.
+        """Cosines and sines (length, 3, 2, half) of the rotary embedding of queries, keys, values.
 
-        x * cosines + swapped halves of x * sines: queries come out scaled for attention too,
-        values as they are.
+        A head x becomes x * cosines + swapped halves of x * sines. That also scales queries for
+        attention, and leaves values as they are.
         """
         w = self.weights
         positions = torch.arange(length, device=w.embedding.device)[None]

@@ -21,7 +21,7 @@ STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """x @ weight + bias; weight (in, out) contiguous."""
+    """A linear layer: x @ weight + bias; weight (in, out) contiguous."""
 
     weight: Tensor
     bias: Tensor | None
@@ -86,15 +86,15 @@ class Weights:
 
 
 def can_fuse(model: Any) -> bool:
-    """Whether the fused forward computes what this transformers model does.
+    """Whether the fused forward pass computes the same as this transformers model.
 
-    On the CPU in fp32 alone, where the two agree to rounding; elsewhere in any dtype.
+    On a CPU only in fp32, where the two agree up to rounding; on a GPU in any dtype.
     """
     return has_known_shape(model) and (model.device.type != "cpu" or model.dtype == torch.float32)
 
 
 def has_known_shape(model: Any) -> bool:
-    """Whether the fused forward has every layer of a model, up to the rounding of its dtype."""
+    """Whether a model is Llama-shaped: the fused forward pass has every layer of it."""
     config = model.config
     if config.model_type not in MODEL_TYPES or type(model).__module__.split(".")[0] != (
         "transformers"
@@ -107,7 +107,7 @@ def has_known_shape(model: Any) -> bool:
         and config.hidden_act == "silu"
         and rotary in STEADY_ROTARY_TYPES
         and all(type(module) is Linear for module in linears)
-        # An adapter's layers hold plain ones, whose weights alone are not what they compute.
+        # The layers of a peft adapter hold plain ones, but compute more than these.
         and all(
             type(m).__module__.split(".")[0] in ("torch", "transformers") for m in model.modules()
         )
@@ -117,7 +117,7 @@ def has_known_shape(model: Any) -> bool:
 
 @torch.no_grad()
 def fuse_weights(model: Any) -> Weights:
-    """The weights of a model that can_fuse(); its own modules then see them through views."""
+    """Fuse the weights of a model that can_fuse(); its own modules become views of them."""
     layers = [_layer(module) for module in model.model.layers]
     embedding = model.model.embed_tokens
     is_tied = embedding.weight is model.lm_head.weight
@@ -154,7 +154,7 @@ def _layer(module: Any) -> Layer:
 
 
 def _fused(linears: Sequence[Linear]) -> Matrix:
-    """One matrix of linear layers that read the same; they become views of it."""
+    """Join linear layers with the same input to one matrix; they become views of it."""
     weight = torch.cat([linear.weight for linear in linears]).t().contiguous()
     has_bias = linears[0].bias is not None
     bias = torch.cat([linear.bias for linear in linears]) if has_bias else None
@@ -169,21 +169,21 @@ def _fused(linears: Sequence[Linear]) -> Matrix:
 
 
 GROUPS = (("q", "k", "v"), ("o",), ("gate", "up"), ("down",))
-"""Linear layers that read the same, as the fused weights hold them."""
+"""Linear layers with the same input, which are fused."""
 BlockRows = slice | Tensor
-"""Rows of blocks in a forward pass: the last ones, those of these indices, or bool (rows, 1)."""
+"""Rows of blocks in a forward pass: a slice, their indices, or a bool tensor (rows, 1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LowRank:
-    """x @ down @ up of fused linear layers; down (in, r), up (r, out)."""
+    """The adapter of fused linear layers: x @ down @ up; down (in, r), up (r, out)."""
 
     down: Tensor
     up: Tensor
 
     @classmethod
     def of(cls, pairs: Pairs, like: Tensor) -> "LowRank":
-        """The layers of side_by_side()."""
+        """Join the (A, B) of layers by side_by_side(), in the dtype and on the device of `like`."""
         parts = (part.t().contiguous() for part in side_by_side(pairs))
         return cls(*(part.to(like.device, like.dtype) for part in parts))
 

@@ -1,10 +1,11 @@
-"""Orthogonal changes of basis in which no column of what a product reads stands out.
+"""Hadamard rotations that spread outliers in the inputs of int8 products over many columns.
 
-After QuaRot (Ashkboos et al. 2024, arXiv 2404.00456). A few columns of what linear layers read are
-many times larger than the others, and one scale a row would leave these few bits. Turned by
-Hadamard's matrix in groups of columns, each column of a group carries a little of them. Weights are
-turned once, when they are written; a head's values by the weights that write them; all else in the
-forward pass, at next to no cost as the groups are short. Knows no graph.
+After QuaRot (Ashkboos et al. 2024, arXiv 2404.00456). A few columns of a linear layer's input are
+many times larger than the others, and with one scale per row these would keep few bits. Inputs
+are rotated by a Hadamard matrix in groups of columns, and weights the same way, so that products
+stay the same. Weights are rotated once, when they are written. The values of attention come out
+rotated, as the rows of the weights that compute them are; other inputs are rotated in the forward
+pass, at little cost as the groups are short. Knows no graph.
 """
 
 import math
@@ -14,17 +15,17 @@ import torch
 from torch import Tensor
 
 GROUP = 64
-"""Columns that are turned together, at most."""
+"""Largest number of columns that are rotated together."""
 
 
 def group_of(size: int) -> int:
-    """Number of columns of `size` that are turned together: a power of two."""
+    """Number of columns that are rotated together, of `size` in all: a power of two."""
     return math.gcd(size, GROUP)
 
 
 @lru_cache(maxsize=8)
 def hadamard(size: int) -> Tensor:
-    """Hadamard's matrix (size, size) over the root of its size, a power of two: orthogonal."""
+    """The orthogonal Hadamard matrix (size, size), divided by sqrt(size); size: a power of two."""
     matrix = torch.ones(1, 1)
     while len(matrix) < size:
         matrix = torch.kron(matrix, torch.tensor([[1.0, 1.0], [1.0, -1.0]]))
@@ -32,9 +33,9 @@ def hadamard(size: int) -> Tensor:
 
 
 def turned(x: Tensor, group: int) -> Tensor:
-    """x (.., group) by Hadamard's matrix, as sums and differences of pairs.
+    """Multiply x (.., group) by the Hadamard matrix, by sums and differences of pairs.
 
-    In one order of fp32 operations, which the page's scripts follow for the same bits.
+    The page's scripts do the same fp32 operations in the same order, and so get the same bits.
     """
     shape, half = x.shape, 1
     while half < group:
@@ -46,11 +47,11 @@ def turned(x: Tensor, group: int) -> Tensor:
 
 
 def turned_columns(weight: Tensor, group: int) -> Tensor:
-    """A weight (out, in) as it multiplies what is turned."""
+    """A weight (out, in) for inputs that are rotated in groups of `group` columns."""
     return turned(weight.float().reshape(-1, group), group).view(weight.shape)
 
 
 def turned_rows(weight: Tensor, group: int) -> Tensor:
-    """The weight (out, in) or bias (out,) of a layer whose output is to come out turned."""
+    """A weight (out, in) or bias (out,) whose output is to be rotated in groups of `group`."""
     groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
     return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)

@@ -1,9 +1,8 @@
-"""The ONNX backend of a loaded model: its graph, kept from before or written now, and a session.
+"""Builds the ONNX backend of a loaded model: its graphs, cached or written now, and sessions.
 
 Graphs lie in the user's cache folder; deleting them does no harm. Each is a folder named by a
 digest of all it depends on. It is written elsewhere and moved there in one step, so that another
-process finds all of it or nothing, and is read only where the digest of its files is the one beside
-them.
+process finds all of it or nothing, and read only if its files have the digest stored beside them.
 """
 
 import hashlib
@@ -50,10 +49,10 @@ CHUNK = 1 << 24
 
 @contextmanager
 def graph_folder(key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-    """The folder of the graph of this key, written by `write` unless it is kept already.
+    """Give the folder of the graph called `key`; `write` writes it unless it is in the cache.
 
-    Where the cache folder cannot be written, a temporary one that is gone afterwards. Raises
-    OSError if that cannot be written either.
+    If the cache cannot be written, it is a temporary folder, removed afterwards. Raises OSError if
+    that cannot be written either.
     """
     kept = cache_folder() / "graphs" / key
     if is_whole(kept):
@@ -91,7 +90,7 @@ def _keep(kept: Path, write: Callable[[Path], None]) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a graph whose files are as they were written."""
+    """Whether a folder holds a graph and its files have the digest stored beside them."""
     try:
         return (folder / DIGEST_FILE).read_text() == files_digest(folder)
     except (OSError, ValueError):
@@ -144,9 +143,9 @@ class OnnxUnavailable(Exception):
 
 
 def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> OnnxBackend:
-    """The backend of a transformers model on the CPU. Raises OnnxUnavailable.
+    """Build the backend of a transformers model on the CPU. Raises OnnxUnavailable.
 
-    adapter: what the rows of blocks alone read beside it; see Exporter.
+    adapter: its block adapter's layers, None without.
     """
     if not has_known_shape(model):
         raise OnnxUnavailable(f"models of type {model.config.model_type} cannot be exported")
@@ -168,9 +167,10 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
 
 @lru_cache(maxsize=2)
 def products_are_exact(*, saturates: bool = False) -> bool:
-    """Whether sums of the largest products of uint8 and int8 are what they should; session_of().
+    """Whether sums of the largest products of uint8 and int8 are exact on this processor.
 
-    Some processors' instructions add two of them in 16 bits, and cut off what is too large.
+    Instructions of some processors add two products in 16 bits and saturate. saturates: see
+    session_of().
     """
     session = session_of(products_graph(), 1, saturates=saturates)
     draw = np.random.default_rng(0)
@@ -185,11 +185,11 @@ def products_are_exact(*, saturates: bool = False) -> bool:
 
 
 NUM_PRODUCTS = 576
-"""Products of each sum; all of the largest still add up exactly in fp32."""
+"""Number of products in each sum: few enough that the largest add up exactly in fp32."""
 
 
 def products_weight() -> np.ndarray:
-    """The weight (NUM_PRODUCTS, 96) of products_graph(): the largest values alone."""
+    """The weight (NUM_PRODUCTS, 96) of products_graph(), all of the largest size."""
     signs = np.array([-LARGEST, LARGEST], np.int8)
     weight = np.random.default_rng(0).choice(signs, (NUM_PRODUCTS, 96))
     weight[:, 0] = LARGEST
@@ -197,7 +197,7 @@ def products_weight() -> np.ndarray:
 
 
 def products_graph() -> bytes:
-    """The graph that tries out products: x (rows, NUM_PRODUCTS) in uint8 by products_weight().
+    """The graph that multiplies x (rows, NUM_PRODUCTS) in uint8 by products_weight().
 
     Outputs: product (rows, 96), and error, the largest difference from the same product in fp32.
     """
@@ -232,6 +232,6 @@ def products_graph() -> bytes:
 
 
 def threads_of(model: Any) -> int:
-    """Number of threads that a forward pass of a transformers model should have."""
+    """Number of threads to give a forward pass of a transformers model."""
     num_parameters = sum(parameter.numel() for parameter in model.parameters())
     return 1 if is_small(num_parameters) else usable_cores()

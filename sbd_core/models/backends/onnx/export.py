@@ -1,15 +1,16 @@
 """A Llama-shaped transformers model as one ONNX graph, written from its loaded weights.
 
 The graph is one forward pass over rows: the tokens of one or more texts, in any order. Its inputs
-say where every row stands; it knows no masks but the bias it is given. Operators are ONNX's (opset
-21) and ONNX Runtime's own `com.microsoft`, which onnxruntime-web has too.
+give every row's place; the only mask is the bias among them. Operators are ONNX's (opset 21) and
+ONNX Runtime's own `com.microsoft`, which onnxruntime-web has too.
 
 inputs (R rows, S slots of texts, W rows of the longest of them, C positions of capacity):
     token_ids (R), positions (1, R), wanted (L): the rows whose logits are asked for
     cosines, sines (positions, half a head): the rotary table
     places (R, KV heads, 3): slot, head and position where a row's keys and values are written
-    queries (S, W): the row that stands there, any row as padding; rows (R): where it stands in that
-    query_positions (S, W): the positions of those rows
+    queries (S, W): the rows of each slot's text, padded by any row
+    rows (R): index of each row in queries, flattened
+    query_positions (S, W): positions of the rows in queries
     bias (S, 1, G W, C): added to the scores, 0 where a row may attend and -inf where not; once for
         each of the G heads that share a KV head
     keys.N, values.N (S, KV heads, C, head size) of each layer
@@ -17,15 +18,15 @@ inputs (R rows, S slots of texts, W rows of the longest of them, C positions of 
 outputs: logits (L, vocabulary), and keys.N.new, values.N.new. Bound to the memory of keys.N and
 values.N, these are written in place: no forward pass copies the cache.
 
-An adapter that the rows of blocks alone read (sbd_core.models.block_adapter) is in a second graph:
-forward passes without such rows run none of its nodes. Its A stands above the base's weight, as one
-product of both costs little more than one; what A gives is made 0 in causal rows, to which B then
-adds nothing.
+A block adapter (sbd_core.models.block_adapter) is in a second graph, so that forward passes without
+rows of blocks run none of its nodes. Its A is stacked on the base's weight, as one product of both
+costs little more than one of them. The outputs of A are multiplied by 0 in causal rows, to which B
+then adds nothing.
 
-In int8, products are of integers, in the basis of basis.py: each row of x becomes uint8 around 128
-by its own largest value, a weight int8 by a scale for each of its columns. Integer sums are exact,
-so a row's product depends on no row beside it, no thread and no kernel. All else stays fp32, an
-adapter's B too.
+In int8, products are of integers, with inputs and weights rotated as in basis.py: each row of x
+becomes uint8 around 128 by its own largest value, a weight int8 by a scale for each output. Integer
+sums are exact, so a row's product does not depend on other rows, threads or the kernel. All else
+stays fp32, an adapter's B too.
 """
 
 import math
@@ -49,7 +50,7 @@ from sbd_core.models.block_adapter import Pairs, side_by_side
 
 Dtype = Literal["float32", "int8"]
 AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
-"""A (rank, in) and B (out, rank) by the name of a linear layer, of each layer."""
+"""Per layer, {name of a linear layer: (A (rank, in), B (out, rank))}."""
 GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
 BLOCKS_GRAPH_FILE = "model-blocks.onnx"
 """The graph with an adapter, for forward passes that read blocks."""
@@ -58,14 +59,14 @@ OWN = "com.microsoft"
 LARGEST, MIDDLE = 127, 128
 """The largest integer in int8, and the uint8 that stands for 0."""
 TINY = 1e-30
-"""Smallest scale of a weight's column; a column of zeros needs one too."""
+"""Smallest scale of a weight's column, as one of zeros needs a scale too."""
 ALIGNED = 4096
-"""Bytes: where a tensor begins in the weights file, so that it can be mapped."""
+"""Alignment in bytes of tensors in the weights file, so that it can be memory-mapped."""
 
 
 @dataclass(slots=True)
 class Writer:
-    """Nodes and weights of a graph in the making. Weights are made when they are written."""
+    """Collects the nodes and weights of a graph. Weights are computed when they are written."""
 
     nodes: list[Any] = field(default_factory=list)
     weights: dict[str, Callable[[], Tensor | np.ndarray]] = field(default_factory=dict)
@@ -77,26 +78,26 @@ class Writer:
     def node(
         self, kind: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any
     ) -> str:
-        """Add a node with one output, which has its name."""
+        """Add a node with one output; node and output are called `name`, which is returned."""
         self.nodes.append(
             helper.make_node(kind, list(inputs), [name], name, domain=domain, **attributes)
         )
         return name
 
     def weight(self, name: str, make: Callable[[], Tensor | np.ndarray]) -> str:
-        """A tensor of the weights file."""
+        """Add a tensor of the weights file, which `make` computes; returns its name."""
         self.weights[name] = make
         return name
 
     def number(self, name: str, value: float, kind: int = TensorProto.FLOAT) -> str:
-        """A constant of one number."""
+        """Add a constant of one number, once for each name; returns its name."""
         if name not in self.constants:
             self.constants[name] = name
             self.initializers.append(helper.make_tensor(name, kind, [], [value]))
         return name
 
     def integers(self, *values: int) -> str:
-        """A constant of int64, as shapes are."""
+        """Add a constant of int64 values, such as a shape; returns its name."""
         name = self.constants.get(values)
         if name is None:
             name = self.constants[values] = f"integers.{len(self.constants)}"
@@ -106,7 +107,7 @@ class Writer:
         return name
 
     def reshape(self, x: str, name: str, *shape: int) -> str:
-        """0 keeps a dimension, -1 takes what is left."""
+        """Add a Reshape; in `shape` 0 keeps a dimension and -1 takes what is left."""
         return self.node("Reshape", [x, self.integers(*shape)], name)
 
 
@@ -138,12 +139,15 @@ class GraphShape:
 
 
 class Exporter:
-    """Writes the graph of one model."""
+    """Writes the graph of one model.
+
+    In its methods, values of the graph are told by name: x (rows, n) is the name of such a value.
+    """
 
     def __init__(
         self, model: Any, dtype: Dtype = "float32", adapter: AdapterLayers | None = None
     ) -> None:
-        """adapter: of each layer, (A, B) of linear layers by name, for the rows of blocks."""
+        """adapter: the layers of its block adapter, None without."""
         self.model = model
         self.adapter = adapter
         self.shape = GraphShape.of(model)
@@ -161,9 +165,10 @@ class Exporter:
     def _write_graph(
         self, file: Path, weights: BinaryIO, kept: dict[str, Any], *, reads_blocks: bool = False
     ) -> None:
-        """A graph; its weights go behind those in the file of weights, but for those `kept`.
+        """Write a graph, and append those of its weights that are not in `kept` yet.
 
-        In fp32 a weight below an adapter's A is kept with it.
+        kept: {name: (dtype, shape, offset)} of weights in the file, which is added to. In fp32 a
+        base's weight is found below the adapter's A that it is stacked with.
         """
         self.writer = Writer(reads_blocks=reads_blocks)
         self._nodes()
@@ -240,12 +245,12 @@ class Exporter:
         w.nodes[-1].output[0] = "logits"
 
     def _embedded(self, module: Any) -> str:
-        """The embeddings of the tokens (rows, hidden)."""
+        """Embeddings (rows, hidden) of the tokens."""
         embedding = self.writer.weight("embedding", module.weight.detach().float)
         return self.writer.node("Gather", [embedding, "token_ids"], "hidden")
 
     def _norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
-        """RMSNorm of x (rows, n), or of x + more and that sum."""
+        """(RMSNorm of x, x) for x (rows, n); with `more`, the same of x + more."""
         w, epsilon = self.writer, float(module.variance_epsilon)
         scale = w.weight(f"{name}.weight", module.weight.detach().float)
         if more is None:
@@ -259,7 +264,7 @@ class Exporter:
         return name, outputs[-1]
 
     def _turned_in_groups(self, name: str, x: str, size: int) -> str:
-        """x (rows, size) in the basis that products of integers read."""
+        """x (rows, size) rotated for products of integers; see basis.py."""
         w, group = self.writer, group_of(size)
         matrix = w.weight(f"hadamard.{group}", lambda: hadamard(group))
         groups = w.reshape(x, f"{name}.x.groups", -1, group)
@@ -267,9 +272,9 @@ class Exporter:
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _rounded(self, name: str, x: str) -> "Operand":
-        """x (rows, n) in integers.
+        """x (rows, n) rounded to integers, with a scale per row.
 
-        A row of zeros becomes NaN here and any integers next, which its scale then makes 0.
+        A row of zeros becomes NaN and then arbitrary integers, which its scale of 0 makes 0 again.
         """
         w = self.writer
         sizes = w.node("Abs", [x], f"{name}.x.sizes")
@@ -289,22 +294,23 @@ class Exporter:
         turned: int | None = None,
         turns_last: int | None = None,
     ) -> Sequence[str]:
-        """x (rows, in) by linear layers that read the same -> (rows, out) of each.
+        """The outputs (rows, out) of linear layers with the same input x (rows, in).
 
-        pairs: the adapter's (A, B) of each. shared: the name of their weight, where it is written.
-        turned: the group in which x stands turned already; turns_last: in which the last layer
-        gives what it gives.
+        pairs: the adapter's (A, B) of each layer.
+        shared: name of their weight, if it is in the graph already.
+        turned: size of the groups in which x is rotated already, None if it is not.
+        turns_last: size of the groups in which the last layer's output is to be rotated.
         """
         w, group = self.writer, turned or group_of(linears[0].in_features)
         is_plain = self.dtype == "float32"
 
         def joined(weights: Sequence[Tensor]) -> Tensor:
-            """Weights that read x, one below the other."""
+            """Weights with input x, stacked."""
             weight = torch.cat([each.detach().float() for each in weights])
             return weight if is_plain else turned_columns(weight, group)
 
         def written(parts: Sequence[Tensor]) -> list[Tensor]:
-            """Weights or biases by which the layers write."""
+            """Weights or biases that give the layers' outputs, the last rotated if asked for."""
             *others, last = (part.detach().float() for part in parts)
             return [*others, turned_rows(last, turns_last) if turns_last and not is_plain else last]
 
@@ -338,7 +344,10 @@ class Exporter:
     def _multiplied(
         self, name: str, x: "Operand", weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
-        """x by a weight (out, in) -> (rows, out), to be multiplied by x's scale if it has one."""
+        """The product (rows, out) of x and a weight (out, in), without x's scale if it has one.
+
+        shared: see _product.
+        """
         w = self.writer
         if x.scale is None:
             values = shared or w.weight(f"{name}.weight", weight)
@@ -347,13 +356,13 @@ class Exporter:
 
         def make_values() -> np.ndarray:
             numbers, scales = quantized(weight())
-            made.append(scales)  # which are written next
+            made.append(scales)  # these are written next
             return numbers
 
         values = w.weight(f"{name}.weight", make_values)
         scales = w.weight(f"{name}.scales", made.pop)
         step, middle = w.number("step", 1 / LARGEST), w.number("middle", MIDDLE, TensorProto.UINT8)
-        # One for each weight, as ONNX Runtime may write both anew.
+        # One per weight, as ONNX Runtime may rewrite a weight together with its zero.
         zero = w.number(f"{name}.zero", 0, TensorProto.INT8)
         inputs = [x.values, values, step, scales, middle, zero]
         return w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
@@ -370,7 +379,7 @@ class Exporter:
         return names
 
     def _layer(self, index: int, layer: Any, hidden: str, more: str | None) -> tuple[str, str]:
-        """One layer of hidden + more (rows, hidden) -> the same in two parts."""
+        """One layer. Input and output are each the sum of two values (rows, hidden)."""
         w, name = self.writer, f"layer.{index}"
         x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
         out = self._attention(index, layer.self_attn, x)
@@ -386,7 +395,7 @@ class Exporter:
         return hidden, product
 
     def _attention(self, index: int, module: Any, x: str) -> str:
-        """(rows, hidden) -> what attention adds to it (rows, hidden)."""
+        """Output (rows, hidden) of attention and its last linear layer for x (rows, hidden)."""
         w, s, name = self.writer, self.shape, f"layer.{index}"
         size, kv_heads = s.head_size, s.num_kv_heads
         query, key, value = self._product(
@@ -413,7 +422,10 @@ class Exporter:
         return product
 
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
-        """Values (rows, heads * size) mixed as queries of that shape attend to their keys."""
+        """The values (rows, heads * size) mixed by attention.
+
+        query: of that shape, before the rotary embedding. keys, values: of _cached().
+        """
         w, s = self.writer, self.shape
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
         asked = self._asked(query, name)
@@ -439,13 +451,13 @@ class Exporter:
         return self._by_row(mixed)
 
     def _cached(self, name: str, x: str) -> str:
-        """A layer's keys or values (slots, KV heads, capacity, size), those of the rows x in it."""
+        """Write x, the rows' keys or values, into the cache `name`; see `keys.N` at the top."""
         s = self.shape
         x = self.writer.reshape(x, f"{x}.heads", -1, s.num_kv_heads, s.head_size)
         return self.writer.node("ScatterND", [name, "places", x], f"{name}.new")
 
     def _asked(self, query: str, name: str) -> str:
-        """Queries (rows, heads * size) by slot, turned: (slots, width, heads * size)."""
+        """Queries (slots, width, heads * size) with rotary embedding, from (rows, heads * size)."""
         asked = self.writer.node("Gather", [query, "queries"], f"{name}.asked")
         return self._turned(asked, "query_positions")
 
@@ -455,11 +467,11 @@ class Exporter:
         return self.writer.node("Softmax", [scores], f"{name}.shares", axis=-1)
 
     def _by_row(self, mixed: str) -> str:
-        """Rearrange the output of attention by slot (slots * width, heads * size), by row."""
+        """Rearrange attention's output from (slots * width, heads * size) to (rows, ..)."""
         return self.writer.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:
-        """Heads (rows, heads * size), each normed if the model does that."""
+        """Heads (rows, heads * size), each with RMSNorm if the model has one for heads."""
         if norm is None:
             return x
         w, size = self.writer, self.shape.head_size
@@ -467,7 +479,7 @@ class Exporter:
         return w.reshape(normed, f"{x}.normed", -1, num_heads * size)
 
     def _turned(self, x: str, positions: str) -> str:
-        """Heads (texts, rows, heads * size) turned by the angles of their positions."""
+        """Heads (texts, rows, heads * size) with the rotary embedding of their positions."""
         inputs = [x, positions, "cosines", "sines"]
         return self.writer.node("RotaryEmbedding", inputs, f"{x}.turned", domain=OWN, interleaved=0)
 
@@ -492,7 +504,7 @@ def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -
 
 
 def quantized(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """weight (out, in) -> its integers (in, out) in int8 and a scale for each column (out,).
+    """Round a weight (out, in) to int8: (integers (in, out), a scale per column (out,)).
 
     Raises ValueError for a weight that is NaN or infinite.
     """

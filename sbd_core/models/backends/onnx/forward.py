@@ -1,4 +1,4 @@
-"""The forward passes of a Llama-shaped model by ONNX Runtime, on the CPU."""
+"""Forward passes of a Llama-shaped model by ONNX Runtime, on the CPU."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,9 +20,9 @@ STEP = 64
 
 
 class OnnxCachePool:
-    """`parts`: keys and values of each layer in turn, each (slots, KV heads, capacity, head size).
+    """Pool with keys and values of each layer in turn, (slots, KV heads, capacity, head size).
 
-    Whatever lies beyond a slot's length is finite, so that a weight of zero takes it out.
+    Values beyond a slot's length are finite, so that an attention weight of zero removes them.
     """
 
     def __init__(self, num_slots: int, shape: GraphShape) -> None:
@@ -31,14 +31,14 @@ class OnnxCachePool:
         sizes = (num_slots, shape.num_kv_heads, 0, shape.head_size)
         self.parts = [torch.zeros(sizes) for _ in range(2 * shape.num_layers)]
         self.bindings: dict[tuple[int, ...], tuple[Any, Any]] = {}
-        """Sessions' bindings of these very tensors, which a larger capacity replaces, and what
-        else they point to."""
+        """Sessions' bindings to the memory of `parts`, with the rotary tables that they also use.
+        A larger capacity invalidates them."""
 
     def ensure_capacity(self, length: int) -> None:
-        """See that every slot holds at least `length` positions.
+        """Make room for at least `length` positions in every slot.
 
-        A quarter is added at least, so that a text is copied a few times in all; not the double,
-        as the attention reads what is empty too.
+        At least a quarter is added, so that a text is copied only a few times; doubling would cost
+        more, as attention reads empty positions too.
         """
         if length <= self.capacity:
             return
@@ -55,15 +55,15 @@ class OnnxCachePool:
 
 
 LONG = 48
-"""Rows from which a text of a batch is read alone: beside it the others would be padded."""
+"""A text of more rows is read alone, as the others of a batch would be padded to its length."""
 MOST_ROWS = 512
-"""Causal rows read at once: scores grow with their square."""
+"""Largest number of causal rows in a pass, as attention scores grow with their square."""
 REACH = 1024
-"""Positions by which the rotary table grows."""
+"""Number of positions by which the rotary table grows."""
 
 
 def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> tuple[Any, ...]:
-    """The sessions of a written model: its graph's, and with an adapter that for blocks."""
+    """The sessions of a folder's graphs: without, and if there is one, with the block adapter."""
     return tuple(
         session_of(str(folder / name), num_threads, saturates=saturates)
         for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
@@ -74,8 +74,9 @@ def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> t
 def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False) -> Any:
     """The session of one graph, given as the path of its file or as its bytes.
 
-    Threads spin for work only within a forward pass. saturates: whether products of uint8 and int8
-    would be cut to 16 bits here, as on x64 processors without VNNI; exact ones take twice as long.
+    Threads spin for work only within a forward pass. saturates: True for processors that would cut
+    products of uint8 and int8 to 16 bits (x64 without VNNI); products are then exact, but take
+    twice as long.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads
@@ -95,7 +96,7 @@ class OnnxBackend:
     def __init__(
         self, sessions: Sequence[Any], shape: GraphShape, rotary: Any, dtype: Dtype = "float32"
     ) -> None:
-        """sessions: of sessions_of(). dtype: of their weights. rotary: the model's own."""
+        """sessions: of sessions_of(). rotary: the model's rotary embedding. dtype: of weights."""
         self.sessions = sessions
         self.dtype: str = dtype
         self.shape = shape
@@ -108,7 +109,7 @@ class OnnxBackend:
         return [SlotCache(pool, slot) for slot in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
         requests = [self._without_most(request) for request in requests]
         short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
         groups = [short] if short else []
@@ -120,7 +121,7 @@ class OnnxBackend:
         return [by_place[i] for i in range(len(requests))]
 
     def _without_most(self, request: ForwardRequest) -> ForwardRequest:
-        """The last part of a request of very many tokens, after the others have been read."""
+        """Read all but the last tokens of a very long request; returns the rest of the request."""
         ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
         if len(ids) <= max(MOST_ROWS, kept) or request.predrafts:
             return request
@@ -176,7 +177,7 @@ class OnnxBackend:
 
 
 def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) -> Any:
-    """A binding of what stays where it is from one forward pass to the next."""
+    """A binding of the session to rotary table and cache, the same in every forward pass."""
     binding, parts = session.io_binding(), rows.pool.parts
     for name, table in zip(("cosines", "sines"), rotary, strict=True):
         binding.bind_cpu_input(name, table)
@@ -190,7 +191,7 @@ def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) ->
 
 
 class Rows:
-    """The places of a forward pass's rows."""
+    """The rows of a forward pass, as inputs of the graph. shape: of the graph."""
 
     def __init__(self, requests: Sequence[ForwardRequest], shape: GraphShape) -> None:
         self._requests = requests
@@ -204,7 +205,7 @@ class Rows:
         self.num_rows = sum(request.num_rows for request in requests)
         self.width = max(request.num_rows for request in requests)
         if shape.num_heads == shape.num_kv_heads:
-            # One row alone would be multiplied by another kernel, which rounds otherwise.
+            # A single row would be multiplied by another kernel, which rounds differently.
             self.width = max(self.width, 2)
 
     def inputs(self) -> dict[str, np.ndarray]:
@@ -252,7 +253,7 @@ class Rows:
         }
 
     def is_of_block(self) -> np.ndarray:
-        """(rows, 1): 1 for the rows of blocks."""
+        """(rows, 1): 1 for the rows of blocks, 0 for others."""
         is_block, first = np.zeros((self.num_rows, 1), np.float32), 0
         for request in self._requests:
             is_block[[first + row for row in request.block_rows()]] = 1
@@ -261,7 +262,7 @@ class Rows:
 
 
 def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
-    """The bias (rows, rows) on the scores between a text's own rows; every row sees the cache."""
+    """The bias (rows, rows) of attention among a text's own rows; every row sees the cache."""
     is_usual = num_causal + num_block <= 2 * LONG
     return (_usual_bias if is_usual else _bias)(num_causal, num_block, predrafts)
 

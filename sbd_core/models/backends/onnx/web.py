@@ -1,23 +1,25 @@
-"""The graph that a browser runs: of one text, and of weights that the browser makes itself.
+"""Writes the graph that a browser runs: for one text, with weights that the browser computes.
 
-As export.py's but for its inputs and outputs (R rows, L of them wanted, C positions of capacity):
+It is that of export.py with other inputs and outputs (R rows, L of them wanted, C positions of
+capacity):
 
     token_ids (R), wanted (L): int32
     cosines, sines (R, half a head): of each row's position
-    places (KV heads R, 1): int64, row of the cache where a row's keys and values are written
+    places (KV heads * R, 1): int64, row of the cache where a row's keys and values are written
     bias (R, C), is_of_block (R, 1) with an adapter
-    keys.N, values.N (KV heads C, head size) of each layer
-outputs: logits (L, vocabulary); with a sampler head sampler (L, 2 width), the share that the hidden
-states have in `into @ x` of sbd_core.models.sampler_head.SamplerHead; keys.N.new, values.N.new.
+    keys.N, values.N (KV heads * C, head size) of each layer
+outputs: logits (L, vocabulary); keys.N.new, values.N.new; with a sampler head also sampler (L, 2
+width), the hidden states' part of `into @ x` (sbd_core.models.sampler_head.SamplerHead).
 
-One index a written row, as ONNX Runtime Web's WebGPU writes several a row one after the other; and
-a graph with an adapter alone, as two sessions would hold the weights twice.
+places has one index per written row, as ONNX Runtime Web's WebGPU would write several indices one
+after the other. A model with an adapter has one graph only, as two sessions would hold the weights
+twice.
 
-For WebGPU, where a forward pass costs as many launches as it has nodes, attention is one operator,
-and products in int8 are of fp32 by weights of 8 bits with a scale for each block of a row.
+In WebGPU a forward pass launches a kernel per node, so attention is one operator there; int8
+products are of fp32 inputs and 8-bit weights with a scale for each block of a row.
 
-Weights lie in no file. Each is made by a rule from tensors that are stored smaller, as both sides
-do it: see Weight.
+Weights are in no file. Each is computed by a rule from tensors that are stored smaller, in Python
+and in the browser alike: see Weight.
 """
 
 import hashlib
@@ -51,28 +53,30 @@ LINEARS = {
     "gate_up": {"gate": "mlp.gate_proj", "up": "mlp.up_proj"},
     "down": {"down": "mlp.down_proj"},
 }
-"""Linear layers of each product: how an adapter names them, and transformers within a layer."""
+"""Per product, {an adapter's name of a linear layer: its name in a transformers layer}."""
 NORMS = {
     "attention_norm": "input_layernorm",
     "feed_forward_norm": "post_attention_layernorm",
 }
-"""Norms of a layer, and their names in transformers."""
+"""Names of a layer's norms here and in transformers."""
 OF_HIDDEN = "sampler.of_hidden"
-"""The weight that reads hidden states for a sampler head."""
+"""Name of the part of `into` that a sampler head multiplies hidden states by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weight:
-    """A weight of the graph: where it lies among the others, and the rule that makes it.
+    """A weight of the graph: its place among the others, and the rule to compute it.
 
-    tensors: names of stored ones, as transformers and BlockAdapter.tensors() have them. rule:
-    "values": one below the other, in fp32; "diagonal": a block diagonal of them; "integers" and
-    "scales": one below the other, turned in groups of `group` columns, then quantized() of
-    export.py; "blocks.integers" and "blocks.scales": one below the other, then in_blocks();
-    "rounded.integers" and "rounded.scales": those in which a tensor is stored.
-    turns_last: groups of rows in which the last of them is turned first; see basis.py. columns: the
-    first that is taken of each, and the one to stop before. swaps: swapped() with these numbers of
-    heads, "rows" of the one at this place or "columns" of all.
+    tensors: stored tensors, named as in transformers and BlockAdapter.tensors().
+    rule: "values": stacked, in fp32; "diagonal": as a block-diagonal matrix; "integers" and
+        "scales": stacked, rotated in groups of `group` columns, then quantized() of export.py;
+        "blocks.integers" and "blocks.scales": stacked, then in_blocks(); "rounded.integers" and
+        "rounded.scales": as a tensor is stored.
+    offset, size: bytes, if all weights lay one behind the other.
+    turns_last: size of the groups in which the last tensor's rows are rotated first; see basis.py.
+    columns: (first, stop) of the columns that are taken of each tensor.
+    swaps: ("rows" or "columns", KV heads, heads per group, index): swapped() is applied to
+        the rows of the tensor at that index or to the columns of all.
     """
 
     name: str
@@ -90,7 +94,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class WebWeights:
-    """Weights of a written graph, one behind the other. size: bytes in all; sha256: of these."""
+    """Weights of a written graph, in order. size: bytes of all; sha256: of these bytes."""
 
     weights: tuple[Weight, ...]
     size: int
@@ -98,7 +102,7 @@ class WebWeights:
 
 
 class WebExporter(Exporter):
-    """Writes the graph of one model for a browser."""
+    """Writes the graph of one model for a browser's CPU (WebAssembly)."""
 
     def __init__(
         self,
@@ -109,8 +113,10 @@ class WebExporter(Exporter):
         rounded_embedding: tuple[np.ndarray, np.ndarray] | None = None,
         sampler: Tensor | None = None,
     ) -> None:
-        """rounded_embedding: its integers (vocabulary, hidden) in int8 and a scale (vocabulary,
-        blocks) for each block of them, where it is stored so. sampler: `into` of a sampler head.
+        """adapter: the layers of its block adapter, None without.
+
+        rounded_embedding: (int8 (vocabulary, hidden), scales (vocabulary, blocks)) if stored so.
+        sampler: `into` of a sampler head, None without.
         """
         super().__init__(model, dtype, adapter)
         self._rounded_embedding = rounded_embedding
@@ -119,7 +125,7 @@ class WebExporter(Exporter):
         self._kinds = {"weight": "integers", "scales": "scales"} if dtype == "int8" else {}
 
     def write_graph(self, file: Path) -> WebWeights:
-        """Write the graph; its weights are made, looked at, and kept nowhere. Raises OSError."""
+        """Write the graph. Its weights are computed for their digest only. Raises OSError."""
         sink, kept = _Sink(), dict[str, Any]()
         self._write_graph(file, sink, kept, reads_blocks=self.adapter is not None)  # type: ignore[arg-type]
         weights = [
@@ -129,7 +135,7 @@ class WebExporter(Exporter):
         return WebWeights(tuple(weights), sink.size, sink.digest.hexdigest())
 
     def _weight(self, name: str, dtype: str, shape: tuple[int, ...], offset: int) -> Weight:
-        """The rule of an initializer, by its name in export.py."""
+        """The Weight of an initializer. name: as in export.py."""
         rule, tensors, last, is_turned = self._rule(name)
         size = int(np.dtype(dtype).itemsize * np.prod(shape))
         turns_last = group_of(self.shape.head_size) if last else None
@@ -156,7 +162,7 @@ class WebExporter(Exporter):
         return None
 
     def _width_of(self, name: str) -> int:
-        """Number of columns of a product's weight."""
+        """Number of inputs of a product's weight."""
         if name.startswith("head."):
             return self.shape.hidden
         _, index, product, _ = name.split(".", 3)
@@ -165,7 +171,7 @@ class WebExporter(Exporter):
         return int(module.get_submodule(first).in_features)
 
     def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
-        """Rule, stored tensors, whether the last is turned by rows, whether columns are turned."""
+        """(rule, tensors, whether the last one's rows are rotated, whether columns are rotated)."""
         is_plain = self.dtype == "float32"
         if name == OF_HIDDEN:
             return "values", ["sampler.into"], False, False
@@ -201,7 +207,7 @@ class WebExporter(Exporter):
         return kind, names, turns, not is_plain and leaf == "weight"
 
     def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
-        """Whether the adapter has one A for linear layers that read the same; side_by_side()."""
+        """Whether the adapter has one A for linear layers with the same input; side_by_side()."""
         first, *others = [down for down, _ in self._pairs(index, *linears)]
         return all(torch.equal(down, first) for down in others)
 
@@ -267,7 +273,7 @@ class WebExporter(Exporter):
         return w.reshape(values, "hidden", -1, self.shape.hidden)
 
     def _turned_in_groups(self, name: str, x: str, size: int) -> str:
-        """Turn x; the matrix is small, and part of the graph."""
+        """Rotate x; the Hadamard matrix is small, and part of the graph."""
         w, group = self.writer, group_of(size)
         constant = f"hadamard.{group}"
         if constant not in w.constants:
@@ -278,7 +284,7 @@ class WebExporter(Exporter):
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _turned(self, x: str, positions: str) -> str:
-        """Rotary embedding: the heads of each row turned by that row's cosines and sines."""
+        """Heads with rotary embedding, by the cosines and sines of each row."""
         return super()._turned(x, self.writer.integers(0))
 
     def _cached(self, name: str, x: str) -> str:
@@ -306,13 +312,13 @@ class WebExporter(Exporter):
 
 
 class WebGpuExporter(WebExporter):
-    """Writes the graph of one model for WebGPU. Turns the model's heads in place: it is of no other
-    use then."""
+    """Writes the graph of one model for WebGPU. Reorders the model's heads in place, so that the
+    model has no other use."""
 
     def __init__(
         self, model: Any, dtype: Dtype, adapter: AdapterLayers | None, **rest: Any
     ) -> None:
-        """rest: as there."""
+        """See WebExporter."""
         super().__init__(model, "float32", adapter, **rest)
         s = self.shape
         self._heads = s.num_kv_heads, s.num_heads // s.num_kv_heads
@@ -354,7 +360,7 @@ class WebGpuExporter(WebExporter):
 
         def make_values() -> np.ndarray:
             numbers, scales = in_blocks(weight())
-            made.append(scales)  # which are written next
+            made.append(scales)  # these are written next
             return numbers
 
         inputs = [x.values, w.weight(f"{name}.weight", make_values)]
@@ -370,7 +376,7 @@ class WebGpuExporter(WebExporter):
         super()._nodes()
 
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
-        """Heads of one group are rows of their KV head: queries come group by group."""
+        """The heads of a group are rows of their KV head, as queries come group by group."""
         w, s = self.writer, self.shape
         width = s.num_kv_heads * s.head_size
         asked = w.reshape(self._asked(query, name), f"{name}.asked.rows", 1, -1, width)
@@ -381,12 +387,12 @@ class WebGpuExporter(WebExporter):
 
 
 def swapped(weight: Tensor, kv_heads: int, group: int) -> Tensor:
-    """Rows (KV heads * heads of a group * size, ..) so that those of KV heads stand together."""
+    """Reorder rows from (KV head, head of its group, size) to (head of a group, KV head, size)."""
     return weight.unflatten(0, (kv_heads, group, -1)).transpose(0, 1).flatten(0, 2).contiguous()
 
 
 def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """weight (out, in) -> uint8 around 128 (out, blocks, 32), a scale for each (out * blocks)."""
+    """Round a weight (out, in): (uint8 around 128 (out, blocks, 32), scales (out * blocks,))."""
     blocks = weight.unflatten(1, (-1, BLOCK))
     scales = blocks.abs().amax(2, keepdim=True).clamp_min(TINY) / LARGEST
     numbers = ((blocks / scales).round() + MIDDLE).to(torch.uint8)
@@ -394,7 +400,7 @@ def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Sink:
-    """A file of weights that counts and digests what it is given."""
+    """A file that only counts and digests the bytes written to it."""
 
     def __init__(self) -> None:
         self.digest, self.size = hashlib.sha256(), 0
@@ -404,7 +410,7 @@ class _Sink:
         return self.size
 
     def write(self, data: Any) -> None:
-        """Take bytes, or an array's memory."""
+        """Count and digest bytes, or an array's memory."""
         self.digest.update(data)
         self.size += memoryview(data).nbytes
 
