@@ -8,7 +8,7 @@ from ui.hosting.middleware import SPACE_PROXIES, is_loopback, proxies_of
 
 
 def arguments() -> argparse.Namespace:
-    """The command line; the environment gives the defaults of host and port."""
+    """Parse the command line; the environment gives the defaults of host and port."""
     is_space = "SPACE_ID" in os.environ
     host = os.environ.get("GRADIO_SERVER_NAME")
     port = os.environ.get("GRADIO_SERVER_PORT", "7860")
@@ -44,9 +44,10 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Exit status: 0 stopped by the user, 2 the model or the address cannot be used.
+    """Serve the page; exit status 0: stopped by the user, 2: model or address cannot be used.
 
-    A page that is served already stays, to say why its model cannot be loaded, until it is stopped.
+    A page that is being served already stays until it is stopped, to say why its model failed to
+    load.
     """
     flags, failure = arguments(), None
     from ui.hosting.zero_gpu import before_torch
@@ -87,5 +88,5 @@ def main() -> int:
 if __name__ == "__main__":
     from sbd_core.cli.output import with_output
 
-    # A model that still loads in its thread can abort an interpreter that comes to its end.
+    # A model that is still being loaded in its thread can abort an interpreter that exits.
     os._exit(with_output(main))

@@ -1,1 +1,1 @@
-"""Commands that write committed files; nothing that a user runs imports them."""
+"""Commands that write committed files; nothing that users run imports them."""

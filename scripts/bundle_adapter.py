@@ -1,7 +1,7 @@
 """Bundle a trained block adapter, with its model card: python -m scripts.bundle_adapter FOLDER
 
-FOLDER is what `sbd train-adapter --out FOLDER` wrote, with the figures of its training; how many
-tokens a forward pass gives is measured here, on the page's prompts.
+FOLDER is what `sbd train-adapter --out FOLDER` wrote, with the figures of its training. The tokens
+per forward pass are measured here, on the page's prompts.
 """
 
 import argparse
@@ -54,10 +54,12 @@ def bundle(
     prompts: Sequence[str] = (),
     max_new_tokens: int = 32,
 ) -> None:
-    """Write `target` from a trained folder, whole or not at all. Raises our errors.
+    """Write `target` from a trained folder, completely or not at all. Raises our errors.
 
-    rank: of its products, which layers that read the same then share the A of; None leaves them.
-    prompts: answered for the card's numbers, else some of the page's.
+    cpu_dtype: dtype of load() on a CPU.
+    rank: new rank, see narrowed(); None leaves the adapter's own.
+    prompts: answered for the card's numbers; by default some of the page's.
+    max_new_tokens: longest answer to these.
     """
     adapter = read_block_adapter(trained)
     if rank is not None:
@@ -81,9 +83,9 @@ def bundle(
 
 
 def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
-    """The nearest adapter of a smaller rank in which layers that read the same share one A.
+    """The nearest adapter of a smaller rank in which layers with the same input share one A.
 
-    By the largest singular values of their joint product B A, so that a forward pass on a CPU
+    It keeps the largest singular values of their joint product B A; a forward pass on a CPU then
     multiplies less than half of the numbers. Raises ModelError for a rank that is not smaller.
     """
     if not 1 <= rank < adapter.info.rank:
@@ -105,7 +107,7 @@ def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
 
 
 def measured_here(folder: Path, prompts: Sequence[str], max_new_tokens: int) -> str:
-    """A table of the prompts answered in two ways, one at a time, every forward pass counted."""
+    """Answer the prompts by each of ROWS, one at a time; return a table of the results."""
     model = load(folder)
     choose_threads(model.num_parameters)
     size = min(ADAPTER_BLOCK_SIZE, read_info(folder)[0].block_range[1])
@@ -130,7 +132,10 @@ other work: compare the speeds with each other alone."""
 
 
 def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
-    """The model card: front matter, what this is, how it was trained, what it does."""
+    """The model card: front matter, contents, training and measurements.
+
+    name: of the bundled model. numbers: from measured_here().
+    """
     info = adapter.info
     source = BASES.get(info.base)
     original = source.original if source else info.base
@@ -151,7 +156,7 @@ def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
 
 
 def training_of(info: BlockAdapterInfo) -> str:
-    """Lines on its training, and its last measurement on held-out text."""
+    """Words on an adapter's training, and on its last measurement on held-out text."""
     facts, recipe = info.trained, info.trained.get("recipe", {})
     if "masked_tokens" not in facts:
         return "It was not trained."
@@ -172,14 +177,14 @@ def training_of(info: BlockAdapterInfo) -> str:
 
 
 def page_prompts(count: int) -> list[str]:
-    """Take so many of the page's prompts for this model, of every kind in turn."""
+    """The first prompts of the page for this model, one of every kind in turn."""
     rows = [row["prompts"] for row in json.loads(PROMPTS.read_text(encoding="utf-8"))]
     prompts = [prompt for group in zip_longest(*rows) for prompt in group if prompt is not None]
     return prompts[:count]
 
 
 def main() -> int:
-    """Exit status: 0 written, 2 refused in one line."""
+    """Run the command; exit status 0: written, 2: refused in one line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("trained", type=Path, help="folder that train-adapter wrote")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS / REAL_MODEL, help="(%(default)s)")

@@ -1,9 +1,9 @@
-"""Measure how right a model's drafts are, and write it beside its weights.
+"""Measure how often a model's drafts are right, and write that beside its weights.
 
     python -m scripts.calibrate assets/checkpoints/sbd-nano
 
-On training examples of nano's tasks, or on the requests from number FIRST on for a model with an
-adapter; `rejected` is kept as it stands. sbd_core.config.Calibration says what the numbers are.
+nano is measured on training examples of its tasks, a model with an adapter on the requests from
+number FIRST on; `rejected` is kept. sbd_core.config.Calibration says what the numbers are.
 """
 
 import argparse
@@ -27,11 +27,13 @@ from sbd_core.tasks import TASKS, examples
 
 NUM_PROMPTS, FIRST, NUM_TOKENS = 40, 60, 64
 Observed = tuple[list[tuple[float, float]], list[tuple[float, float]], list[list[float]]]
-"""Right and expected of drafts and of alternatives, and the head's probabilities of new drafts."""
+"""Observations: of drafts and of alternatives, pairs of the number right and the number expected;
+of new drafts, the head's probabilities.
+"""
 
 
 def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
-    """Observations of decodes at most max_rows rows a forward pass."""
+    """Decode the prompts by verify with at most max_rows rows, and observe the drafts."""
     drafted: list[tuple[float, float]] = []
     reached: list[tuple[float, float]] = []
     drafts: list[list[float]] = []
@@ -57,7 +59,7 @@ def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
 
 
 def calibration(seen: Observed, before: Calibration) -> Calibration:
-    """The calibration that the observations amount to."""
+    """The calibration that observations give; what they do not tell is taken from `before`."""
     drafted, others, drafts = seen
     ratios = [
         sum(right for right, _ in pairs) / max(sum(expected for _, expected in pairs), 1e-9)
@@ -78,7 +80,7 @@ def calibration(seen: Observed, before: Calibration) -> Calibration:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m scripts.calibrate", description=__doc__)
     parser.add_argument("model", type=Path, help="model folder, or folder of a block adapter")
     parser.add_argument("--rows", type=int, default=41, help="most rows a forward pass")

@@ -1,10 +1,10 @@
 """Runs half an hour of work on a borrowed GPU machine: python -m scripts.on_gpu STEP
 
-The checkout and the base's file, as WORK/base.gguf, are copied there first; `base` unpacks it, and
-the steps follow in the order of STEPS. Each takes at most MOST_MINUTES, resumes where it ended, and
-leaves its results in WORK; `figures` makes a results file of them. --dry-run goes through all of
-it, tiny, on a CPU; there, with --device cuda, compiled and on the GPU, before the minutes are
-spent. Knows the commands of sbd_core; trains and decodes nothing by itself.
+The checkout and the base's file, as WORK/base.gguf, are copied there first; `base` unpacks the
+file, and the steps follow in the order of STEPS. Each takes at most MOST_MINUTES, resumes where it
+stopped, and leaves its results in WORK; `figures` makes a results file of them. --dry-run goes
+through all of it with tiny numbers on a CPU, or with --device cuda, compiled, on the GPU, before
+minutes are spent. Knows the commands of sbd_core; trains and decodes nothing by itself.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from sbd_core.training.recipe import read_recipe
 MOST_MINUTES = 9.0
 DRY_STEPS = ("--steps", 1)
 SHARE_OF_START = 0.3
-"""Share of the start in nano's released weights."""
+"""Share of the start's weights in nano's released average."""
 ROWS, CACHED = (1, 2, 4, 8, 16, 17, 32, 64), (512, 2048, 4096, 8192, 16_384)
 LLAMA_8B = {
     "vocab_size": 128_256,
@@ -67,10 +67,10 @@ TINY = {
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """One step of a visit. work: a folder outside the tree that stays between commands.
+    """Settings of one step. work: a folder outside the tree that stays between commands.
 
-    minutes: of the step, from when this is made. is_dry: nano in place of SmolLM2, and numbers
-    that cost nothing.
+    minutes: time of the step, from the making of this object on.
+    is_dry: whether nano takes SmolLM2's place, with tiny numbers.
     """
 
     work: Path
@@ -86,7 +86,7 @@ class Kit:
 
     @property
     def compiling(self) -> list[str]:
-        """The flag that compiles training."""
+        """The flag that compiles training, on a GPU."""
         return ["--compile"] if self.device == "cuda" else []
 
     @property
@@ -96,16 +96,16 @@ class Kit:
 
     @property
     def text(self) -> Path:
-        """Requests and answers of the base's own."""
+        """File of requests and answers of the base's own."""
         return self.work / "text.jsonl"
 
     def of(self, real: Any, dry: Any) -> Any:
-        """The value of a real visit or of a dry run."""
+        """Choose the value of a real or of a dry run."""
         return dry if self.is_dry else real
 
 
 class Findings:
-    """A JSON file of measurements by name, written after each; a name that is there is skipped."""
+    """A JSON file of measurements by name, written after each; known names are skipped."""
 
     def __init__(self, kit: Kit, step: str) -> None:
         self.file = kit.work / f"{step}.json"
@@ -115,19 +115,19 @@ class Findings:
             self.data = json.loads(self.file.read_text(encoding="utf-8"))
 
     def add(self, name: str, measure: Callable[[], Any]) -> None:
-        """Measure unless it is there or the time is over; a failure is a finding, too."""
+        """Measure, unless it is known or the time is over; an error is stored as a finding, too."""
         if name in self.data or self._kit.seconds_left < 0:
             return
         try:
             self.data[name] = measure()
-        except Exception as error:  # one that fails must not cost the others their machine
+        except Exception as error:  # a failure must not keep the others from being measured
             self.data[name] = {"error": f"{type(error).__name__}: {error}"[:500]}
         print(f"{name}: {json.dumps(self.data[name])[:200]}", flush=True)
         self.file.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
 
 
 def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
-    """Median of a call, warm."""
+    """Median milliseconds of a call, after three others."""
     durations = []
     for _ in range(times + 3):
         began = time.perf_counter()
@@ -139,7 +139,7 @@ def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
 
 
 def decode(kit: Kit) -> None:
-    """Measure SmolLM2: tokens a second of strategies and of generate(), forward passes by rows."""
+    """Measure SmolLM2: tokens per second by strategies and generate(), forward passes by rows."""
     findings = Findings(kit, "decode")
     findings.add("bytes a second", lambda: bandwidth(kit))
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=kit.of("bfloat16", "float32"))
@@ -154,7 +154,7 @@ def decode(kit: Kit) -> None:
 
 
 def large(kit: Kit) -> None:
-    """Measure random weights of an 8 B Llama's shape: forward passes by rows, tokens a second."""
+    """Measure random weights in an 8 B Llama's shape: forward passes by rows, tokens per second."""
     findings = Findings(kit, "large")
     findings.add("bytes a second", lambda: bandwidth(kit))
     name, weights = "Llama 8B shape", random_llama(kit.of(LLAMA_8B, TINY), kit)
@@ -179,7 +179,7 @@ def exactness(kit: Kit) -> None:
 
 
 def own_prompts(count: int) -> list[Any]:
-    """The first of the requests that come with the tree."""
+    """The first requests of assets/requests/own.jsonl."""
     file = ASSETS / "requests" / "own.jsonl"
     return [row["prompt"] for row in read_prompts("requests", file)][:count]
 
@@ -187,20 +187,23 @@ def own_prompts(count: int) -> list[Any]:
 def measure_generate(
     kit: Kit, findings: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
 ) -> None:
-    """Tokens a second of transformers' generate() with a static cache, compiled on a GPU."""
+    """Measure tokens per second of generate() with a static cache, compiled on a GPU."""
     ask = static_generate(as_loaded(model), num_tokens, is_compiled=kit.device == "cuda")
     findings.add(f"tokens a second, compiled generate(), {name}", partial(speed, kit, ask, ids))
 
 
 def bandwidth(kit: Kit) -> float:
-    """Bytes a second that a copy reads and writes, which give the floor of a forward pass."""
+    """Bytes per second that a copy reads and writes, which bound a forward pass from below."""
     source = torch.ones(kit.of(2**30, 2**20), dtype=torch.uint8, device=kit.device)
     target = torch.empty_like(source)
     return 2 * len(source) / (milliseconds(lambda: target.copy_(source), kit.device) / 1000)
 
 
 def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]) -> Any:
-    """Tokens a second, one prompt at a time, the first asked once before; and tokens a pass."""
+    """Tokens, forward passes and seconds for the prompts one at a time, after one warm-up.
+
+    ask: gives an answer, or its number of tokens.
+    """
     ask(prompts[0])
     num_tokens = num_forwards = 0
     began = time.perf_counter()
@@ -215,7 +218,7 @@ def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Seque
 
 
 def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
-    """transformers' generate() with a static cache, which it compiles on a GPU unless told not."""
+    """Make a function that runs generate() with a static cache and returns the number of tokens."""
 
     def ask(prompt: Sequence[int]) -> int:
         ids = torch.tensor([list(prompt)], device=model.device)
@@ -234,7 +237,7 @@ def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
 
 
 def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> dict[str, int]:
-    """Tokens of verify that are not next-token prediction's; after one, all behind it may be."""
+    """Count answers of verify that differ from next-token prediction's, and tokens until then."""
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
     configs = ours(model, num_tokens)
     verify = next(config for name, config in configs.items() if name.startswith("verify"))
@@ -254,7 +257,7 @@ def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> 
 
 
 def random_llama(shape: dict[str, int], kit: Kit) -> Any:
-    """A Llama of random weights, in bf16 on a GPU; what it writes means nothing."""
+    """A Llama with random weights, in bf16 on a GPU; its text means nothing."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(kit.of(torch.bfloat16, torch.float32))
     try:
@@ -265,7 +268,7 @@ def random_llama(shape: dict[str, int], kit: Kit) -> Any:
 
 
 def passes(kit: Kit, findings: Findings, name: str, backend: Any, model: Any) -> None:
-    """Milliseconds of a forward pass by rows and KV length, its floor by bandwidth beside it."""
+    """Measure milliseconds of forward passes by rows and KV length, beside bandwidth's bound."""
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     config = model.config
     width = config.hidden_size // config.num_attention_heads * config.num_key_value_heads
@@ -296,14 +299,14 @@ def passes(kit: Kit, findings: Findings, name: str, backend: Any, model: Any) ->
 
 
 def fill(backend: Any, cache: Any, cached: int) -> None:
-    """Have a cache hold `cached` tokens."""
+    """Read tokens until a cache holds `cached` of them."""
     while cache.length < cached:
         count = min(2048, cached - cache.length)
         backend.forward([ForwardRequest(cache, [7] * count, (), 1)])
 
 
 def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
-    """Milliseconds of the static forward pass in torch.compile's kernels, as a CUDA graph."""
+    """Milliseconds of the static forward pass with torch.compile's kernels, as a CUDA graph."""
     width = next(shape for shape in backend.shapes if shape >= rows)
     step = backend._step(cache.pool, width, cache.length, adapts=False)
     with torch.inference_mode():
@@ -312,9 +315,9 @@ def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
 
 
 def command(kit: Kit, *words: object) -> None:
-    """Run a command of sbd_core, stopped as by Ctrl-C when the step's minutes are over.
+    """Run a command of sbd_core; stop it as by Ctrl-C when the step's minutes are over.
 
-    It goes on where it was when the step is made again.
+    It resumes when the step is run again.
     """
     if kit.seconds_left < 1:
         return
@@ -330,7 +333,7 @@ def command(kit: Kit, *words: object) -> None:
 
 
 def text(kit: Kit) -> None:
-    """Write requests and answers of the base's own, a third structured, no duplicates."""
+    """Write the base's own requests and answers, a third of them structured, without duplicates."""
     words = ["--model", kit.base, "--out", kit.text, "--device", kit.device]
     words += ["--structured-ratio", 0.33, "--examples", kit.of(150_000, 3)]
     words += ["--batch-size", kit.of(1024, 8), "--max-answer-tokens", kit.of(160, 12)]
@@ -338,9 +341,9 @@ def text(kit: Kit) -> None:
 
 
 def drafting(kit: Kit) -> None:
-    """Train the bundled drafting adapter on; drafted.json says whether it drafts more."""
+    """Train the bundled drafting adapter further; drafted.json says whether it drafts more."""
     out, data = kit.work / "drafting", kit.text
-    if kit.is_dry:  # what nano writes may be shorter than a measurement needs
+    if kit.is_dry:  # nano's answers may be shorter than a measurement needs
         data = kit.work / "long.jsonl"
         rows = [{"prompt": f"ask {n}", "answer": "and so it goes on " * 6} for n in range(6)]
         data.write_text("\n".join(map(json.dumps, rows)))
@@ -363,7 +366,7 @@ def drafting(kit: Kit) -> None:
 
 
 def decoding(kit: Kit) -> None:
-    """Train an adapter on every row: low rank, Eq. 14, the base's own next tokens."""
+    """Train a LoRA adapter on every row: Eq. 14 with the base's own next-token probabilities."""
     ready, out = kit.work / "ready", kit.work / "decoding"
     if not ready.exists():
         sizes = ["--min-block-size", kit.of(4, 2), "--max-block-size", 16]
@@ -380,7 +383,7 @@ def decoding(kit: Kit) -> None:
 
 
 def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
-    """Measure every rule on own requests, and on IFEval where WORK/ifeval.jsonl is there."""
+    """Measure every rule on own requests, and on those of IFEval if WORK/ifeval.jsonl exists."""
     sets = [*sorted((ASSETS / "requests").glob("*.jsonl")), kit.work / "ifeval.jsonl"]
     sets = [file for file in sets if file.is_file()][: kit.of(3, 1)]
     words = ["--model", model, "--requests", *sets, "--block-size", block_size, "--out", out]
@@ -389,7 +392,7 @@ def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
 
 
 def nano(kit: Kit) -> None:
-    """Train the bundled model on in large batches, average it with its start, and evaluate it."""
+    """Train the bundled model further in large batches, average it with its start, evaluate it."""
     trained, released = kit.work / "nano", kit.work / "nano-averaged"
     recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
     recipe |= {"batch_size": kit.of(768, 4)} | kit.of({}, {"steps": 1, "decay_steps": 0})
@@ -406,7 +409,7 @@ def nano(kit: Kit) -> None:
 
 
 def average_with_start(trained: Path, released: Path) -> None:
-    """Write the trained weights averaged with the bundled model's, which keep its other skills."""
+    """Write the mean of trained weights and the bundled model's, which keeps its other skills."""
     model, tokenizer = load_model(trained)
     start, _ = load_model(DEFAULT_CHECKPOINT)
     for own, before in zip(model.parameters(), start.parameters(), strict=True):
@@ -423,18 +426,18 @@ STEPS: dict[str, tuple[Callable[[Kit], None], float]] = {
     "nano": (nano, 6.0),
     "exactness": (exactness, 2.0),
 }
-"""Steps and their minutes, in the order of their worth; the two adapters need the text."""
+"""Steps and their minutes, the most valuable first; the two adapters need the text."""
 
 
 def run(kit: Kit, step: str) -> None:
-    """Make a step, and say how long it took."""
+    """Run a step, and print how long it took."""
     kit.work.mkdir(parents=True, exist_ok=True)
     STEPS[step][0](kit)
     print(f"{step}: {time.monotonic() - kit.began:.1f} s", flush=True)
 
 
 def write_figures(work: Path, out: Path) -> None:
-    """Put the findings of the measuring steps into one file, for scripts.write_tables."""
+    """Write the findings of the measuring steps to one file, for scripts.write_tables."""
     findings: dict[str, Any] = {}
     for step in ("exactness", "large", "decode"):
         file = work / f"{step}.json"
@@ -443,7 +446,7 @@ def write_figures(work: Path, out: Path) -> None:
 
 
 def dry_run(work: Path, device: str = "cpu") -> None:
-    """Make every step with tiny numbers, and check that no measurement failed."""
+    """Run every step with tiny numbers, and check that no measurement failed."""
     for step in STEPS:
         run(Kit(work, MOST_MINUTES, is_dry=True, device=device), step)
     assert not [
@@ -455,7 +458,7 @@ def dry_run(work: Path, device: str = "cpu") -> None:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m scripts.on_gpu", description=__doc__)
     parser.add_argument("step", nargs="?", choices=("base", "figures", *STEPS))
     parser.add_argument(

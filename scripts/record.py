@@ -4,9 +4,10 @@
     python -m scripts.record --real             SmolLM2's
     python -m scripts.record learn/sudoku ...   these alone
 
-Every prompt was chosen by hand: the gallery's are in gallery.json beside this file, in the order of
-the page; both lanes of nano answer rightly but under FAILURES. What the scenes of Learn point at in
-their runs, assets/traces/learn/index.json, is kept by hand too, but for the processor.
+Every prompt was chosen by hand. The gallery's are in gallery.json beside this file, in the order of
+the page; except under FAILURES, both lanes of nano answer rightly. The details that the scenes of
+Learn point at in their runs, assets/traces/learn/index.json, are kept by hand too, except for the
+processor.
 """
 
 import argparse
@@ -35,11 +36,11 @@ VERIFY = replace(SBD, strategy="verify")
 SHORT = 64
 """Tokens of the run that most scenes of Learn show."""
 NUM_TIMINGS = 9
-"""Timings of that run: the quickest is kept."""
+"""Number of timings of that run, of which the fastest is kept."""
 
 
 def by(gamma: float) -> DecodeConfig:
-    """Set Block Decoding at another gamma."""
+    """The config of Set Block Decoding at another gamma."""
     return replace(SBD, solver=EntropyBound(gamma))
 
 
@@ -52,8 +53,10 @@ def real(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
 class Card:
     """A run of the gallery, recorded beside next-token prediction.
 
-    sentence: what to look at, with numbers of facts() in braces. title: the prompt, if not given.
-    task, case: what scores an answer, where the prompt is none of the presets'.
+    sentence: what to look at, with numbers of facts() in braces.
+    title: by default the prompt.
+    main, ntp: configs of the two lanes.
+    task, case: of the prompt's Example, if no preset has the prompt.
     """
 
     name: str
@@ -69,7 +72,7 @@ class Card:
 
     @property
     def run(self) -> "Run":
-        """The main lane first."""
+        """The prompt and both configs, the main one first."""
         return self.prompt, (self.main, self.ntp)
 
 
@@ -79,7 +82,7 @@ REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
 
 
 def card_of(row: dict[str, Any]) -> Card:
-    """A card of gallery.json. main: what its config changes, gamma for the solver's."""
+    """Make a card of a row of gallery.json; its "main" has changes of SBD, `gamma` its solver's."""
     changes, is_real = row.pop("main", {}), row["group"] == REAL_GROUP
     if "gamma" in changes:
         changes["solver"] = EntropyBound(changes.pop("gamma"))
@@ -127,7 +130,7 @@ for card in CARDS:
 
 
 def decoded(model: SetBlockModel, name: str) -> list[Trace]:
-    """The lanes of a run, each the quickest of some where its seconds are shown."""
+    """Decode the lanes of a run; if its seconds are shown, the fastest of some timings is kept."""
     prompt, configs = RUNS[model.name][name]
     times = NUM_TIMINGS if name == TEXT else 1
     return [
@@ -137,7 +140,7 @@ def decoded(model: SetBlockModel, name: str) -> list[Trace]:
 
 
 def row(card: Card, main: Trace, ntp: Trace) -> Recording:
-    """A line of the gallery's index."""
+    """The line of the gallery's index for a card and its traces."""
     return Recording(
         name=card.name,
         group=card.group,
@@ -150,11 +153,12 @@ def row(card: Card, main: Trace, ntp: Trace) -> Recording:
 
 
 def facts(main: Trace, ntp: Trace) -> dict[str, str]:
-    """The numbers of a sentence.
+    """Numbers for a card's sentence, as text.
 
-    most: tokens of one forward pass. early: part of the tokens that came a forward pass before one
-    on their left. after_end: tokens that came after the end behind them. changed: part of the
-    reread tokens that next-token prediction would not have put.
+    most: tokens of one forward pass. early: share of the tokens that came before one on their left.
+    after_end: number of tokens that came after the end token.
+    changed: share of the reread tokens that next-token prediction would have chosen otherwise.
+    repeats, ntp_repeats: see repeats().
     """
     passes = main.token_passes
     early = [at < latest for at, latest in zip(passes, accumulate(passes, max), strict=True)]
@@ -175,18 +179,18 @@ def facts(main: Trace, ntp: Trace) -> dict[str, str]:
 
 
 def repeats(trace: Trace) -> list[bool]:
-    """Mark each token that is a word or letters and repeats the one on its left."""
+    """Mark each token that consists of letters and repeats the one on its left."""
     texts = [trace.tokens[token_id].strip() for token_id in trace.token_ids]
     return [False, *(before == text and text.isalpha() for before, text in pairwise(texts))]
 
 
 def percent(flags: Sequence[bool]) -> str:
-    """The share that is true, in percent."""
+    """The share of true flags, as text in percent."""
     return f"{sum(flags) / max(len(flags), 1):.0%}"
 
 
 def index() -> str:
-    """The gallery's index, a run a line, from what was recorded."""
+    """The gallery's index as JSON, one recorded run per line."""
     rows = []
     for card in CARDS:
         main, ntp = recorded(f"gallery/{card.name}")
@@ -195,7 +199,7 @@ def index() -> str:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m scripts.record", description=__doc__)
     parser.add_argument("runs", nargs="*", help="files in assets/traces without .jsonl; none: all")
     parser.add_argument("--real", action="store_true", help="the runs of SmolLM2")

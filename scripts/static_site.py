@@ -4,9 +4,9 @@ python -m scripts.static_site --out DIR                      nano and SmolLM2 (a
 python -m scripts.static_site --out DIR --models nano        nano alone
 python -m scripts.static_site --out DIR --models FOLDER ...  others, the first decodes at once
 
-Any web host serves the folder: `python -m http.server -d DIR` does, and so does a static Space,
-whose front matter is in its README.md. Opened once, it works without a network. DIR must be new, or
-one that was written so before: what is there is replaced.
+Any web host can serve the folder, `python -m http.server -d DIR` or a static Space, whose front
+matter is in its README.md. Once opened, it works without a network. DIR must be new, or written by
+this command before: its contents are replaced.
 """
 
 import argparse
@@ -45,20 +45,20 @@ from ui.views.learn import setting
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
 RUN_ID = "gallery"
-"""Identity of every recorded run; ui/web/site/site.js gives each a name of its own."""
+"""Id of every recorded run; ui/web/site/site.js gives each its own."""
 MARKER = "sbd-site.json"
-"""A folder that holds this file was written by this command, and may be written again."""
+"""File that marks a folder as written by this command, which may write it again."""
 CARD_COPY = "model-card.md"
 PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
-"""Picture that scripts/take_pictures.py takes."""
+"""Picture taken by scripts/take_pictures.py."""
 SPACE = Path(__file__).with_name("site_readme.md")
 """README of a static Space."""
 
 
 def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
-    """The bytes of every file of the site, by its path in `out`. Raises ArgumentError, OSError.
+    """Write the site; return the size in bytes of every file by its path in `out`.
 
-    exports: of its models, the first of which decodes at once.
+    exports: its models, the first of which decodes at once. Raises ArgumentError, OSError.
     """
     make_room(out)
     for script in SCRIPTS:
@@ -90,7 +90,7 @@ def base_of(export: WebFolder) -> str:
 
 
 def make_room(out: Path) -> None:
-    """Empty `out`, if it is ours or empty."""
+    """Empty `out`. Raises ArgumentError unless it is ours, empty or new."""
     if out.exists() and any(out.iterdir()) and not (out / MARKER).is_file():
         raise ArgumentError("out", "must be a new or empty folder, or one written before", str(out))
     shutil.rmtree(out, ignore_errors=True)
@@ -98,7 +98,7 @@ def make_room(out: Path) -> None:
 
 
 def page_html(exports: Sequence[WebFolder]) -> str:
-    """index.html: the views' markup where it belongs, and their values as data."""
+    """Contents of index.html: the views' markup in place, and their values as data."""
     first = exports[0]
     values = views(exports)
     page = (ASSETS / "html" / "site.html").read_text("utf-8").strip()
@@ -126,7 +126,7 @@ def views(exports: Sequence[WebFolder]) -> dict[str, str]:
 
 
 def views_of(export: WebFolder) -> dict[str, str]:
-    """The value of every view that differs from model to model."""
+    """The value of every view that depends on the model."""
     presets = {"file": REAL_PRESETS} if export.name == REAL_MODEL else {}
     return {
         "header": f"{export.name} · in your browser",
@@ -136,26 +136,26 @@ def views_of(export: WebFolder) -> dict[str, str]:
 
 
 def best_of(export: WebFolder) -> Best:
-    """The settings that its decodes start from."""
+    """The initial settings for a model."""
     has_adapter = export.manifest["adapter"] is not None
     return best_for(export.name, can_draft=True, has_adapter=has_adapter)
 
 
 def form_of(export: WebFolder) -> dict[str, Any]:
-    """Opening values of the form."""
+    """The first values of the form."""
     block_size = best_of(export).block_size or block_range_of(export)[1]
     own = {"block_size": block_size, "repetition_penalty": 0}  # 0 is the model's own
     return {**controls.start_of(best_of(export), export.name), **own}
 
 
 def block_range_of(export: WebFolder) -> tuple[int, int]:
-    """The smallest and the largest block that it was trained on."""
+    """Smallest and largest block that the model was trained on."""
     low, high = export.manifest["config"]["block_range"]
     return low, high
 
 
 def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """The addresses of engine and models; see Setting in ui/web/in_browser/mount.js."""
+    """Addresses of engine and models; see Setting in ui/web/in_browser/mount.js."""
     models = [
         {
             "name": export.name,
@@ -174,10 +174,11 @@ def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
 
 
 def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
-    """sw.js: what it keeps, under a version that is another one for other contents.
+    """Contents of sw.js, with the files that it keeps and a version that changes with them.
 
-    Of models the manifests alone: the engine keeps what it fetches of them. The runtime is kept
-    apart, as it seldom changes; the one for GPUs once an engine has asked for it.
+    Of models it keeps only the manifests, as the engine keeps the files that it fetches. The
+    runtime has a version of its own, as it seldom changes; its build for GPUs is kept once an
+    engine asks for it.
     """
     runtime, asked = (
         [file.relative_to(DIST.parent).as_posix() for file in files]
@@ -214,19 +215,19 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file, its folder made."""
+    """Copy a file, making its folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 
 
 def write(file: Path, text: str) -> None:
-    """Write text, its folder made."""
+    """Write text to a file, making its folder."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
-    """The command line. Exit status: 0 done, 2 the model or the folder cannot be used."""
+    """Run the command; exit status 0: done, 2: a model or the folder cannot be used."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     parser.add_argument(

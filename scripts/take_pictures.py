@@ -1,8 +1,8 @@
 """Photograph the page for the documents: python -m scripts.take_pictures [--only NAME ...]
 
-Writes assets/pictures/NAME-1440-light.png. The page shows runs that are recorded, but for the lanes
-and the static site, which decode. `home` needs the real model's base (sbd fetch). --out, --width
-and --scheme take others to look at.
+Writes assets/pictures/NAME-1440-light.png. The page shows recorded runs, except for the lanes and
+the static site, which decode. `home` needs the real model's base (sbd fetch). --out, --width and
+--scheme take other pictures to look at.
 """
 
 import argparse
@@ -35,7 +35,7 @@ SCENES = ("the-bound", "the-cache")
 SITE_PROMPT = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
 SCROLL_MS = 1_000
 LANDING_MS = 1_000
-"""Milliseconds after which the tokens of a forward pass have landed."""
+"""Milliseconds in which the tokens of a forward pass land."""
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 LANES = "document.querySelector('.sbd-compare').sbdCompare"
 SEEK = """(part) => {
@@ -51,7 +51,7 @@ TO_RIDING = f"""() => {{
 
 
 def in_compare(page: Any) -> None:
-    """Show all lanes of a new run, some of them finished."""
+    """Decode all lanes of a new run, and go to a moment at which some have finished."""
     page.get_by_role("button", name="Word problem").click()
     turn_to(page, "Compare")
     page.locator(".sbd-compare-go").click()
@@ -73,7 +73,7 @@ def under_the_hood(page: Any) -> None:
 
 
 def with_sudoku(page: Any) -> None:
-    """A recorded sudoku on its way: some cells filled, the givens marked."""
+    """Show a recorded sudoku with some cells filled, the givens marked."""
     old = page.evaluate(f"{PLAYER}.run.id")
     place = [item.name for item in recordings.gallery()].index("sudoku-1")
     page.locator(".sbd-gallery-card").nth(place).click()
@@ -89,12 +89,12 @@ ACTS: dict[str, tuple[int, Callable[[Any], object]]] = {
     "hood": (900, under_the_hood),
     "sudoku": (900, with_sudoku),
 }
-"""Height of the window in CSS pixels, and what is done on the page before the picture is taken."""
+"""Height of the window in CSS pixels, and a function that prepares the page for its picture."""
 
 
 @contextmanager
 def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iterator[Any]:
-    """A page in a window of its own."""
+    """Give a page in a window of its own. media: Playwright's options of a context."""
     media |= {"color_scheme": flags.scheme}
     size = {"width": flags.width, "height": height}
     with browser.new_context(viewport=size, has_touch=flags.width < 640, **media) as context:
@@ -102,7 +102,7 @@ def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iter
 
 
 def shoot(page: Any, flags: Namespace, name: str) -> None:
-    """Take the picture when everything has landed."""
+    """Take a picture once everything has landed."""
     page.wait_for_timeout(LANDING_MS)
     painted(page)
     path = flags.out / f"{name}-{flags.width}-{flags.scheme}.png"
@@ -111,7 +111,7 @@ def shoot(page: Any, flags: Namespace, name: str) -> None:
 
 
 def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
-    """The page."""
+    """Take a picture of the Watch view after its act."""
     height, act = ACTS[name]
     with tab(browser, flags, height) as page:
         page.goto(on_watch(url))
@@ -123,7 +123,7 @@ def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
 
 
 def photograph_home(browser: Any, flags: Namespace) -> None:
-    """The opening of the page with the real model, stopped on its way."""
+    """Take a picture of the page's first view with the real model, paused on its way."""
     models = models_of(None, "cpu")
     if models.first.name != REAL_MODEL:
         raise SystemExit("home: the real model's base is not here: python -m sbd_core fetch")
@@ -140,7 +140,7 @@ def photograph_home(browser: Any, flags: Namespace) -> None:
 
 
 def photograph_learn(browser: Any, flags: Namespace) -> None:
-    """Scenes of the exported lesson, their answers shown."""
+    """Take pictures of scenes of the exported lesson, their answers shown."""
     with (
         tempfile.TemporaryDirectory() as held,
         tab(browser, flags, reduced_motion="reduce") as page,
@@ -156,7 +156,7 @@ def photograph_learn(browser: Any, flags: Namespace) -> None:
 
 
 def photograph_site(browser: Any, flags: Namespace) -> None:
-    """The static site in the middle of a run that the browser decoded."""
+    """Take a picture of the static site in the middle of a run that the browser decoded."""
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held) / "site"
         write_site(folder, [keep_export(sbd_core.DEFAULT_CHECKPOINT)])
@@ -171,7 +171,7 @@ def photograph_site(browser: Any, flags: Namespace) -> None:
 
 @contextmanager
 def served(models: Any) -> Iterator[str]:
-    """The page over these models, at a free port."""
+    """Serve the page with these models at a free port; give its address."""
     demo = page_module.build(models)
     options = {"server_name": "127.0.0.1", "quiet": True, **page_module.launch_options()}
     _, url, _ = demo.launch(prevent_thread_lock=True, **options)
@@ -182,7 +182,7 @@ def served(models: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Serve, visit, photograph."""
+    """Serve the page, visit it and take the pictures."""
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.take_pictures")

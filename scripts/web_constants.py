@@ -20,7 +20,7 @@ FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 
 
 def constants() -> dict[str, Any]:
-    """Everything shared, each value from the Python module that owns it."""
+    """All shared constants, each from the Python module that owns it."""
     schemes = {"light": theme.LIGHT, "dark": theme.DARK}
     return {
         "laneNames": LANE_NAMES,

@@ -2,9 +2,9 @@
 
     python -m scripts.write_presets
 
-The rule: the first held-out examples that read like something people type, see `reads_well`, no
-two of a kind, see `kind_of`. No answer of a model is looked at, and the file is the same every
-time. Not imported by the page.
+The rule: the first held-out examples that read like something people type (see `reads_well`), no
+two of a kind (see `kind_of`). No model's answer is looked at, and the file is the same every time.
+The page does not import this.
 """
 
 import json
@@ -41,13 +41,15 @@ AWKWARD = {
     r"|def (?!(double|square|is_even|add|larger|first|total|length)\()|\b(print|while|range)\b"
     r"|___ \w+\(|missing parts",
 }
-"""Prompts that nobody would type, by task: sums with nothing to tell, three operations, fur of a
-snake, code without a purpose."""
+"""Prompts that nobody would type, by task: such as sums without a story, three operations, a
+snake's
+fur, code without a purpose.
+"""
 SEED = 20250904
 
 
 def reads_well(example: Example) -> bool:
-    """Whether a prompt reads at a glance, and like one that somebody typed."""
+    """Whether a prompt can be read at a glance, and reads like one that somebody typed."""
     has_length = MIN_CHARACTERS <= len(example.prompt) <= MAX_CHARACTERS
     is_told = example.task != "json" or ("null" not in example.case and "," in example.case)
     return has_length and is_told and not re.search(AWKWARD.get(example.task, "$^"), example.prompt)
@@ -59,8 +61,10 @@ def kind_of(example: Example) -> str:
 
 
 def readable_examples(task: str) -> Iterator[Example]:
-    """Test examples of a task that read well, without end; no two of a kind among so many in a
-    row as a preset has."""
+    """Yield test examples of a task that read well, endlessly.
+
+    Among as many in a row as a preset has, no two are of a kind.
+    """
     random = Random(f"{SEED}/{task}")
     kinds: deque[str] = deque(maxlen=PROMPTS_PER_PRESET)
     while True:
@@ -72,7 +76,7 @@ def readable_examples(task: str) -> Iterator[Example]:
 
 
 def preset_rows() -> list[dict[str, object]]:
-    """Content of the file, see ui.examples."""
+    """Contents of the file, see ui.examples."""
     rows: list[dict[str, object]] = []
     for task, label in LABELS.items():
         examples = list(islice(readable_examples(task), PROMPTS_PER_PRESET))
@@ -82,7 +86,7 @@ def preset_rows() -> list[dict[str, object]]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command."""
     rows = preset_rows()
     (ASSETS / PRESETS).write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     print(f"wrote {PRESETS}: {', '.join(str(row['label']) for row in rows)}")

@@ -25,7 +25,7 @@ DOCUMENTS = (
 )
 ADAPTER = ROOT / "assets" / "checkpoints" / "sbd-smollm2-135m" / "block_adapter.json"
 SPACING = 1.15
-"""Least ratio of the masked tokens of two rows in the table of the adapter's training."""
+"""Least ratio of masked tokens between two rows of the table of the adapter's training."""
 SPEEDS = (1.5, 2, 3, 4)
 """Tokens per forward pass at which the solvers are compared."""
 
@@ -39,7 +39,7 @@ MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def evaluation(names: Sequence[str] = ()) -> str:
-    """The paper's Table 1 on the bundled checkpoint; `names`: these rows alone."""
+    """Table 1 of the paper for the bundled checkpoint. names: rows to show, all if empty."""
     data = results("evaluation")
     chosen = {name: row for name, row in data["rows"].items() if not names or name in names}
     rows = []
@@ -62,12 +62,12 @@ def evaluation(names: Sequence[str] = ()) -> str:
 
 
 def accuracy() -> str:
-    """The accuracy in the rows of the README."""
+    """The rows of evaluation() that the README shows."""
     return evaluation(FEW_ROWS)
 
 
 def wordings() -> str:
-    """Accuracy on prompts told in words that training draws too, and in words it never does."""
+    """Accuracy on prompts in words that training draws, and in words that it never draws."""
     data = results("evaluation")
     rows = []
     for name in WORDED_ROWS:
@@ -87,7 +87,7 @@ def wordings() -> str:
 
 
 def sweep() -> str:
-    """Every solver's accuracy at equal speeds, read off its curve."""
+    """Every solver's accuracy at equal numbers of tokens per forward pass, read off its curve."""
     data = results("sweep")
     rows = []
     for solver, points in curves(data["rows"]).items():
@@ -111,7 +111,7 @@ def sweep() -> str:
 
 
 def at_speed(points: list[CurvePoint], speed: float) -> float | None:
-    """Accuracy of a curve at so many tokens a forward pass, or None where it does not reach."""
+    """Accuracy of a curve at `speed` tokens per forward pass, interpolated; None outside of it."""
     in_order = sorted(points, key=lambda point: point.speed)
     for slow, fast in pairwise(in_order):
         if slow.speed <= speed <= fast.speed:
@@ -121,7 +121,7 @@ def at_speed(points: list[CurvePoint], speed: float) -> float | None:
 
 
 def bench() -> str:
-    """Tokens a second as a ratio to generate(), with quartiles."""
+    """Tokens per second relative to generate(), with quartiles."""
     data = results("bench")
     first = next(iter(data["rows"].values()))
     rows = [
@@ -143,7 +143,7 @@ def bench() -> str:
 
 
 def speeds() -> str:
-    """SmolLM2 one prompt at a time, by others and in each dtype by us; in parentheses over ntp."""
+    """Tokens per second of SmolLM2, one prompt at a time: by others, and by us in each dtype."""
     data = results("dtypes")
     rates = {name: row["tokens_per_second"] for name, row in data["rows"].items()}
     dtypes = list(data["parts_by_dtype"])
@@ -169,7 +169,7 @@ def speeds() -> str:
 
 
 def forwards() -> str:
-    """Cost of a forward pass over more tokens, beside theory and its matrix products."""
+    """Cost of a forward pass by its tokens, beside theory."""
     data = results("bench")
     lengths = list(next(iter(data["forwards"].values())))
     rows = [
@@ -196,7 +196,7 @@ def solvers() -> str:
 
 
 def dtypes() -> str:
-    """Milliseconds of a forward pass by rows and of its parts, in each dtype."""
+    """Milliseconds of a forward pass and of its parts by rows, in each dtype."""
     data = results("dtypes")
     parts = data["parts_by_dtype"]
     rows = [
@@ -213,7 +213,7 @@ def dtypes() -> str:
 
 
 def requests() -> str:
-    """Real prompts: what each way to decode takes, and what it does to the answers."""
+    """Tokens per forward pass and quality of each way to decode, on real prompts."""
     data = results("requests")
     sets = data["requests"]
     head = [""]
@@ -266,7 +266,7 @@ def adapter_training() -> str:
     shown = [curve[0]]
     for before, point in pairwise(curve[:-1]):
         seen = point["masked_tokens"]
-        # Measured anew on other texts: both rows tell.
+        # Measured again on other texts: both rows are shown.
         if seen == before["masked_tokens"]:
             shown += [before, point] if shown[-1] is not before else [point]
         elif seen >= SPACING * shown[-1]["masked_tokens"]:
@@ -287,19 +287,19 @@ def adapter_training() -> str:
 
 
 def results(name: str) -> dict[str, Any]:
-    """A results file by its stem."""
+    """Read a results file by its stem."""
     data: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
     return data
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Markdown."""
+    """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def where(data: dict[str, Any], dtype: str = "fp32") -> str:
-    """Machine and versions of a results file."""
+    """Words on the machine and versions of a results file."""
     facts, processes = data["circumstances"], data.get("processes", 1)
     shared = f"{processes} processes of " if processes > 1 else ""
     vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
@@ -311,12 +311,12 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
 
 
 def load_of(data: dict[str, Any]) -> str:
-    """Load of the machine by others meanwhile."""
+    """Words on how busy others kept the machine."""
     return f"{load_line(data['other_load']).capitalize()}."
 
 
 def gpu() -> str:
-    """Tokens a second on a GPU, and milliseconds of forward passes by their rows."""
+    """Tokens per second on a GPU, and milliseconds of forward passes by their rows."""
     data = results("gpu")
     start = "tokens a second, "
     speeds = {name.removeprefix(start): of for name, of in data.items() if name.startswith(start)}
@@ -373,11 +373,11 @@ TABLES: dict[str, Callable[[], str]] = {
         *(dtypes, gpu, solvers, adapter_training, requests),
     )
 }
-"""Tables by name."""
+"""Functions that make the tables, by name."""
 
 
 def renewed(text: str) -> str:
-    """A document with every table as the results files have it. Raises KeyError."""
+    """A document with every table made anew from the results files. Raises KeyError."""
     return MARKED.sub(lambda match: f"{match[1]}{TABLES[match[2]]()}{match[3]}", text)
 
 

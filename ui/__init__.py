@@ -1,1 +1,1 @@
-"""The page: Gradio on the outside, a JavaScript player inside. sbd_core knows nothing of it."""
+"""The page: Gradio with a JavaScript player inside. sbd_core does not know it."""

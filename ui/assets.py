@@ -1,4 +1,4 @@
-"""Reads the files of assets/ that components carry. Decides nothing."""
+"""Reads the files of assets/ that components need. Decides nothing."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ from sbd_core.files import ASSETS
 from sbd_core.replay import STYLES as PLAYER_STYLES
 
 DIST = ASSETS / "dist"
-"""Built from ui/web/, see its package.json."""
+"""Bundles built from ui/web/, see its package.json."""
 
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
@@ -31,7 +31,7 @@ STYLES = tuple(
 
 @cache
 def markups() -> dict[str, str]:
-    """The markup of each view; in the file a comment with its name stands above it."""
+    """The markup of each view by name; in the file a comment with the name stands above it."""
     text = (ASSETS / "html" / "views.html").read_text(encoding="utf-8")
     _, *parts = re.split(r"^<!-- ([a-z-]+) -->$", text, flags=re.MULTILINE)
     return {name: part.strip() for name, part in zip(parts[::2], parts[1::2], strict=True)}
@@ -39,7 +39,7 @@ def markups() -> dict[str, str]:
 
 @cache
 def saved_runs_flag() -> str:
-    """The script that the page calls first: it says whether the tab keeps the address's runs."""
+    """The script that the page calls first, to say whether the tab has saved the address's runs."""
     return (DIST / "flag.js").read_text(encoding="utf-8").strip()
 
 
@@ -62,18 +62,19 @@ def versioned_path(file: Path) -> str:
 
 
 def static_path(file: Path) -> str:
-    """The path of a static file below Gradio's routes; the page's script makes it an address.
+    """The path of a static file below Gradio's routes, which the page's script makes an address.
 
-    A file of assets/ is named from there, see `ui.hosting.middleware`.
+    The path of a file in assets/ is relative, see `ui.hosting.middleware`.
     """
     is_ours = file.is_relative_to(ASSETS)
     return f"file={f'assets/{file.relative_to(ASSETS).as_posix()}' if is_ours else file.as_posix()}"
 
 
 def view(name: str, value: str, *events: str, classes: Sequence[str] = ()) -> gr.HTML:
-    """A view of the page's bundle: its markup, its id `sbd-NAME`, the events it can trigger.
+    """A view of the page's bundle, with its markup and the id `sbd-NAME`.
 
-    Gradio knows an event by its name in the script.
+    value: what its script gets. classes: CSS classes.
+    events: names of events that it can trigger; Gradio finds them in the script's text.
     """
     names = "".join(f"// may trigger {event!r}\n" for event in events)
     return gr.HTML(

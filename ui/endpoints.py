@@ -1,6 +1,6 @@
 """The endpoints that programs call through gradio_client: decode, race, trace_to_html.
 
-Every value is checked as the page's own form is; a bad one is answered by the same sentence.
+Every value is checked as the page's form is; a bad one is answered by the same sentence.
 """
 
 import time
@@ -19,7 +19,7 @@ from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
 IN_LINE = {"text": "", "num_tokens": 0, "num_forwards": 0, "is_done": False, "trace": ""}
-"""Value that `decode` yields while others are before it, with their number."""
+"""Value that `decode` yields, with num_ahead set, while it waits for other runs."""
 RACE_IN_LINE = {
     "lane": "",
     "text": "",
@@ -28,7 +28,7 @@ RACE_IN_LINE = {
     "tokens_per_forward": 0.0,
     "seconds": 0.0,
 }
-"""The only row that `race` yields while others are before it, with their number."""
+"""The only row that `race` yields, with num_ahead set, while it waits for other runs."""
 SECONDS_BETWEEN_ROWS = 0.25
 SECONDS_BETWEEN_WAITING_ROWS = 1.0
 
@@ -37,7 +37,10 @@ ClientOf = Callable[[gr.Request], Client]
 
 
 def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) -> None:
-    """Name the endpoints on the page that is being built. run: how Gradio is to queue a run."""
+    """Add the endpoints to the page that is being built.
+
+    client_of: the client of a request. run: Gradio's queue settings for a run.
+    """
     endpoints = Endpoints(session, client_of)
     gr.api(endpoints.decode, api_name="decode", api_description=DECODE, **run)
     gr.api(endpoints.race, api_name="race", api_description=RACE, **run)
@@ -107,7 +110,7 @@ class Endpoints:
         yield from decoded(self._session, form, self._client_of(request))
 
     def trace_to_html(self, request: gr.Request, trace: str, ntp_trace: str = "") -> str:
-        """See TO_HTML. In the line of the runs, as it takes the processor from them."""
+        """See TO_HTML. It waits in line with the runs, as it takes the processor from them."""
         try:
             texts = [trace, ntp_trace] if ntp_trace != "" else [trace]
             with self._session.turn(self._client_of(request)):
@@ -116,7 +119,7 @@ class Endpoints:
             refuse(message_of(error))
 
 
-DECODE = """Decode a prompt and stream what is known after every few forward passes.
+DECODE = """Decode a prompt and stream the answer so far every few forward passes.
 prompt: what to answer. strategy: sbd, ntp or verify; null is the model's own.
 solver: a name in sbd_core.rules.SOLVERS.
 gamma: the entropy bound of a forward pass, nats. block_size: positions decoded together.
@@ -125,9 +128,9 @@ template: an answer with blanks, ___ a token to fill in, ___3 three. tau: thresh
 confidence-threshold. factor: of the solver of that name. k: tokens a forward pass of the solvers
 that reveal a number of them. by: order of top-k, one of confidence, entropy and margin.
 repetition_penalty: above 1 makes tokens that came before less likely; null is the model's own.
-max_rows: of verify, how many rows a forward pass has at most; 0 is as many as pay on the server.
+max_rows: most rows of a forward pass of verify; 0 is as many as pay off on the server.
 model: the name of one that the page offers; empty is the one it opens with.
-system: what the model is told before the prompt.
+system: message to the model before the prompt.
 Yields {text, num_tokens, num_forwards, is_done, trace, num_ahead}; trace is JSON text at the end,
 else "". num_ahead: runs of others that are before this one."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
@@ -136,23 +139,23 @@ lanes: of ntp, verify, verify:ROWS, sbd, and names in sbd_core.rules.SOLVERS, wi
 the first setting or without, as in ["ntp", "sbd:0.1", "top-k:4", "verify", "verify:41"].
 block_size: positions decoded together. max_new_tokens: longest answer.
 model: the name of one that the page offers; empty is the one it opens with.
-Yields the list of finished lanes, the same again while another runs: {lane, text, num_tokens,
-num_forwards, tokens_per_forward, seconds, num_ahead}; seconds are the engine's own,
-drawing and the network are not in them. While runs of others are before this one, the list holds
-one row that is no lane's: its num_ahead says how many."""
+Yields the list of finished lanes, and repeats it while another runs: {lane, text, num_tokens,
+num_forwards, tokens_per_forward, seconds, num_ahead}; seconds are the engine's own, without
+drawing and network. While runs of others are before this one, the list holds one row that is no
+lane's: its num_ahead says how many."""
 TO_HTML = """One HTML page that replays a trace with no server and no network.
 trace: JSON text, as Trace.to_json() or the end of decode gives it. ntp_trace: the same prompt by
 next-token prediction, shown beside it; may be empty."""
 
 
 def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
-    """Yield what `decode` does."""
+    """Yield the values of `decode`. Raises gr.Error."""
     told = time.monotonic()
     for update in session.decode(form, client=client, is_compared=False):
         if update.is_error:
             refuse(update.message)
         if update.lane is None:
-            # Only who yields hears of a leaver, in the line too.
+            # Gradio tells us that a client left only when we yield, also in the line.
             if update.is_running and time.monotonic() - told > SECONDS_BETWEEN_WAITING_ROWS:
                 told = time.monotonic()
                 yield {**IN_LINE, "num_ahead": update.num_ahead}
@@ -171,7 +174,11 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
 def raced(
     session: Session, prompt: str, lanes: list[str], sizes: dict[str, Any], client: Client
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of `race`, the same again now and then: only who yields hears of a leaver."""
+    """Yield the rows of `race`. Raises gr.Error.
+
+    They are repeated now and then, as Gradio tells us that a client left only when we yield.
+    sizes: block_size, max_new_tokens and model of every lane.
+    """
     try:
         if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
             raise ArgumentError("lanes", f"must be a list of 1 to {MAX_LANES}", lanes)
@@ -193,5 +200,5 @@ def raced(
 
 
 def refuse(message: str) -> NoReturn:
-    """Answer a program with a sentence, and keep it out of the log."""
+    """Answer a program with an error's message, without a traceback in the log."""
     raise gr.Error(message, print_exception=False)

@@ -1,4 +1,4 @@
-"""The examples of the page, and what decides whether an answer to one of them is right.
+"""The examples of the page, and the data by which answers to them are checked.
 
 Presets are prompts to start from; a recorded run may have a prompt of its own, and so may the story
 of the Learn view. Knows no Gradio.
@@ -15,15 +15,15 @@ from ui.assets import ASSETS
 
 BUNDLED_MODEL = "sbd-nano"
 PRESETS = "presets.json"
-"""In assets/: those of the bundled model."""
+"""File in assets/ with the presets of the bundled model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
     """A kind of text and its held-out prompts.
 
-    task: key of `sbd_core.tasks.TASKS`, "" for none. cases: for each prompt, what the task's
-    checker needs to score an answer; may be fewer than the prompts.
+    task: key of `sbd_core.tasks.TASKS`, "" for none.
+    cases: Example.case of each prompt; there may be fewer than prompts.
     """
 
     label: str
@@ -44,7 +44,7 @@ def presets(name: str = PRESETS) -> tuple[Preset, ...]:
 
 @cache
 def checked_examples() -> tuple[Example, ...]:
-    """Every example whose answers can be checked, in the order in which a prompt is looked up."""
+    """Every example whose answers can be checked; the first with a prompt counts."""
     of_presets = [
         Example(preset.task, prompt, "", case)
         for preset in presets()
@@ -57,7 +57,7 @@ def checked_examples() -> tuple[Example, ...]:
 
 
 def _of_lesson() -> tuple[Example, ...]:
-    """The story of the Learn view; none where its recorded runs are missing."""
+    """The story of the Learn view; none if its recorded runs are missing."""
     try:
         lesson = recordings.learn_runs()
     except TraceError:
@@ -68,14 +68,14 @@ def _of_lesson() -> tuple[Example, ...]:
 
 @cache
 def example_of(prompt: str) -> Example | None:
-    """The example that a prompt is, but for spaces; None for a prompt of somebody's own."""
+    """The example with this prompt, up to spaces; None for a visitor's own prompt."""
     titles = (prompt, " ".join(prompt.split()))
     return next((example for example in checked_examples() if example.prompt in titles), None)
 
 
 @cache
 def recording_of(prompt: str) -> str:
-    """The name of the recorded run that answers a prompt rightly, "" where there is none."""
+    """The name of the recorded run that answers a prompt rightly; "" if there is none."""
     title = " ".join(prompt.split())
     names = (item.name for item in recordings.gallery() if item.title == title and not item.case)
     return next(names, "")

@@ -1,6 +1,6 @@
-"""Everything the page uses of Gradio that it does not promise to keep.
+"""All uses of Gradio's internals, which it may change.
 
-tests/ui/test_gradio_hooks.py fails when one of them changes.
+tests/ui/test_gradio_hooks.py fails when one of them does.
 """
 
 import os
@@ -15,15 +15,15 @@ from starlette.responses import Response
 from ui.decode.client import LOCAL, Client
 from ui.hosting.middleware import App, Receive, Scope, Send
 
-# No part of the page shows progress in Gradio's way. On an empty list of those that do, not just
-# hidden: Gradio copies every property of each of them whenever a value of a stream arrives.
+# No part of the page shows Gradio's progress. "hidden" alone is not enough: Gradio copies every
+# property of each component in show_progress_on whenever a value of a stream arrives.
 HIDDEN: dict[str, Any] = {
     "show_progress": "hidden",
     "show_progress_on": [],
     "api_visibility": "private",
 }
-# An event answered in no time, each time it comes. With "always_last" Gradio 6.31 puts off the last
-# of several quick events and then sends the first one's data again.
+# An event that is answered at once, each time. With "always_last" Gradio 6.31 delays the last of
+# several quick events and then sends the first one's data again.
 QUICK: dict[str, Any] = {
     "trigger_mode": "multiple",
     "queue": False,
@@ -33,18 +33,18 @@ QUICK: dict[str, Any] = {
 NOT_QUEUED = "This event does not wait in the queue."
 NEWS_A_SECOND = 8
 MAX_UNREAD = 48
-"""News that nobody fetched, of one visitor: 6 seconds of a run."""
+"""Most unread messages of a visitor who listens: 6 seconds of a run."""
 MAX_NEVER_READ = 16
-"""The same of a visitor who has not fetched any yet."""
+"""Most unread messages of a visitor who has not read any yet."""
 
 
 def look_into_queue_every(page: gr.Blocks, seconds: float) -> None:
-    """Set how often Gradio looks for new events: its thousand times a second cost the engine."""
+    """Set how often Gradio looks for new events; its default costs the engine time."""
     page._queue.sleep_when_free = seconds
 
 
 def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
-    """Take no event into the queue that `ui.hosting.middleware` gives each address a turn for."""
+    """Keep events that `ui.hosting.middleware` limits per address out of Gradio's queue."""
     queued = page._queue.push
 
     async def push(body: Any, *rest: Any, **named: Any) -> Any:
@@ -57,7 +57,7 @@ def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
 
 
 def let_uvicorn_trust_no_proxy() -> None:
-    """Leave it to `ui.hosting.middleware` whose word for a visitor's address counts.
+    """Leave it to `ui.hosting.middleware` to decide which proxies are trusted.
 
     Uvicorn, which Gradio starts, would believe whoever connects from 127.0.0.1.
     """
@@ -65,10 +65,10 @@ def let_uvicorn_trust_no_proxy() -> None:
 
 
 class ForgottenValues:
-    """ASGI middleware that lets go of what visitors sent and got, whenever a request ends.
+    """ASGI middleware that drops visitors' inputs and outputs from memory when a request ends.
 
-    Gradio keeps the last value of every input and output of every session for deep links, which no
-    part of the page offers: 200 sessions could hold gigabytes.
+    Gradio keeps the last value of every input and output of every session for deep links, which the
+    page does not offer: 200 sessions could hold gigabytes.
     """
 
     def __init__(self, app: App) -> None:
@@ -86,10 +86,10 @@ class ForgottenValues:
 
 
 class KnownStreams:
-    """ASGI middleware that ends a stream of news at once for a session that asked for nothing.
+    """ASGI middleware that ends a stream of messages at once for a session without events.
 
-    Gradio's route says the same, then fails: a traceback in the log for every tab that outlives
-    the server, and for every stray request.
+    Gradio's route says the same, then fails: a traceback in the log for every tab that outlives the
+    server, and for every stray request.
     """
 
     def __init__(self, app: App) -> None:
@@ -114,7 +114,7 @@ def data_of(event: gr.EventData) -> dict[str, Any]:
 
 
 def client_of(page: gr.Blocks, request: gr.Request | None) -> Client:
-    """The client of a request: address, session, and whether it still fetches its news."""
+    """The client of a request: its address, its session, and whether it still reads messages."""
     if request is None or request.client is None:
         return LOCAL
     session, last, has_read, since = request.session_hash, 0, False, time.monotonic()
@@ -127,14 +127,14 @@ def client_of(page: gr.Blocks, request: gr.Request | None) -> Client:
             has_read, since = True, now
         last = unread
         most = MAX_UNREAD if has_read else MAX_NEVER_READ
-        # A run so fast that its news outpace a visitor who listens is not left.
+        # A visitor who listens may fall behind a fast run for a while.
         return unread < most or now - since < most / NEWS_A_SECOND
 
     return Client(request.client.host, is_listening, session or "")
 
 
 def num_unread(page: gr.Blocks, session_hash: str | None) -> int:
-    """Messages that wait for a visitor who does not fetch them."""
+    """Number of messages that a session has not fetched."""
     waiting = page._queue.pending_messages_per_session
     is_known = session_hash is not None and session_hash in waiting
     return waiting[session_hash].qsize() if is_known else 0  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""Starting: the address is checked first, the model is loaded last."""
+"""Start of the page: the address is checked first, the model is loaded last."""
 
 import errno
 import socket
@@ -29,7 +29,7 @@ MAX_PORT = 65_535
 
 
 def checked_port(value: object) -> int:
-    """A port as a number. Raises ArgumentError."""
+    """Read a port number. Raises ArgumentError."""
     text = str(value)
     port = int(text) if text.isascii() and text.isdigit() and len(text) <= 5 else 0
     if not 1 <= port <= MAX_PORT:
@@ -38,7 +38,7 @@ def checked_port(value: object) -> int:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise ArgumentError for an address that this machine cannot listen on, saying why."""
+    """Raise ArgumentError, with the reason, if this machine cannot listen on an address."""
     try:
         family, kind, *_, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -57,26 +57,26 @@ def check_address(host: str, port: int) -> None:
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
-    """The model that is asked for: loaded later if its info is readable, else now.
+    """The model asked for, loaded later if its info is readable, else now.
 
-    Raises ArgumentError, ModelError for a model that is loaded now.
+    Raises ArgumentError and ModelError for a model that is loaded now.
     """
 
     def load() -> SetBlockModel:
         from sbd_core.models.threads import choose_threads
 
-        # In this thread and first: transformers fails in two threads that import it at a time.
+        # In this thread and first: transformers fails if two threads import it at the same time.
         import_module("sbd_core.decoding.api")
         fetch_base(path_or_hub_id)
         model = sbd_core.load(path_or_hub_id, device=device)
         choose_threads(model.num_parameters)
-        if on_zero_gpu():  # nothing can be tried out between the calls that it is lent for
+        if on_zero_gpu():  # without a GPU between calls, exactness cannot be tested
             model.exactness = "equal up to rounding"
-        else:  # what the first forward passes set up is no part of a run's time
+        else:  # so that the set-up in the first forward passes does not count in a run's time
             sbd_core.generate(model, "Hi", DecodeConfig(strategy="ntp", max_new_tokens=2))
         return model
 
-    # A model that is to be on a lent GPU must be there before the page is served.
+    # A model for a GPU that is lent per call must be loaded before the page is served.
     may_wait = device in DEVICES_TO_TRUST and not on_zero_gpu()
     info = read_checkpoint_info(path_or_hub_id) if may_wait else None
     if info is None:
@@ -97,8 +97,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     """The models that the page offers: the one asked for, and those that ship with this package.
 
     The page opens with the one asked for, else with the real one if its base is here, else with
-    nano. A GPU that is lent call by call has the first alone.
-    Raises as model_of().
+    nano. On a GPU that is lent per call, only the first is offered. Raises as model_of().
     """
     asked = None
     if path_or_hub_id is not None and bundled_folder(path_or_hub_id) is None:
@@ -111,7 +110,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     if bundled_folder(REAL_MODEL) is not None:
         base = base_of(REAL_MODEL)
         try:
-            if base is not None and hub_copy(base) is not None:  # which a Space's build has brought
+            if base is not None and hub_copy(base) is not None:  # downloaded by a Space's build
                 fetch_base(REAL_MODEL)
         except ModelError as error:
             print(f"{error}; the page opens without it")
@@ -129,7 +128,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
 
 
 def base_of(path_or_hub_id: str | None) -> BaseSource | None:
-    """The base of a block adapter that must be fetched for it; None for any other model."""
+    """The base that must be fetched for a block adapter; None for any other model."""
     folder = folder_of(path_or_hub_id)
     if not is_block_adapter(folder):
         return None
@@ -140,7 +139,7 @@ def base_of(path_or_hub_id: str | None) -> BaseSource | None:
 
 
 def fetch_base(path_or_hub_id: str | None) -> None:
-    """Bring the base of a block adapter, unless it is here. Raises ModelError."""
+    """Fetch the base of a block adapter, unless it is here. Raises ModelError."""
     source = base_of(path_or_hub_id)
     if source is not None and find_base(source) is None:
         size = source.num_bytes // 10**6
@@ -149,10 +148,10 @@ def fetch_base(path_or_hub_id: str | None) -> None:
 
 
 def load_behind(model: LazyModel | Models) -> Exception | None:
-    """Load the first model of a page that is already served, unless it is there; what went wrong.
+    """Load the first model of a page that is already served; return its error, if any.
 
-    Loading slows a page on its way to its first visitor; it begins when that page is there, or
-    somebody decodes, or nobody came. A page without its model says why until it is stopped.
+    Loading slows a page down for its first visitor, so it begins when that page is shown, somebody
+    decodes, or nobody comes. A page whose model fails says why until it is stopped.
     """
     lazy = Models.of(model).first.lazy
     lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)

@@ -1,4 +1,4 @@
-"""A model that may still be on its way: what is known of it at once, and waiting for the rest.
+"""A model that may still be loading: its known properties, and waiting for the rest.
 
 The page opens before its model is loaded. Knows no Gradio and no tensors.
 """
@@ -17,25 +17,27 @@ from sbd_core.models.protocol import SetBlockModel
 logger = logging.getLogger(__name__)
 
 FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s'\"/]+/)+")
-"""The folders of an absolute path, all but the last name of it."""
+"""Folders of an absolute path, without its last name."""
 
 _loading = threading.Lock()
-"""Two threads that import transformers at a time fail, so one model is loaded after the other."""
+"""One model is loaded at a time, as two threads that import transformers at once fail."""
 
 
 def import_loading() -> None:
-    """Import what loads models, while no model is loaded."""
+    """Import the module that loads models, while no model is being loaded."""
     with _loading:
         import_module("sbd_core.models.loading")
 
 
 class LazyModel:
-    """A model of a page.
+    """A model of a page, whose properties are known before it is loaded.
 
-    name, can_draft (whether it has a mask token), block_range, folder (where it lies, None for one
-    of the hub), is_trained (to decode blocks), has_adapter (that the rows of blocks alone read):
-    the model's own, known at once. source: the folder or hub id that was asked for. is_begun:
-    whether it is loaded, or was. failure: what loading raised.
+    can_draft: whether it has a mask token.
+    folder: where it lies; None for a model of the hub.
+    is_trained: whether it is trained to decode blocks.
+    has_adapter: whether it has an adapter that only the rows of blocks read.
+    source: the folder or hub id that was asked for.
+    is_begun: whether loading has begun. failure: error of the loading.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class LazyModel:
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel", source: str = "") -> "LazyModel":
-        """A model that is there as one that need not be waited for."""
+        """Wrap a loaded model, for which nobody has to wait."""
         if isinstance(model, LazyModel):
             return model
         can_draft = model.mask_token_id is not None
@@ -85,12 +87,12 @@ class LazyModel:
         return here
 
     def begin(self) -> None:
-        """Load it in a thread of its own, unless that was begun."""
+        """Begin to load it in a thread of its own, unless that has begun."""
         if not self.is_begun:
             threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
 
     def load(self) -> None:
-        """Load it now, in this thread, or wait for who does."""
+        """Load it in this thread, or wait for the thread that loads it."""
         with self._lock:
             is_ours, self.is_begun = not self.is_begun, True
         if not is_ours:
@@ -121,25 +123,25 @@ class LazyModel:
 
     @property
     def is_settled(self) -> bool:
-        """Whether result() comes back at once."""
+        """Whether loading is over, so that result() returns at once."""
         return self._future.done()
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it is there."""
+        """Whether it was loaded without an error."""
         return self.is_settled and self._future.exception() is None
 
     def wait(self, seconds: float) -> bool:
-        """Ask for it and wait at most so long; True once result() comes back at once."""
+        """Ask for it and wait up to so many seconds; True if result() would now return at once."""
         self._wanted.set()
         return bool(futures.wait([self._future], seconds).done)
 
     def settle(self) -> None:
-        """Ask for it and return once result() comes back at once, whatever it gives."""
+        """Ask for it and wait until it is loaded or has failed."""
         self._wanted.set()
         futures.wait([self._future])
 
     def result(self) -> SetBlockModel:
-        """The loaded model, waiting for it. Raises ModelError where it could not be loaded."""
+        """Wait for the loaded model and return it. Raises ModelError if it could not be loaded."""
         self._wanted.set()
         return self._future.result()

@@ -1,4 +1,4 @@
-"""Messages from the server to the page: the line under the form, and news for its scripts."""
+"""Messages from the server to the page: the line under the form, and data for its scripts."""
 
 import itertools
 from typing import Any
@@ -9,10 +9,10 @@ _turns = itertools.count()
 
 
 class Speaker:
-    """Says several things in a row; once a later speaker has spoken, earlier ones are not heard.
+    """Sends messages in order; once a later speaker has spoken, the page ignores earlier speakers.
 
-    Gradio sends a stream's last value again when it ends, and a cancelled stream may still say
-    something after Stop was answered: order of arrival is not order of meaning.
+    Gradio sends a stream's last value again when it ends, and a cancelled stream may still send
+    something after Stop was answered, so the order of arrival cannot be relied on.
     """
 
     def __init__(self) -> None:
@@ -22,10 +22,10 @@ class Speaker:
     def say(
         self, text: str, *, is_error: bool = False, num_ahead: int = 0, is_of_form: bool = False
     ) -> str:
-        """The value that shows `text`; errors interrupt a screen reader, other news waits.
+        """The value that shows `text`; errors interrupt a screen reader, other messages wait.
 
-        num_ahead: runs of others before this visitor's. is_of_form: whether it holds only while
-        the form asks for the run on the stage.
+        num_ahead: number of runs before this visitor's.
+        is_of_form: whether the text holds only while the form asks for the run that is shown.
         """
         kind = "error" if is_error else "status"
         body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}
@@ -33,7 +33,7 @@ class Speaker:
         return wire_json(body)
 
     def order(self) -> list[int]:
-        """The place of the next thing said among all others, of every speaker."""
+        """The place of the next message among those of all speakers."""
         self._count += 1
         return [self._turn, self._count]
 
@@ -42,5 +42,5 @@ _count = itertools.count()
 
 
 def server_message(**content: Any) -> str:
-    """A value that arrives even if it says the same as the last one."""
+    """A value with `content` that Gradio sends even if it equals the last one."""
     return wire_json({"number": next(_count), **content})

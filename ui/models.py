@@ -1,7 +1,7 @@
 """The models that a page offers.
 
-Each is loaded when somebody wants it; a missing base is fetched when somebody asks for it. Knows no
-Gradio and no tensors.
+Each is loaded when somebody wants it; a missing base is fetched on request. Knows no Gradio and no
+tensors.
 """
 
 import logging
@@ -18,7 +18,7 @@ from ui.hosting.web_models import export_behind
 from ui.lazy_model import LazyModel, import_loading
 
 REAL_PRESETS = "presets-english.json"
-"""In assets/: prompts for the real model, to which any may be put."""
+"""File in assets/ with prompts for the real model, which takes any prompt."""
 
 logger = logging.getLogger(__name__)
 
@@ -27,17 +27,17 @@ BUNDLED = {
     DEFAULT_CHECKPOINT.name: ("nano 5M", "knows six kinds of task"),
     REAL_MODEL: ("SmolLM2 135M", "takes any prompt in English; it is small and may be wrong"),
 }
-"""Title of the models that ship with this package, and a few words about them."""
+"""Title of each model that ships with this package, and a few words about it."""
 FETCH_FAILED = "the program failed; its log says where"
 
 
 class _Cancelled(Exception):
-    """The visitor's wish, raised within the fetch."""
+    """Raised within a fetch that the visitor cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchNews:
-    """Progress of a fetch. words: what is done, or why it failed. done, total: bytes."""
+    """Progress of a fetch. words: its present step, or why it failed. done, total: bytes."""
 
     words: str = ""
     done: int = 0
@@ -46,11 +46,12 @@ class FetchNews:
 
 
 class Offer:
-    """One model of a page.
+    """One model that a page offers.
 
-    name: as the form, links and traces call it. title, about: for people. make: a new LazyModel of
-    it. base: what must be fetched before it can be loaded, None for a model that is whole. presets:
-    file in assets/ of prompts for it.
+    name: as in the form, links and traces. title, about: words for people.
+    make: makes its LazyModel.
+    base: what must be fetched before it can be loaded; None for a complete model.
+    presets: file in assets/ with prompts for it.
     """
 
     def __init__(
@@ -79,9 +80,9 @@ class Offer:
         return self.name != DEFAULT_CHECKPOINT.name
 
     def folder_for_browsers(self, *, is_public: bool) -> Path | None:
-        """The folder of the model that a visitor's browser may decode with; None for none.
+        """The model's folder if a visitor's browser may decode with it, else None.
 
-        On a public page that is a bundled one.
+        On a public page only bundled models may be given.
         """
         model = self.lazy
         is_ours = model.folder is not None and bundled_folder(model.folder.name) == model.folder
@@ -94,7 +95,7 @@ class Offer:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether its base is here and not whole."""
+        """Whether its base is here but incomplete."""
         return self.base is not None and not self.is_here and base_folder(self.base).exists()
 
     @property
@@ -106,7 +107,7 @@ class Offer:
         return f"{self.title} {state}: download it in the head of the page."
 
     def fetch(self) -> None:
-        """Fetch its base in a thread of its own, unless that is under way."""
+        """Fetch its base in a thread of its own, unless a fetch is under way."""
         base = self.base
         with self._lock:
             if base is None or self.fetch_news.is_running:
@@ -116,14 +117,14 @@ class Offer:
         threading.Thread(target=self._fetch, args=(base,), name="fetch", daemon=True).start()
 
     def cancel(self) -> None:
-        """End the fetch that is under way, at its next news; nothing of it stays."""
+        """Cancel the fetch under way, at its next progress; it leaves nothing behind."""
         with self._lock:
             if self.fetch_news.is_running:
                 self._is_cancelled = True
                 self.fetch_news = replace(self.fetch_news, words="cancelling")
 
     def remove(self) -> None:
-        """Delete the fetched base, and let go of the model."""
+        """Delete the fetched base, and drop the model."""
         if self.base is None or self.fetch_news.is_running:
             return
         try:
@@ -135,14 +136,14 @@ class Offer:
         self.fetch_news = FetchNews()
 
     def _forget(self) -> None:
-        """Let the model be loaded anew; one that nobody loads yet stays, for who waits for it."""
+        """Let the model be loaded anew; one not begun stays, as somebody may wait for it."""
         if self.lazy.is_begun:
             self.lazy = self._make()
 
     def _fetch(self, base: BaseSource) -> None:
         words = ""
         try:
-            import_loading()  # what is fetched is unpacked by it
+            import_loading()  # which unpacks the download
             fetch(base, self._hear)
         except _Cancelled:
             words = ""
@@ -173,7 +174,7 @@ class Models:
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel | Models") -> "Models":
-        """One model alone, which may still be on its way, as all of them."""
+        """One model alone, perhaps still loading, as the models of a page."""
         if isinstance(model, Models):
             return model
         lazy = LazyModel.of(model)
@@ -186,13 +187,13 @@ class Models:
         return len(self._offers)
 
     def known(self, name: object) -> str:
-        """The name if a model here has it, else the first's; "" where there is one alone."""
+        """The name if a model here has it, else the first one's; "" if there is only one model."""
         if isinstance(name, str) and name in self._offers:
             return name
         return self.first.name if len(self) > 1 else ""
 
     def offer(self, name: object) -> Offer:
-        """The model of a name; "" and None are the first. Raises ArgumentError."""
+        """The model called `name`; the first for "" and None. Raises ArgumentError."""
         if name is None or name == "":
             return self.first
         if not isinstance(name, str) or name not in self._offers:
@@ -200,7 +201,7 @@ class Models:
         return self._offers[name]
 
     def wanted(self, name: object) -> LazyModel:
-        """The model of a name, on its way from now on. Raises ArgumentError, ModelError."""
+        """Begin to load the model called `name`. Raises ArgumentError, ModelError."""
         offer = self.offer(name)
         if not offer.is_here:
             raise ModelError(offer.absence)

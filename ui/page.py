@@ -46,19 +46,19 @@ from ui.views.learn import setting
 from ui.views.roofline import roofline_section
 
 PARAMETERS = ("solver", *SOLVER_PARAMETERS, "seed", "max_rows")
-# Whoever comes is told at once where in line they are, or that it is full: by ui.decode.fair_queue.
-# So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.
+# ui.decode.fair_queue tells every visitor at once their place in line, or that the line is full.
+# So Gradio's own queue must hold nobody back: its limits are above those of the line.
 MAX_QUEUED = 512
 MAX_THREADS = 96
 MAX_SESSIONS = 200  # Gradio keeps a tenth of a megabyte of each, long after it is gone
 # Only raw posts upload: the page itself takes no files.
 MAX_UPLOAD = "1kb"
 SECONDS_UPLOADS_STAY = 60
-# Gradio's own thousand looks a second take a twentieth of a core from the engine.
+# Gradio's default, a thousand looks per second, takes a twentieth of a core from the engine.
 SECONDS_BETWEEN_QUEUE_LOOKS = 0.005
 IN_LINE: dict[str, Any] = {"concurrency_id": "runs", "concurrency_limit": MAX_PLACES + 16}
 # preprocess=False: a raw post gets our message for a bad value, as the form does.
-# postprocess=False: what we yield is ready; asking each component takes a thread apiece.
+# postprocess=False: our values need none, and each component's would take a thread.
 RUN: dict[str, Any] = {
     "trigger_mode": "once",
     **IN_LINE,
@@ -69,9 +69,10 @@ RUN: dict[str, Any] = {
 
 
 def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False) -> gr.Blocks:
-    """The page over its models, which may still be on their way. Launch it with `launch_options()`.
+    """Build the page for its models, which may still be loading; start it with launch_options().
 
-    is_public: whether strangers use it; they get tighter limits, and no word of this machine.
+    is_public: whether it is for strangers, who get tighter limits and learn nothing of this
+    machine.
     """
     models = Models.of(model)
     session = Session(models, is_public=is_public)
@@ -121,13 +122,13 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
 
 
 def player(model: str) -> gr.HTML:
-    """The player, open on a model's recorded run; it keeps the history, so only news is ever sent.
+    """The player, open on a model's recorded run; it keeps the history, so only new lines are sent.
 
-    Its event `redo` carries the settings of a decode the visitor asks for inside the player,
+    Its event `redo` has the settings of a decode that the visitor asks for inside the player,
     `time` those of one to be timed a few times, `give` a trace to show.
     """
     styles = [ASSETS / "css" / f"{style}.css" for style in REPLAY_STYLES]
-    # What its script makes a replay page of.
+    # Files of which its script makes a replay page.
     gr.set_static_paths([ASSETS / "html" / "replay.html", DIST / "replay.js", *styles])
     return view("player", gallery.opening(model), "redo", "give", "time")
 
@@ -158,7 +159,7 @@ def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) ->
 
 
 def theme() -> gr.themes.Base:
-    """System fonts; every colour comes from the page's own style sheet."""
+    """Gradio theme with system fonts; all colours come from the page's own style sheets."""
     sans = ["ui-sans-serif", "system-ui", "sans-serif"]
     mono = ["ui-monospace", "monospace"]
     return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
@@ -172,7 +173,7 @@ def _wire(
     lanes: gr.HTML,
     visit: gr.State,
 ) -> Any:
-    """Returns the event of the page's load."""
+    """Connect form, player and Compare to the session; return the event of the page's load."""
     fields = form.fields
     outputs = [show, form.status, form.decode, form.stop]
 
@@ -194,10 +195,10 @@ def _wire(
 
     opened = linked_run(session, shown, client_from, list(fields))
     shown_first = [*outputs, lanes, *fields.values()]
-    # The script puts a word of its own in the place of the status line: whether the runs are kept.
+    # In place of the status line, the script sends whether the tab has saved the runs.
     linked = page.load(opened, [visit, form.status], shown_first, js=saved_runs_flag(), **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
-    # One input for all fields: Gradio copies every property of each at every value of a stream.
+    # One input for all fields: Gradio copies all properties of each input at every streamed value.
     sent = gr.JSON(visible=False)
     gather = (
         f"(...values) => Object.fromEntries({json.dumps(list(fields))}"
@@ -216,12 +217,12 @@ def _wire(
 def _shown(
     session: Session, form: Controls, visit: Visit, asked: Form, client: Client
 ) -> Iterator[tuple[Any, ...]]:
-    """Values of the player, the status line, Decode and Stop while a run is decoded."""
+    """Yield values of the player, the status line, Decode and Stop while a run is decoded."""
     speaker = Speaker()
     is_running, message, status, wire = False, None, "", ""
     try:
         for update in session.decode(asked, visit, client):
-            # What is the same as before costs Gradio far less than gr.skip().
+            # Repeating a value costs Gradio far less than gr.skip().
             buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
             # The buttons are those of all decodes: another may still run when this one ends.
             is_any_running = visit.is_decoding(speaker, is_running=update.is_running)
@@ -238,7 +239,7 @@ def _shown(
 
 
 def _wire_form(form: Controls) -> None:
-    """Let the form follow itself: fields that the choice looks at, a puzzle, the slider."""
+    """Let the form react to itself: parameters in use, a puzzle, the slider."""
     fields = form.fields
     form.puzzle.solve(_own_puzzle, None, form.puzzle, **QUICK)
     parameters = [fields[name] for name in PARAMETERS]
@@ -257,7 +258,7 @@ def _wire_timing(
     messages: gr.HTML,
     client_from: Callable[[gr.Request], Client],
 ) -> None:
-    """Let the player have a decode made a few times, for the median of its engine seconds."""
+    """Let the player have a decode repeated, for the median of its engine seconds."""
 
     def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
         form = session.with_known_model(Form.of(data_of(event)))
@@ -279,7 +280,7 @@ def _buttons(*, is_running: bool) -> tuple[Any, Any]:
 
 
 def _parameters_of(strategy: str, solver: str) -> list[Any]:
-    """Show the parameters that the choice looks at, hide the others."""
+    """Show the parameters that strategy and solver use, hide the others."""
     return [_parameter_of(strategy, solver, name) for name in PARAMETERS]
 
 

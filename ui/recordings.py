@@ -23,19 +23,19 @@ HOW_CHOSEN = (
     "answer in the fewest forward passes a token and the one most out of order, and for each fault "
     "the run that shows it most."
 )
-"""How the runs of scripts.record were chosen, as the page says it."""
+"""How scripts.record chose the runs, in words for the page."""
 HOME_RUN = "code-1"
-"""Run of the gallery that the page opens with."""
+"""Run of the gallery with which the page opens."""
 OPENINGS = {REAL_MODEL: "gallery/real-2"}
-"""The run that a model opens with; any other model with nano's."""
+"""The run with which a model opens; any other model opens with nano's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run of the gallery. group: the heading it stands under.
+    """One run of the gallery. group: the heading above it.
 
-    passes: for each token of the main lane, the forward pass that wrote it. task, case: what scores
-    an answer to its prompt, where the prompt is none of the presets'.
+    passes: for each token of the main lane, the forward pass that wrote it.
+    task, case: task and Example.case of its prompt, if no preset has that prompt.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Recording:
 
 
 def recorded(name: str) -> list[Trace]:
-    """The traces of a run, its main lane first. Raises OSError, TraceError.
+    """Read the traces of a run, its main lane first. Raises OSError, TraceError.
 
-    name: of its file in assets/traces, a trace a line, without the ending.
+    name: its file in assets/traces, without the ending; a trace per line.
     """
     lines = (TRACES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Trace.from_json(line) for line in lines]
@@ -63,10 +63,7 @@ def by_strategy(traces: Sequence[Trace]) -> dict[str, Trace]:
 
 @cache
 def opening_traces(model: str = "") -> dict[str, Trace]:
-    """The lanes of a model's opening run, the main one first; none if it is missing or damaged.
-
-    model: its name.
-    """
+    """The lanes of a model's opening run, the main one first; none if it is missing or damaged."""
     return by_strategy(_known(OPENINGS.get(model, "opening")))
 
 
@@ -119,20 +116,20 @@ BLOCKS = (2, 4, 8)
 
 @dataclass(frozen=True, slots=True)
 class LearnRuns:
-    """Everything that was recorded: traces by run and lane, the main lane first.
+    """Everything recorded for the lesson: traces by run and lane, the main lane first.
 
-    choices: what the scenes show of them, as index.json says by hand.
+    choices: details for the scenes, written by hand in index.json:
     - sure, unsure: forward_pass and position of a word of the run `guess` that is to be guessed.
     - bound_pass, mask_pass: forward passes of the run `text`; check_pass: one of the run `verify`
       that throws part of a draft away. is_verify_ntp: whether the answer of that run is next-token
       prediction's, token for token.
     - order: of the run `sudoku` its first empty `cell`, 0 to 15; the `candidates` that the givens
       leave it; the cells filled before it that it was `settled_by`, if the run shows that.
-    - edges: the story of the runs edge-0, edge-1, ..., `gamma` ascending. fault: the first thing
-      that the check found, as a clause. has_facts: whether it looked at what the prompt tells, and
-      not only at words. clashes: `words` of which one `forward_pass` filled tokens, `start` to
-      `end`, that do not fit, the plainest first. story_case: what the check needs.
-    - processor: that decoded all of it, by its name.
+    - edges: the story of the runs edge-0, edge-1, ..., `gamma` ascending. fault: the first fault
+      that the check found, as a clause. has_facts: whether it checked the facts of the prompt, and
+      not only words. clashes: `words` that do not fit together, the plainest first; one
+      `forward_pass` filled their tokens, `start` to `end`. story_case: Example.case of the story.
+    - processor: name of the one that decoded all of it.
     """
 
     runs: Mapping[str, Mapping[str, Trace]]

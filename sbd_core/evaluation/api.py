@@ -106,8 +106,7 @@ def evaluate(
     limit, data_seed, split, batch_size: see Sample. batch_size changes tokens per second but no
     score; 1 measures what one reader sees.
     runner: answers the examples; by default `model` in this process.
-    shows_progress: whether standard error has a progress bar.
-    Raises ArgumentError.
+    shows_progress: whether standard error has a progress bar. Raises ArgumentError.
     """
     if isinstance(tasks, str):
         raise ArgumentError("tasks", "must be a list of at least one task name", tasks)

@@ -223,8 +223,7 @@ def answer_requests(
     journal: keeps answers as they are made; those that it has, also from other processes, are
     taken.
     rank: of this process among them; each but the first takes the batches in an order of its own.
-    advance: called with the number of new answers, kept ones included.
-    Raises ArgumentError.
+    advance: called with the number of new answers, kept ones included. Raises ArgumentError.
     """
     if not requests:
         raise ArgumentError("requests", "must hold at least one request", list(requests))
@@ -412,8 +411,7 @@ def measure_requests(
     is measured at all of GAMMAS.
     out: the file of the results, beside which answers are kept until clear_journals().
     rank: of this process among those that share the work; in the end each has all answers.
-    advance: see answer_requests().
-    Raises ArgumentError.
+    advance: see answer_requests(). Raises ArgumentError.
     """
 
     def answers(

@@ -206,8 +206,7 @@ def paper_table(
 
     models: MODEL, and perhaps BASELINE, whose NTP is then a row.
     config: everything that TABLE does not set.
-    num_processes: see ModelSet.runner().
-    Raises ArgumentError.
+    num_processes: see ModelSet.runner(). Raises ArgumentError.
     """
     configs = table_configs(config)
     rows = {row: (MODEL, one) for row, one in configs.items()}
@@ -281,8 +280,7 @@ def compare(
     """Compare model folders: recipe, loss on masked answers and the rows COMPARED of each.
 
     config: everything that TABLE does not set.
-    num_processes: see ModelSet.runner(). load_options: arguments of load().
-    Raises ArgumentError.
+    num_processes: see ModelSet.runner(). load_options: arguments of load(). Raises ArgumentError.
     """
     for folder in folders:
         if not folder.is_dir():

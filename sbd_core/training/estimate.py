@@ -227,8 +227,7 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     communication: DDP's buckets, or FSDP's weights gathered from other GPUs.
     activations: what the layers keep for the backward pass.
     output_layer: logits and their gradients, and all else that is kept outside the layers.
-    update: AdamW's temporary memory.
-    Raises ArgumentError.
+    update: AdamW's temporary memory. Raises ArgumentError.
     """
     num_rows = setup.rows_at_once(recipe)
     is_sharded = setup.sharding == "fsdp"

@@ -1,1 +1,1 @@
-"""One visitor's decode: the form checked, the turn awaited, the lanes run and kept."""
+"""A visitor's decode: the form is checked, the turn awaited, the lanes run and kept."""

@@ -1,7 +1,7 @@
 """A fair line of many visitors for one model. Knows no models and no pages.
 
 Turns go round the clients: each gets one before any gets a second, first come, first served. So a
-client that asks for many runs at once waits behind the others with all but the first.
+client that asks for many runs at once has all but the first wait behind the others.
 """
 
 import threading
@@ -14,21 +14,21 @@ from sbd_core.errors import SetBlockDecodingError
 
 MAX_AHEAD = 40
 MAX_PLACES = 64
-"""Everyone who waits occupies a thread of the server."""
+"""Most places in line: everyone who waits occupies a thread of the server."""
 NUM_RECENT = 5
 FIRST_GUESS_SECONDS = 7.5
 """Expected length of a turn before any has ended."""
 
 
 class QueueFull(SetBlockDecodingError):
-    """The wait for a place in line would be too long."""
+    """Raised for a visitor who is not let into the line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
-    """A place in line of a client. session: the tab or program of theirs that asked.
+    """A client's place in line. session: the client's tab or program that asked.
 
-    round: its turn among those of the client, see FairQueue.
+    round: number of the round in which its turn comes, see FairQueue.join().
     """
 
     client: str
@@ -40,10 +40,10 @@ class Ticket:
 class FairQueue:
     """A line: join it, ask `num_ahead` until it is 0, with a `rest` between, then leave.
 
-    A turn ends after `max_turn_seconds`, whether or not its holder left: a visitor who vanished
-    must not keep the model. Refused are visitors who would wait longer than `max_wait_seconds`,
-    going by earlier turns, clients with `max_places_each`, and sessions with
-    `max_places_of_session`.
+    max_turn_seconds: longest turn, even if its holder has not left: a visitor who vanished must not
+    keep the model.
+    max_wait_seconds: longest expected wait, by earlier turns, of a visitor who is let in.
+    max_places_each, max_places_of_session: most places of one client and of one session.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class FairQueue:
         self._turn_began = 0.0
 
     def join(self, client: str = "", session: str = "") -> Ticket:
-        """A place in line. Raises QueueFull if its turn would come too late."""
+        """Take a place in line. Raises QueueFull."""
         with self._lock:
             self._end_long_turn()
             theirs = [other for other in self._line if other.client == client]
@@ -94,19 +94,19 @@ class FairQueue:
         return ticket
 
     def num_ahead(self, ticket: object) -> int:
-        """Number of visitors before this one: 0 when it is their turn, or the ticket is over."""
+        """Number of runs before this one: 0 if it has its turn, or the ticket is over."""
         with self._lock:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
 
     def waits_for_own(self, ticket: object) -> bool:
-        """Whether the turn is another one's of the same session."""
+        """Whether the present turn belongs to the ticket's own session."""
         with self._lock:
             session = ticket.session if isinstance(ticket, Ticket) else ""
             return bool(session and self._line and self._line[0].session == session)
 
     def rest(self, ticket: object, seconds: float) -> None:
-        """Wait until the line moves, or for so many seconds; not at all if it is their turn."""
+        """Wait until the line moves, or for so many seconds; do not wait in the ticket's turn."""
         with self._lock:
             if ticket in self._line[1:]:
                 self._lock.wait(seconds)
@@ -117,7 +117,7 @@ class FairQueue:
             self._drop(ticket)
 
     def _turn_seconds(self) -> float:
-        """Recent length of a turn; the present one counts as soon as it is longer."""
+        """Mean length of recent turns; before any has ended, the present one's if it is long."""
         if self._recent:
             return sum(self._recent) / len(self._recent)
         present = self._clock() - self._turn_began if self._line else 0.0
@@ -144,7 +144,7 @@ class FairQueue:
 
 
 def held_text(num_places: int, whose: str) -> str:
-    """The reason why a visitor gets no further place in line. whose: what they are counted by."""
+    """The reason why a visitor gets no further place in line. whose: "address" or "tab"."""
     return f"{num_places} runs of your {whose} are still in line here; wait for one of them."
 
 

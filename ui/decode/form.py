@@ -52,11 +52,13 @@ LABELS = {
 class Form:
     """The visitor's form, unchecked: a raw post can hold anything. Fields as on the page.
 
-    strategy: None is the model's own. ask: a short text that the run carries back, so that the
-    player knows what it answers. repetition_penalty: 0 and None are the model's own. max_rows: 0 is
-    by this machine's costs. model: by name, "" the page's first.
-    turns: what was said before the prompt, as [role, content]. system: what the system says first,
-    where there are no turns.
+    strategy: None takes the model's own.
+    ask: a short text that the run carries back, so that the player knows which request it answers.
+    repetition_penalty: 0 and None take the model's own.
+    max_rows: 0 takes as many as pay off on this machine.
+    model: name of a model; "" takes the page's first.
+    turns: turns before the prompt, as [role, content].
+    system: system message, if there are no turns.
     """
 
     prompt: Any
@@ -81,21 +83,21 @@ class Form:
 
     @classmethod
     def of(cls, data: Any) -> "Form":
-        """The form of a decode that the player asks for; names it does not know are dropped."""
+        """Make the form of plain data, such as the player sends; unknown names are dropped."""
         known = data if isinstance(data, dict) else {}
         values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         return cls(**{"prompt": None, **values})
 
     def as_shown(self, *, is_chat: bool = True) -> "Form":
-        """The form without its hidden fields, whatever they were set to before.
+        """The form without values of hidden fields.
 
-        is_chat: whether the model takes a conversation; else the system message is hidden.
+        is_chat: whether the model takes a conversation; if not, the system message is hidden.
         """
         return self if is_chat else replace(self, system="")
 
 
 def checked(form: Form) -> tuple[str, DecodeConfig]:
-    """Prompt and config of a form. Raises ArgumentError naming field, rule and value."""
+    """The prompt and config of a form. Raises ArgumentError naming field, rule and value."""
     if not isinstance(form.prompt, str) or not form.prompt.strip():
         raise ArgumentError("prompt", "must not be empty", "")
     if not isinstance(form.solver, str) or form.solver not in SOLVERS:
@@ -121,7 +123,7 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
 def forms_of(lanes: object, form: Form) -> dict[str, Form]:
     """The form of each lane to compare, by the lane's name. Raises ArgumentError.
 
-    lanes: see `lane_settings`. form: the fields that they share.
+    lanes: list of at most MAX_LANES, see lane_settings(). form: the fields that they share.
     """
     if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
         raise ArgumentError("Ways to decode", f"must be 1 to {MAX_LANES}; choose one", None)
@@ -130,7 +132,7 @@ def forms_of(lanes: object, form: Form) -> dict[str, Form]:
 
 
 def lane_settings(lane: object) -> dict[str, Any]:
-    """The form's fields for a lane: ntp, verify, sbd or a solver's name.
+    """The form's fields for a lane: ntp, verify, sbd or a solver's name. Raises ArgumentError.
 
     A value of its first setting may follow: "verify:41" has at most 41 rows, "sbd:0.1" gamma 0.1.
     """
@@ -155,7 +157,7 @@ def lane_settings(lane: object) -> dict[str, Any]:
 
 
 def lane_name(config: DecodeConfig) -> str:
-    """The name of the lane that decodes so; the inverse of `lane_settings`."""
+    """The name of a lane with this config; the inverse of lane_settings()."""
     if config.strategy != "sbd":
         return str(config.strategy)
     values = list(solver_parameters(config.solver).values())[:1]
@@ -165,7 +167,7 @@ def lane_name(config: DecodeConfig) -> str:
 
 def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
     """The prompt, with the conversation before it if it is a follow-up. Raises ArgumentError."""
-    system = form.system or ""  # Gradio has null for a box that is not on the page
+    system = form.system or ""  # Gradio sends null for a box that is not on the page
     if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
         rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
         raise ArgumentError("system", rule, "")
@@ -188,7 +190,7 @@ def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
 
 
 def settings_of(trace: Trace) -> dict[str, Any]:
-    """The form's fields that decode a trace again, without other solvers' parameters."""
+    """The form's fields to decode a trace again, without parameters of other solvers."""
     config = trace.config
     role, content = trace.messages[0] if trace.messages else ("", "")
     return {
@@ -207,12 +209,12 @@ def settings_of(trace: Trace) -> dict[str, Any]:
 
 
 def _whole(value: Any) -> Any:
-    """A float that is a whole number as an int: sliders send 8.0 for 8."""
+    """Turn a float that is a whole number into an int: sliders send 8.0 for 8."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _pairs(value: Any) -> dict[int, int]:
-    """[[offset, token id], ...] as a mapping, values unchecked."""
+    """Turn [[offset, token id], ...] into a mapping, its values unchecked. Raises ArgumentError."""
     is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
     if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):
         raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
@@ -226,7 +228,7 @@ def _pairs(value: Any) -> dict[int, int]:
 
 
 def message_of(error: SetBlockDecodingError) -> str:
-    """One line for the visitor: which field, which rule, what it got."""
+    """The error in one line for the visitor: field, rule and value."""
     if not isinstance(error, ArgumentError):
         return f"{error}"
     label = LABELS.get(error.argument, error.argument)
@@ -240,9 +242,9 @@ BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 
 
 def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
-    """The pinned tokens that `template` asks of a decode with `config`; none if it is empty.
+    """The pinned tokens by which a decode with `config` keeps to `template`; none if it is empty.
 
-    The end of the answer is pinned after it, if the model knows one. Raises ArgumentError.
+    The end of the answer is pinned behind it, if the model has an end token. Raises ArgumentError.
     """
     if not isinstance(template, str):
         raise ArgumentError("template", "must be text", template)
@@ -264,7 +266,7 @@ def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dic
 
 
 def _tokens(model: SetBlockModel, template: str) -> list[int | None]:
-    """The template's tokens; None where the model is to fill one in."""
+    """The template's token ids; None for each token to fill in."""
     tokens: list[int | None] = []
     place = 0
     for blank in BLANK.finditer(template):
@@ -275,7 +277,7 @@ def _tokens(model: SetBlockModel, template: str) -> list[int | None]:
 
 
 def _length(blank: re.Match[str]) -> int:
-    """Number of tokens that a blank holds."""
+    """Number of tokens of a blank. Raises ArgumentError."""
     digits = blank[1] or blank[2] or "1"
     length = int(digits) if len(digits) <= 4 else 0
     if not 1 <= length <= MAX_TEMPLATE_CHARACTERS:
@@ -285,7 +287,7 @@ def _length(blank: re.Match[str]) -> int:
 
 
 def _literal(model: SetBlockModel, text: str) -> list[int | None]:
-    """Tokens of text inside an answer, without the tokens that a tokenizer puts first."""
+    """Token ids of text inside an answer, without tokens that the tokenizer puts first."""
     if not text:
         return []
     first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
@@ -298,7 +300,7 @@ MAX_PUZZLE_CHARACTERS = 100
 def puzzle_prompt(text: Any) -> str:
     """The prompt for the 4x4 puzzle `text`, one character per cell.
 
-    Raises ArgumentError for what is no puzzle, or one with no solution, or with several.
+    Raises ArgumentError unless it is a puzzle with exactly one solution.
     """
     if not isinstance(text, str) or len(text) > MAX_PUZZLE_CHARACTERS:
         rule = f"must be a text of at most {MAX_PUZZLE_CHARACTERS} characters"

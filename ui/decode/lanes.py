@@ -1,4 +1,4 @@
-"""Several ways to decode one prompt, side by side, one forward pass at a time.
+"""Lanes: several ways to decode one prompt, one forward pass at a time.
 
 Knows no Gradio, no tensors.
 """
@@ -16,12 +16,12 @@ from ui.hosting.zero_gpu import StreamFunction, on_zero_gpu
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One strategy at work: what it was asked, and what came out so far.
+    """One way to decode a prompt, and its result so far.
 
-    model: what decodes. prompt: as sbd_core.stream() takes it, prompt_token_ids: as it is read.
-    events, token_ids: the forward passes made, and the answer that they committed. name: its
-    strategy, if not given.
-
+    stream: makes the events. prompt: as sbd_core.stream() takes it.
+    events, token_ids: the forward passes made, and the answer's tokens that they committed.
+    has_revealed: whether a forward pass has revealed a token.
+    name: by default its strategy.
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
 
@@ -41,7 +41,7 @@ class Lane:
         self.name = self.name or str(self.config.strategy)
 
     def step(self) -> StepEvent | None:
-        """Make the next forward pass; None when the lane is complete or closed."""
+        """Make the next forward pass; None if the lane is complete or closed."""
         if self._is_closed:
             return None
         if self._stream is None:
@@ -56,7 +56,7 @@ class Lane:
         return event
 
     def close(self) -> None:
-        """Let go of the stream and its KV cache; the events stay."""
+        """Drop the stream and its KV cache; the events stay."""
         self._is_closed = True
         self._stream = None
 
@@ -64,11 +64,11 @@ class Lane:
 def passes(
     lanes: Sequence[Lane], deadline: float, *, is_race: bool
 ) -> Iterator[tuple[Lane, StepEvent | None]]:
-    """Every forward pass of every lane, None for its end; until the deadline.
+    """Yield every forward pass of every lane until the deadline, None at a lane's end.
 
-    is_race: one of each lane in turn, else lane after lane, so that nobody waits for a lane that
-    the first is only compared with. Forward passes before a lane's first reveal are not a turn:
-    they only read the prompt. A GPU that is lent a call at a time takes lane after lane.
+    is_race: True takes a pass of each lane in turn; False lane after lane, so that nobody waits for
+    a lane that is there for comparison. Passes before a lane's first reveal only read the prompt
+    and count as no turn. On a GPU that is lent per call it is always lane after lane.
     """
     running = list(lanes)
     # A second GPU might not be lent while the first call waits for it.

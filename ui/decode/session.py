@@ -1,6 +1,6 @@
-"""One visitor's decode: the form checked, the turn awaited, the lanes run by forward passes.
+"""Sessions of visitors: a form is checked, its turn awaited, its lanes run by forward passes.
 
-Turns every error into one line of text, here and nowhere else. Knows no Gradio and no tensors.
+Every error becomes one line of text here and nowhere else. Knows no Gradio and no tensors.
 """
 
 import logging
@@ -32,9 +32,9 @@ from ui.models import Models
 
 MAX_ASK = 16
 MAX_WAIT_SECONDS = 90.0
-"""Longest wait, going by earlier turns, with which a visitor is still let into the line."""
+"""Longest expected wait, by earlier turns, of a visitor who is let into the line."""
 MAX_PATIENCE_SECONDS = 180.0
-"""Longest wait of a visitor in the line, should turns become longer."""
+"""Longest wait of a visitor in the line, if turns become longer."""
 SECONDS_BETWEEN_LOOKS = 0.2
 STOPPED_TEXT = "Stopped."
 LOADING_TEXT = "The model is loading; your decode starts by itself."
@@ -49,9 +49,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """News for the page. wire: lines for the player. message: a line of text, "" clears it.
+    """An update of the page. wire: lines for the player. message: a line of text, "" clears it.
 
-    num_ahead: runs of others before this one. lane: the main lane, if there is news of it.
+    num_ahead: number of runs before this one. lane: the main lane, if it is new or has changed.
     """
 
     wire: str = ""
@@ -63,7 +63,7 @@ class Update:
 
 
 class Session:
-    """Access of all visitors to the page's models, which alone are shared and never written to."""
+    """All visitors' access to the page's models, which are shared and never written to."""
 
     def __init__(
         self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False
@@ -88,26 +88,23 @@ class Session:
 
     @property
     def busy_text(self) -> str:
-        """The message while a run comes in."""
+        """The message while a run is decoded."""
         most = f", {self.limits.max_run_seconds:.0f} seconds at most" if self._is_public else ""
         return f"Decoding{most} …"
 
     def model(self, name: object = "") -> SetBlockModel:
-        """A model of the page, once it is loaded; `while_loading` tells visitors meanwhile.
+        """A model of the page, once it is loaded. name: see Form.model.
 
-        name: as Form.model.
+        while_loading() tells visitors so meanwhile.
         """
         return self.models.wanted(name).result()
 
     def with_known_model(self, form: Form) -> Form:
-        """The form for the page's first model where it names none that is here."""
+        """The form, with the page's first model unless it names one that is here."""
         return replace(form, model=self.models.known(form.model))
 
     def while_loading(self, name: object = "") -> Iterator[Update]:
-        """Yield news while a model is being loaded, none if it is loaded. Raises our errors.
-
-        name: as Form.model.
-        """
+        """Yield updates while a model is being loaded. Raises our errors. name: see Form.model."""
         lazy = self.models.wanted(name)
         while not lazy.wait(SECONDS_BETWEEN_LOOKS):
             yield Update(message=LOADING_TEXT)
@@ -122,8 +119,8 @@ class Session:
     ) -> Iterator[Update]:
         """Yield everything that the page shows of one decode. Closing it frees the model.
 
-        visit: where its visitor may stop it. client: whose it is. is_compared: decode the prompt by
-        next-token prediction, too.
+        visit: of the visitor, who may stop it. client: who asked.
+        is_compared: whether the prompt is decoded by next-token prediction, too.
         """
         num_lanes = None if is_compared else 1
 
@@ -133,7 +130,10 @@ class Session:
         yield from self._told([form.model], opened, form.ask, visit, client, is_race=False)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
-        """Yield the same for one prompt decoded in several ways, each a lane by its name."""
+        """Yield everything that the page shows of one prompt decoded in several ways.
+
+        forms: by the names of their lanes.
+        """
 
         def opened() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
@@ -153,7 +153,8 @@ class Session:
     ) -> Iterator[Update]:
         """Yield everything that the page shows of a run.
 
-        names: of the models. ask: see Form. is_race: see `passes`.
+        names: of its models. opened: makes its lanes.
+        ask: see Form. visit, client: see decode(). is_race: see passes().
         """
         ticket = None
         run_id = uuid.uuid4().hex[:8]
@@ -186,9 +187,9 @@ class Session:
             yield Update(message=STOPPED_TEXT, is_running=False)
 
     def traces(self, forms: Sequence[Form], client: Client = LOCAL) -> Iterator[Trace | Update]:
-        """Decode each form alone, one after the other: its trace, and news now and then before.
+        """Decode each form alone, one after the other, yielding its trace, and updates before it.
 
-        Raises the error of the first bad one, or that all of them took too long.
+        Raises the error of the first bad form, or that all of them took too long.
         """
         ticket = None
         lanes: list[Lane] = []
@@ -214,9 +215,9 @@ class Session:
 
     @contextmanager
     def turn(self, client: Client) -> Iterator[None]:
-        """The processor for work that is no decode, once those before it in line are done.
+        """Wait in line, then hold the turn for work other than a decode.
 
-        Raises QueueFull, or that it takes too long.
+        Raises QueueFull, or that the wait takes too long.
         """
         ticket = self.queue.join(client.address, client.session)
         try:
@@ -227,14 +228,14 @@ class Session:
             self.queue.leave(ticket)
 
     def open(self, form: Form) -> list[Lane]:
-        """The lanes of a form, the main one first; checked and not started."""
+        """The lanes of a form, the main one first; checked and not started. Raises our errors."""
         text, config = checked(form)
         self.limits.check_config(text, config)
         prompt = asked_of(form, text)
         model = self.model(form.model)
         engine = _engine()
         most = MAX_ROWS if config.max_rows is None and on_zero_gpu() else config.max_rows
-        # A number keeps rows from being timed yet, see settle(); a lent GPU's are nearly free.
+        # With a number, rows are not timed yet, see settle(); on a lent GPU they are nearly free.
         config = engine.resolve_defaults(model, replace(config, max_rows=most or MAX_ROWS))
         config = replace(config, max_rows=most)
         blanks = pins_of(model, form.template, config)
@@ -251,15 +252,15 @@ class Session:
         return [Lane(model, stream, prompt, prompt_ids, each) for each in configs]
 
     def settle(self, lanes: Iterable[Lane]) -> None:
-        """Fill in what the lanes leave to model and machine.
+        """Fill in the settings that lanes leave to model and machine.
 
-        Only when it is their turn, as it may time forward passes.
+        Only in their turn, as it may time forward passes.
         """
         for lane in lanes:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
-        """Yield news of the line until it is the ticket's turn. Raises if that takes too long."""
+        """Yield updates on the line until the ticket has its turn. Raises if that is too late."""
         deadline = time.monotonic() + MAX_PATIENCE_SECONDS
         while num_ahead := self.queue.num_ahead(ticket):
             if time.monotonic() > deadline:
@@ -276,7 +277,10 @@ class Session:
         is_stopped: Callable[[], bool],
         client: Client,
     ) -> Iterator[Update]:
-        """Yield a run's wire lines as they are due. rows: the lines up to a deadline."""
+        """Yield a run's wire lines as they are due.
+
+        rows: makes the lines up to a deadline. main: the main lane.
+        """
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
@@ -297,7 +301,7 @@ class Session:
     def _lines(
         self, run_id: str, lanes: list[Lane], deadline: float, *, ask: str, is_race: bool
     ) -> Iterator[str]:
-        """Wire lines of all lanes, in the order of `passes`."""
+        """Yield wire lines of all lanes, in the order of passes(). ask: see Form."""
         main = lanes[0]
         model, messages = main.model, _engine().messages_of(main.prompt)
         wire = RunLines(run_id, model.token_text)
@@ -339,27 +343,27 @@ class Session:
 
 
 def _engine() -> ModuleType:
-    """The module of the engine, which may be imported once a model is there.
+    """The module of the engine, imported only once a model is there.
 
-    The page opens before they are imported; only the thread that loads the first model does that,
-    as transformers fails in two threads that import it at a time.
+    The page opens before that. Only the thread that loads the first model imports it, as
+    transformers fails if two threads import it at the same time.
     """
     return import_module("sbd_core.decoding.api")
 
 
 def require_listener(client: Client) -> None:
-    """Raise if nobody fetches the run's news, as it would hold the model for no one."""
+    """Raise if nobody reads the run's updates any more, as it would hold the model for no one."""
     if not client.is_listening():
         raise SetBlockDecodingError("Stopped: nobody listens to this run any more.")
 
 
 def late_text(limits: Limits) -> str:
-    """The message that the time of a run is over."""
+    """The message that a run has reached its time limit."""
     return f"Stopped after {limits.max_run_seconds:.0f} seconds, this page’s limit."
 
 
 def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
-    """The place in line, in words. is_own: the decode that runs is the visitor's own."""
+    """The place in line, in words. is_own: the run before it is the visitor's own."""
     if num_ahead == 1 and is_own:
         return "Your other decode is still running: stop it in its view, or this one comes next."
     if num_ahead == 1:
@@ -369,11 +373,11 @@ def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
 
 SECONDS_BETWEEN_YIELDS = 0.125
 SECONDS_TO_FIRST = 0.1
-"""Time for which the first news waits for a first reveal."""
+"""Time that the first update waits for a first reveal."""
 
 
 class UpdateThrottle:
-    """Says when news is due: at once where a visitor waits for it, then seldom.
+    """Says when an update is due: at once if a visitor waits for it, else seldom.
 
     Sending costs the engine time whatever its size, and the player paces what comes at once.
     """
@@ -383,7 +387,7 @@ class UpdateThrottle:
         self._due = clock() + SECONDS_TO_FIRST
 
     def is_due(self, *, is_awaited: bool) -> bool:
-        """Whether to send now; if so, the next news waits. is_awaited: it must not wait."""
+        """Whether to send now; if so, the next update waits. is_awaited: it must not wait."""
         now = self._clock()
         if now >= self._due:
             self._due = now + SECONDS_BETWEEN_YIELDS
@@ -392,13 +396,14 @@ class UpdateThrottle:
 
 
 NUM_TIMINGS = 5
-"""Number of timings sent, as ui/web/watch/numbers.js has it."""
+"""Number of timings, the same as in ui/web/watch/numbers.js."""
 
 
 def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:
-    """Engine seconds of the form's decode and of next-token prediction, more with every item.
+    """Yield engine seconds of the form's decode and of next-token prediction, more with every item.
 
-    {"run": the form's ask, "seconds": [...], "ntpSeconds": [...]}, with "error" if it went wrong.
+    An item is {"run": the form's ask, "seconds": [...], "ntpSeconds": [...]}, with "error" if it
+    failed.
     """
     news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
     plain = replace(form, strategy="ntp", pinned=(), template="")

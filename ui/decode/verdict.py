@@ -26,7 +26,7 @@ PARTED = re.compile(r"sudoku(?:.*[^0-9\s])?\s*(?:[0-4]\s*){16}$", re.IGNORECASE 
 SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
 JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 FENCED = re.compile(r"^```(?:json)?[ \t]*\n(.*?)^```", re.IGNORECASE | re.DOTALL | re.MULTILINE)
-"""A fenced block, in which chat models write the JSON asked for, with words around it."""
+"""A fenced block, in which chat models write the JSON asked for, with text around it."""
 WORDS = {
     "code": (
         "Right: the function returns what it should.",
@@ -78,7 +78,7 @@ JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not val
 class Verdict:
     """Whether an answer is right, and one sentence that says by which measure.
 
-    right: None where a checker is known and does not run; the sentence says why.
+    right: None if a checker is known but did not run; the sentence says why.
     """
 
     right: bool | None
@@ -86,7 +86,7 @@ class Verdict:
 
 
 def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[str, dict[str, Any]]:
-    """The verdict of each lane that has one, as the wire carries it. is_ours: see `verdict_of`."""
+    """The verdict of each lane that has one, as in its wire lines. is_ours: see verdict_of()."""
     verdicts = {lane: verdict_of(trace, is_ours=is_ours) for lane, trace in traces.items()}
     return {lane: asdict(verdict) for lane, verdict in verdicts.items() if verdict is not None}
 
@@ -94,7 +94,8 @@ def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[st
 def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
     """The verdict on a trace's text; None if it was stopped or no checker can decide.
 
-    is_ours: a model wrote it here. Code of a stranger, or with tokens pinned by one, never runs.
+    is_ours: whether a model wrote it here. Code of strangers, or with tokens they pinned, never
+    runs.
     """
     if trace.finish == "stopped":
         return None
@@ -133,7 +134,7 @@ def verdict_on(example: Example, text: str) -> Verdict:
 
 
 def _unknown_verdict(trace: Trace) -> Verdict | None:
-    """The verdict on a prompt of no known example: JSON, or a sudoku without a solution."""
+    """The verdict on an answer to no known example: JSON, or a sudoku without a solution."""
     if JSON.search(trace.prompt):
         fenced = FENCED.search(trace.text)
         try:
@@ -147,7 +148,7 @@ def _unknown_verdict(trace: Trace) -> Verdict | None:
 
 
 def _asked_for(prompt: str) -> Example | None:
-    """A visitor's own sudoku or sum as an example, its case worked out from the prompt."""
+    """A visitor's own sudoku or sum as an example, its case computed from the prompt."""
     puzzle = PUZZLE.search(prompt)
     if puzzle and solutions(puzzle[1]):
         return Example("sudoku", prompt, "", puzzle[1])
@@ -161,7 +162,7 @@ def _asked_for(prompt: str) -> Example | None:
 
 
 def _worked_out(expression: str) -> int | None:
-    """The value, products and quotients first; None if any is no whole number."""
+    """The value of a sum, products and quotients first; None if a quotient is no whole number."""
     total, sign, term = 0, 1, None
     operation = "+"
     for token in re.findall(r"\d+|[-+*/]", expression):

@@ -1,1 +1,1 @@
-"""The form's components and first values. Its rules are in ui.decode.form."""
+"""The form's components and initial values. Its rules are in ui.decode.form."""

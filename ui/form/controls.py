@@ -23,9 +23,9 @@ from ui.models import Models, Offer
 
 
 def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
-    """The value of the preset bar for a model; it writes into the box with the id `prompt_id`.
+    """The value of the preset bar for a model.
 
-    file: of the presets, in assets/.
+    prompt_id: id of the box that it writes into. file: of the presets, in assets/.
     """
     rows = []
     for preset in presets(file):
@@ -36,7 +36,7 @@ def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> st
 
 
 def promise(model_name: str) -> str:
-    """One line on what to expect of the model."""
+    """One line on what to expect of a model's answers."""
     if model_name == BUNDLED_MODEL:
         return "Other prompts work too, but this tiny model answers most of them with nonsense."
     if model_name == REAL_MODEL:
@@ -45,7 +45,7 @@ def promise(model_name: str) -> str:
 
 
 def reply(prompt_id: str, *, prompt: str = "", error: str = "") -> str:
-    """A value that hands over a prompt or an error; no two values are equal."""
+    """A value that gives the box `prompt_id` a prompt or an error; no two values are equal."""
     return server_message(prompt_id=prompt_id, prompt=prompt, error=error)
 
 
@@ -59,15 +59,17 @@ CHOICE_SCRIPT = """() => {
     return [strategy, solver ?? undefined, gamma ?? undefined];
 }"""
 """Sets strategy, solver and gamma as the slider asks; other fields stay. It runs in the browser
-alone: the server's answer could come after the next choice and undo it."""
+alone: a server's answer could come after the next choice and undo it.
+"""
 
 
 def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
     """The value of the slider for a model; it names settings outside the usual range.
 
-    best: what to start a prompt of one's own from, and why. block_range: the block sizes that the
-    model was trained on. can_draft: whether the model has more than one strategy. It offers the
-    model that decodes by the paper's rule where this one was not trained for that.
+    best: initial settings for a prompt of one's own, and why.
+    block_range: block sizes that the model was trained on.
+    can_draft: whether the model has more than one strategy.
+    If the model was not trained for the paper's rule, the slider offers the one that was.
     """
     value = {
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
@@ -94,13 +96,16 @@ FIELD_IDS = {
         "max_new_tokens", "seed",
     )
 }  # fmt: skip
-"""Element ids of the settings, for the page's script to read them."""
+"""Element ids of the settings, by which the page's script reads them."""
 SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The parts that the page wires. fields: by the names of ui.decode.form.Form, in order."""
+    """The parts of the form that the page wires.
+
+    fields: by the names in ui.decode.form.Form, in order.
+    """
 
     fields: dict[str, gr.components.Component]
     decode: gr.Button
@@ -114,7 +119,7 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class OfModel:
-    """The form for one model: values of its views, and the settings to start from."""
+    """The form for one model: values of its views, and its initial settings."""
 
     presets: str
     engine: str
@@ -144,16 +149,16 @@ class OfModel:
 
 ENGINE = DIST / "engine.js"
 RUNTIME = (DIST / "onnxruntime.mjs", DIST / "onnxruntime.wasm.gz")
-"""Files of ONNX Runtime Web, which the engine finds beside itself."""
+"""Files of ONNX Runtime Web, which the engine expects beside itself."""
 GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.gz")
-"""Its build for GPUs."""
+"""ONNX Runtime Web's build for GPUs."""
 
 
 def engine_of(offer: Offer, limits: Limits) -> str:
-    """The value of the line that says who decodes, the server or the visitor's browser.
+    """The value of the line that says whether the server or the visitor's browser decodes.
 
-    It has the addresses of the engine and of the model's export; "" while no browser can decode
-    with a model of the page.
+    It has the addresses of the engine and of the model's export; "" if no browser can decode with
+    this model.
     """
     folder = offer.folder_for_browsers(is_public=not limits.may_fetch_model)
     export = None if folder is None else find_export(folder)
@@ -244,9 +249,9 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
 
 
 def start_of(best: Best, model: str = "") -> dict[str, Any]:
-    """The form's first values: the opening run's prompt and the settings measured to be best.
+    """The form's first values: the opening run's prompt, and the settings that were measured best.
 
-    Not the opening run's own settings: those were chosen for what they show.
+    The opening run's own settings were chosen for what they show.
     """
     opening = next(iter(recordings.opening_traces(model).values()), None)
     prompt = opening.prompt if opening else presets()[0].prompts[0]
@@ -307,13 +312,13 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
 
 
 def gamma_words(solver: str) -> str:
-    """The meaning of γ for this solver; the paper's for one without γ, which hides it."""
+    """The meaning of γ for a solver; for one without γ, whose field is hidden, the paper's."""
     rule = SOLVERS.get(solver, EntropyBound)
     return rule.bound.gamma or EntropyBound.bound.gamma
 
 
 def block_size_words(model: LazyModel) -> str:
-    """The words below the label of the block size."""
+    """The words under the label of the block size."""
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     trained = "trained on" if model.is_trained else "not trained yet, on"
     return f"how many positions are decoded together; {trained} {low} to {high}"

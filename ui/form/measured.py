@@ -1,9 +1,9 @@
-"""The settings that the committed evaluation says are best, and the sentence that says why.
+"""The best settings by the committed evaluation, and the sentence that says why.
 
-The rule goes by each setting's mean accuracy over the tasks. The gamma of Eq. 8 is the largest
-whose accuracy is at most MAX_LOSS below next-token prediction, or else the most accurate. The
-strategy is Set Block Decoding if that gamma is so close and brings more tokens per forward pass
-than verify, or if verify is not as close; else it is verify. Knows no Gradio.
+Settings are ranked by mean accuracy over the tasks. The gamma of Eq. 8 is the largest whose
+accuracy is at most MAX_LOSS below next-token prediction, or else the most accurate. The strategy is
+Set Block Decoding if that gamma is within MAX_LOSS and brings more tokens per forward pass than
+verify, or if verify is not within it; else it is verify. Knows no Gradio.
 """
 
 import json
@@ -34,11 +34,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The settings to start from. words: one sentence or two that say why.
+    """Initial settings. words: one sentence or two that say why.
 
-    block_size: None is the largest that the model was trained on. paper: advice before the paper's
-    rule is tried, "" for none. causal_first: the gamma of CausalFirst, if it does better than the
-    paper's rule, and words on it.
+    block_size: None takes the largest that the model was trained on.
+    paper: advice before the paper's rule is tried, "" for none.
+    causal_first: the gamma of CausalFirst, if it does better than the paper's rule, and words on
+    it.
     """
 
     strategy: StrategyName
@@ -52,10 +53,10 @@ class Best:
 def best_for(
     model: str, *, can_draft: bool, is_trained: bool = True, has_adapter: bool = False
 ) -> Best:
-    """The settings to start from with a model; for one that was not measured, the exact ones.
+    """The initial settings for a model; exact ones for a model that was not measured.
 
-    has_adapter: that the rows of blocks alone read; what it drafts is seldom right for long, so
-    blocks are small.
+    has_adapter: whether only the rows of blocks read an adapter; its drafts are seldom right for
+    long, so blocks are small.
     """
     if not can_draft:
         return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
@@ -80,7 +81,7 @@ def best_for(
 
 @cache
 def measured_on_requests(model: str) -> Best | None:
-    """The settings that open requests were measured with; None for a model that was not.
+    """The best settings by open requests; None for a model that was not measured on any.
 
     They are verify, whose words are the base's own, and the chosen γ of Eq. 8 and of CausalFirst,
     each with the share of its words that next-token prediction would keep.
@@ -123,7 +124,7 @@ def measured_on_requests(model: str) -> Best | None:
 
 @cache
 def measured() -> Best | None:
-    """The best settings of the bundled model; None if the file is missing or damaged."""
+    """The best settings for the bundled model; None if the file is missing or damaged."""
     try:
         return best_of(json.loads(EVALUATION.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:

@@ -1,6 +1,6 @@
-"""The switch between the page's models, in its head; see ui.models.
+"""The switch between the page's models, at the top of the page; see ui.models.
 
-A model whose base is not on this machine is offered with the download that it needs. Once it is
+A model whose base is not on this machine is offered with the download that it needs; once it is
 here the switch turns to it.
 """
 
@@ -28,7 +28,7 @@ _count = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of the page that follow the chosen model."""
+    """Parts of the page that change with the chosen model."""
 
     switch: gr.HTML
     title: gr.HTML
@@ -37,9 +37,9 @@ class Parts:
 
 
 def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
-    """The switch, in the layout that is open now; None where there is one model alone.
+    """Add the switch to the layout that is open; None if there is only one model.
 
-    may_manage: whether visitors may fetch and delete what a model needs.
+    may_manage: whether visitors may fetch and delete a model's base.
     """
     if len(models) == 1:
         return None
@@ -47,7 +47,7 @@ def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
 
 
 def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
-    """The value of the switch. chosen: the model that the form has from now on, "" as before."""
+    """The value of the switch. chosen: model to put into the form; "" leaves it."""
     number = next(_count)  # read before the rows, so that a later number never holds older news
     rows = [_row(offer, may_manage=may_manage) for offer in models]
     value = {"number": number, "first": models.first.name, "chosen": chosen, "models": rows}
@@ -80,7 +80,7 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
 
 
 def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
-    """Yield the switch's value now and while an offer is fetched; the last one tells the end."""
+    """Yield the switch's value now and while an offer is fetched; the last one shows the end."""
     is_running = True
     while is_running:
         is_running = any(offer.fetch_news.is_running for offer in offers)  # before value() is read
@@ -90,7 +90,7 @@ def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
 
 
 def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Limits) -> None:
-    """Let the switch choose a model for its visitor, fetch one for all, cancel that, delete it."""
+    """Let visitors choose a model for themselves; fetch one for all, cancel that, or delete it."""
     switch, may_manage = parts.switch, limits.may_fetch_model
     fields = parts.form.fields
 

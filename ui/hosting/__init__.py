@@ -1,1 +1,1 @@
-"""Hosting for everyone: limits, middleware, and GPUs that are lent."""
+"""Hosting of the page for strangers: limits, middleware, and GPUs that are lent."""

@@ -1,4 +1,4 @@
-"""Limits of what one visitor may ask of the page: by default, and tighter ones for everyone.
+"""Limits on the requests of one visitor: the usual ones, and tighter ones for public pages.
 
 Knows no Gradio and no model.
 """
@@ -13,11 +13,12 @@ from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of one decode, except max_places: places in line that one address may hold, and
-    max_places_of_session: of those, one tab or program.
+    """Limits of one decode, and of a visitor.
 
-    max_run_seconds: of wall-clock time. may_fetch_model: whether a visitor's browser may have the
-    export of the model, to decode by itself; those of the bundled ones it always may.
+    max_run_seconds: wall-clock time of a run.
+    max_places, max_places_of_session: places in line of one address, and of one tab or program.
+    may_fetch_model: whether visitors may fetch a model's base, and the export of a model that is
+    not bundled, with which their browser decodes.
     """
 
     max_prompt_characters: int = MAX_PROMPT_CHARACTERS
@@ -29,7 +30,7 @@ class Limits:
     may_fetch_model: bool = True
 
     def check_config(self, prompt: str, config: DecodeConfig) -> None:
-        """Raise ArgumentError for what is longer than allowed here, before any token is counted."""
+        """Raise ArgumentError for a too long prompt or answer, before any token is counted."""
         if len(prompt) > self.max_prompt_characters:
             rule = f"must be at most {self.max_prompt_characters:,} characters"
             raise ArgumentError("prompt", rule, len(prompt))
@@ -38,7 +39,7 @@ class Limits:
             raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
 
     def check_prompt_tokens(self, num_tokens: int, *, has_turns: bool) -> None:
-        """Raise ArgumentError for a prompt of too many tokens, with what was said before it."""
+        """Raise ArgumentError for a prompt that has too many tokens, with the turns before it."""
         if num_tokens > self.max_prompt_tokens:
             rule = f"must be at most {self.max_prompt_tokens:,} tokens"
             if has_turns:

@@ -1,8 +1,8 @@
 """Middleware before Gradio: whose request it is, how large it may be, which file it may read.
 
-Large bodies, and what Gradio runs at once, outside the page's queue, it takes from one address one
-after the other and at most half of the time. Knows no Gradio: an ASGI middleware, which
-`ui.page.launch_options` hands to the server.
+Large bodies, and events that Gradio runs at once instead of queueing, are served one after the
+other per address, and at most half of the time. Knows no Gradio: `ui.page.launch_options` hands
+this ASGI middleware to the server.
 """
 
 import asyncio
@@ -24,21 +24,21 @@ MAX_BODY = 6_000_000
 """Bytes: a trace file of the largest size, and what JSON adds to it."""
 TOO_LARGE = f"The request is larger than {MAX_BODY // 10**6} MB, the most that this page takes."
 MAX_BODIES = 60_000_000
-"""Bytes of all bodies that are read or answered at a time."""
+"""Bytes of all bodies that are held at a time."""
 MAX_BODIES_EACH = 20_000_000
-"""The same of one address."""
+"""Bytes of one address's bodies that are held at a time."""
 SMALL_BODY = 100_000
-"""Bytes of a body that counts for neither: a form with its prompt and turns."""
+"""Bytes up to which a body, such as a form with its prompt and turns, counts for neither."""
 BUSY = "The page is reading too many large requests; try again in a minute."
 MAX_DISCARDED = 200_000_000
-"""Bytes of a body too large that are read and dropped, so that its sender reads the answer."""
+"""Bytes of a too large body that are read and dropped, so that its sender reads the answer."""
 SECONDS_FOR_BODY = 120.0
 SPACE_PROXIES = "10.0.0.0/8"
 """Network of the proxies of a Hugging Face Space."""
 IPV6_PREFIX = 64
-"""One visitor has all IPv6 addresses of a network of this prefix length."""
+"""Prefix length of the IPv6 network that counts as one visitor."""
 FILES = "/gradio_api/file=assets/"
-"""Files of the page by their address: where assets/ lies on this machine is nobody's business."""
+"""Address of the page's files, which does not tell where assets/ lies on this machine."""
 
 NOT_LOCAL = (
     "This page answers its own machine alone, under an address or localhost. Behind a proxy start "
@@ -50,20 +50,20 @@ NO_FILE = "There is no such file."
 DIRECT = ("/gradio_api/run/", "/gradio_api/api/")
 """Addresses of events that do not wait in the page's queue."""
 MAX_WAITING = 20
-"""Such events of one address at a time."""
+"""Most of these events that wait at a time, per address."""
 TOO_MANY = "Too many requests of your network at once; try again in a moment."
 MAX_PAUSE = 1.0
-"""Seconds between two such events of one address, at most."""
+"""Longest pause in seconds after such an event."""
 JOIN = "/gradio_api/queue/join"
-"""Address of events that do wait there; one costs 10 ms of CPU, though it be refused."""
+"""Address of events that wait in the queue; one costs 10 ms of CPU, even if it is refused."""
 JOINS_AT_ONCE, JOINS_A_SECOND = 64, 10
-"""Such events of one address: as many as a class has, then so many a second."""
+"""Events for the queue per address: as many at once as a class sends, then so many per second."""
 MAX_JOIN_SECONDS = 2.0
-"""Longest wait for that, instead of a refusal."""
+"""Longest delay of such an event; if it would be longer, it is refused."""
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-"""Another content of a model's file has another address."""
+"""Cache headers of a model's files: new content has a new address."""
 MAX_KNOWN = 1000
-"""Addresses whose last event is remembered, before those that may go on are forgotten."""
+"""Number of addresses remembered, above which idle ones are forgotten."""
 
 Address = IPv4Address | IPv6Address
 Networks = tuple[IPv4Network | IPv6Network, ...]
@@ -78,7 +78,7 @@ logger = logging.getLogger(__name__)
 
 
 def proxies_of(text: str) -> Networks:
-    """The networks of `10.0.0.0/8,127.0.0.1`; none of "". Raises ArgumentError."""
+    """Read networks such as "10.0.0.0/8,127.0.0.1"; "" has none. Raises ArgumentError."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     try:
         return tuple(ip_network(part, strict=False) for part in parts)
@@ -88,10 +88,12 @@ def proxies_of(text: str) -> Networks:
 
 
 def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
-    """The visitor of a request, as limits count them: an address, or the network of an IPv6 one.
+    """The visitor of a request, as limits count them: an address, or an IPv6 network.
 
-    peer: who connected. forwarded: the values of X-Forwarded-For, which each proxy adds to on the
-    right; the right-most that is no trusted proxy counts, what stands left of it may be forged.
+    peer: address that connected.
+    forwarded: values of X-Forwarded-For, which each proxy appends to on the right. The right-most
+    address that is no trusted proxy counts; those left of it may be forged.
+    trusted: networks of the proxies.
     """
     found = _address(peer)
     if found is None:
@@ -107,7 +109,7 @@ def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
 
 
 def _address(text: str) -> Address | None:
-    """An address with or without a port, None for anything else."""
+    """The address in a text, with or without a port; None for anything else."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -126,10 +128,10 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
 
 @dataclass(slots=True)
 class Turn:
-    """One address's direct events and large bodies: one at a time, then a pause of that length.
+    """One address's direct events and large bodies: one at a time, then a pause of equal length.
 
-    num_bytes: of its large bodies that are read or answered now. joined_until: when its events in
-    the queue would all have begun, had they come JOINS_A_SECOND.
+    num_bytes: of its bodies that are held now.
+    joined_until: when its events for the queue would all have begun, at JOINS_A_SECOND.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -139,7 +141,7 @@ class Turn:
     joined_until: float = 0.0
 
     def join(self) -> float | None:
-        """Seconds until its next event in the queue may begin; None: it has too many."""
+        """Seconds until its next event for the queue may begin; None if it has too many."""
         now = time.monotonic()
         before = max(now, self.joined_until)
         seconds = before - now - JOINS_AT_ONCE / JOINS_A_SECOND
@@ -150,24 +152,26 @@ class Turn:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a page that listens on `host` is reached from its own machine alone."""
+    """Whether a page that listens on `host` can be reached only from its own machine."""
     found = _address(host)
     return host == "localhost" if found is None else found.is_loopback
 
 
 def is_local_name(host: str) -> bool:
-    """Whether a Host header, or an Origin behind its scheme, is no name that others may give away.
+    """Whether a Host header, or an Origin without its scheme, is an address or a localhost name.
 
-    A name that somebody owns may be made to lead here, and a page under it then reads all of this.
+    The owner of any other name could point it here, and a page under that name could then read this
+    one.
     """
     name = host.lower().partition(":")[0]
     return _address(host) is not None or name == "localhost" or name.endswith(".localhost")
 
 
 class PageMiddleware:
-    """Around the app of a page. trusted: proxies whose word for a visitor's address counts.
+    """Middleware around the page's app.
 
-    is_local: answer only requests to this machine, of no page that comes from elsewhere.
+    trusted: networks of proxies whose X-Forwarded-For counts.
+    is_local: whether only requests to this machine are answered, and none from pages elsewhere.
     """
 
     def __init__(self, app: App, trusted: Networks = (), *, is_local: bool = False) -> None:
@@ -179,7 +183,7 @@ class PageMiddleware:
         self._turns: dict[str, Turn] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request, or refuse it in words."""
+        """Serve a request, or refuse it with a message."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -201,7 +205,7 @@ class PageMiddleware:
         if file is not None:
             await FileResponse(file, headers=FOREVER)(scope, receive, send)
             return
-        if is_read:  # bodies of those are read by nobody
+        if is_read:  # their bodies are not read
             await self._app(scope, receive, send)
             return
         held, turn = bytearray(), self._turn_of(scope)
@@ -230,7 +234,7 @@ class PageMiddleware:
                 turn.num_bytes -= len(held)
 
     def _turn_of(self, scope: Scope) -> Turn:
-        """The turn of the address that a request came from."""
+        """The turn of the address from which a request came."""
         now = time.monotonic()
         if len(self._turns) > MAX_KNOWN:
             self._turns = {
@@ -241,7 +245,7 @@ class PageMiddleware:
         return self._turns.setdefault(str((scope.get("client") or ("",))[0]), Turn())
 
     async def _in_turn(self, turn: Turn, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request when those of its address before it are over."""
+        """Serve a request after the earlier ones of its address."""
         if turn.num_waiting >= MAX_WAITING:
             await _refuse(send, 429, TOO_MANY)
             return
@@ -259,7 +263,7 @@ class PageMiddleware:
             turn.num_waiting -= 1
 
     def _with_visitor(self, scope: Scope) -> Scope:
-        """The scope whose client is the visitor behind the trusted proxies."""
+        """The scope, its client replaced by the visitor behind the trusted proxies."""
         if scope.get("client") is None:
             return scope
         peer = scope["client"][0]
@@ -278,7 +282,7 @@ class PageMiddleware:
     async def _read(
         self, scope: Scope, receive: Receive, held: bytearray, turn: Turn
     ) -> Refusal | None:
-        """Read the body into `held`; a status and words if the request is to be refused."""
+        """Read the body into `held`; return status and message if the request is to be refused."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         is_too_large = not announced.isdigit() or int(announced) > MAX_BODY
         refusal = (413, TOO_LARGE) if is_too_large else None
@@ -306,7 +310,7 @@ class PageMiddleware:
 
 
 def _is_own(scope: Scope) -> bool:
-    """Whether a request names this machine, and comes from a page of it if from any."""
+    """Whether a request names this machine, and comes from no page elsewhere."""
     headers = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin1")
     names = [headers.get(b"host", b"").decode("latin1"), origin.rpartition("://")[2]]
@@ -314,8 +318,9 @@ def _is_own(scope: Scope) -> bool:
 
 
 def _without_deep_link(scope: Scope) -> Scope:
-    """The scope without the parameter by which Gradio would open a state that it kept: it has none,
-    and tells the visitor so.
+    """The scope without the parameter of Gradio's deep links.
+
+    Gradio would look for a saved state, which it never has here, and tell the visitor so.
     """
     query = scope.get("query_string", b"")
     if b"deep_link" not in query:
@@ -325,7 +330,7 @@ def _without_deep_link(scope: Scope) -> Scope:
 
 
 def _with_file(scope: Scope) -> Scope | None:
-    """The scope that names a file of assets/ as Gradio finds it; None if it serves none there.
+    """The scope with Gradio's path of a file in assets/; None if it serves no such file.
 
     Gradio's own refusal would tell where assets/ lies.
     """
@@ -346,7 +351,7 @@ def _with_file(scope: Scope) -> Scope | None:
 
 
 def _with_one_range(scope: Scope) -> Scope:
-    """The scope without a header that asks for several ranges, at which Gradio's route fails."""
+    """The scope without a Range header of several ranges, at which Gradio's route fails."""
     headers = [
         (name, value)
         for name, value in scope["headers"]
@@ -356,7 +361,7 @@ def _with_one_range(scope: Scope) -> Scope:
 
 
 def _with_no_sniffing(send: Send) -> Send:
-    """Wrap `send` so that no browser guesses the kind of an answer anew."""
+    """Wrap `send` so that browsers do not guess another content type."""
 
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -368,7 +373,7 @@ def _with_no_sniffing(send: Send) -> Send:
 
 
 def _replayed(body: bytearray, receive: Receive) -> Receive:
-    """A `receive` that gives the body already read, then whatever comes later."""
+    """Make a `receive` that gives the body already read, then whatever comes later."""
     is_given = False
 
     async def replay() -> Message:

@@ -1,4 +1,4 @@
-"""The models that a page gives to browsers: exports for them, made behind the page.
+"""The models that a page gives to browsers, exported in a background thread.
 
 Knows no Gradio and no tensors.
 """
@@ -22,13 +22,13 @@ _exporting = threading.Lock()
 
 
 def address_of(export: WebFolder) -> str:
-    """Serve the export's files; their address below the page, with a slash at the end."""
+    """Serve an export's files; return their address below the page, with a slash at the end."""
     _served[export.digest] = export
     return f"{ROUTE[1:]}{export.digest}/"
 
 
 def file_at(path: str) -> Path | None:
-    """The file of an address, if it is one of a served export's own."""
+    """The file at an address, if it belongs to a served export, else None."""
     _, _, place = path.partition(ROUTE)
     digest, _, name = place.partition("/")
     export = _served.get(digest)
@@ -36,7 +36,7 @@ def file_at(path: str) -> Path | None:
 
 
 def export_behind(folders: Iterable[Path | None]) -> None:
-    """Make the exports that are not here, in a thread of its own; None is no folder."""
+    """Make missing exports in a background thread. folders: of models; None is ignored."""
     wanted = [folder for folder in folders if folder is not None]
     threading.Thread(target=_export, args=(wanted,), name="export", daemon=True).start()
 

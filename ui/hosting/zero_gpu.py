@@ -1,7 +1,7 @@
-"""GPUs that ZeroGPU lends for the length of a call: in a Space with that hardware, nowhere else.
+"""GPUs that ZeroGPU lends per call, which only Spaces with that hardware have.
 
-A lent call runs in another process, forked from this one: what goes in and comes out is pickled,
-and nothing it changes is seen here. So a decode there is token ids and a config in, events out.
+A call runs in a process forked from this one: arguments and results are pickled, and no change is
+seen here. So a decode there takes token ids and a config, and gives events.
 """
 
 import os
@@ -16,20 +16,20 @@ StreamFunction = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
 
 
 def on_zero_gpu() -> bool:
-    """Whether the GPU of this machine is there only inside a lent call."""
+    """Whether this machine has a GPU only inside such a call."""
     return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 
 
 def before_torch() -> None:
-    """Import the package of ZeroGPU, which changes torch; call it before torch is imported."""
+    """Import ZeroGPU's package, which changes torch; call it before torch is imported."""
     if on_zero_gpu():
         __import__("spaces")
 
 
 def streamed(model: Callable[[], SetBlockModel], seconds: float) -> StreamFunction:
-    """A function that decodes with model(), a generator of events, on a lent GPU where there are.
+    """Make a function that decodes with model() and yields events, on a lent GPU if there is one.
 
-    seconds: the longest a call may take.
+    seconds: the longest that a call may take.
     """
 
     def stream(prompt_ids: Sequence[int], config: DecodeConfig) -> Iterator[StepEvent]:

@@ -1,1 +1,1 @@
-"""A run taken home or brought along: as a link, a trace file, a page that replays it."""
+"""Runs taken home or brought along: as a link, a trace file, or a page that replays it."""

@@ -24,10 +24,11 @@ def linked_run(
     client_of: Callable[[gr.Request], Client],
     fields: Sequence[str],
 ) -> Callable[[Visit, Any, gr.Request], Updates]:
-    """A handler of the page's load. shown: decodes a form. fields: names of the form's fields.
+    """Make the handler of the page's load.
 
-    The handler's flag is KEPT after a reload of a tab that has the runs of its address itself; an
-    address that asks for the visitor's own browser leaves the decode to it.
+    shown: yields the page's values while it decodes a form. fields: names of the form's fields.
+    The handler's flag is KEPT after a reload of a tab that has saved its address's runs. If an
+    address asks for the visitor's own browser, the handler leaves the decode to that.
     """
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
@@ -108,7 +109,10 @@ def _outputs(
     lanes: Any = None,
     values: Mapping[str, Any] | None = None,
 ) -> tuple[Any, ...]:
-    """All outputs in their order; those not given stay as they are."""
+    """All outputs in order; those not given stay as they are.
+
+    shown: player, status line, Decode, Stop. lanes: the comparison. values: of the form's fields.
+    """
     known = values or {}
     return (
         *(shown or [gr.skip() for _ in range(NUM_SHOWN)]),

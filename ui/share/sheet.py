@@ -1,4 +1,4 @@
-"""Opens a visitor's trace, or a choice among the recorded runs."""
+"""Opens a visitor's trace, or a recorded run."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,11 @@ def wire_sharing(
     status: gr.HTML,
     fields: Mapping[str, gr.components.Component],
 ) -> None:
-    """Let the player be `give`n a trace, or a recorded one.
+    """Let the player be `give`n a trace, and show a recorded run that a visitor chose.
 
-    choosers: what lets a visitor `choose_run`; its settings go into the `fields` of the form.
+    show: the player. choosers: views with the event `choose_run`.
+    messages: the view that shows errors of traces. status: the status line.
+    fields: of the form, which get the chosen run's settings.
     """
 
     def given(event: gr.EventData) -> tuple[Any, str]:

@@ -1,6 +1,6 @@
-"""Traces that visitors bring: read, checked, and refused in one sentence if they cannot play.
+"""Traces that visitors bring: read, checked, and refused in one sentence if they cannot be played.
 
-Trace.from_json accepts traces that no screen can hold; this does not.
+Trace.from_json accepts traces that no screen can hold; read_trace() does not.
 """
 
 import re
@@ -17,14 +17,14 @@ MAX_POSITIONS = 2_000
 MAX_NEW_TOKENS = 2**20
 MAX_ENTROPY = 100.0
 MAX_PILE = 8
-"""Combining marks on one letter that count as text."""
+"""Combining marks on one letter that still count as text."""
 MAX_MARKS = 1_000
-"""Characters that cannot be seen, each drawn as an element of its own."""
+"""Most invisible characters of an answer or block; each is drawn as an element of its own."""
 UNSEEN = re.compile(r"\\x[0-9A-F]{2}|  +|[^\S ]|\ufffc")
 
 
 def read_trace(text: object) -> Trace:
-    """The trace in a text. Raises ArgumentError or TraceError naming the first thing wrong."""
+    """Read the trace in a text. Raises ArgumentError or TraceError naming the first fault."""
     if not isinstance(text, str):
         raise ArgumentError("trace file", "must be text", text)
     if len(text) > MAX_FILE_BYTES:
@@ -48,7 +48,7 @@ def read_trace(text: object) -> Trace:
 
 
 def _check_agreement(trace: Trace) -> None:
-    """Check that facts a trace states twice agree."""
+    """Raise TraceError unless facts that a trace states twice agree."""
     known = dict(trace.config.pinned)
     for event in trace.events:
         known |= {reveal.position: reveal.token_id for reveal in event.reveals}
@@ -106,7 +106,7 @@ def _check_playable(trace: Trace) -> None:
 
 
 def _check_marks(trace: Trace) -> None:
-    """Neither the answer nor a block may be full of characters that cannot be seen."""
+    """Raise TraceError if the answer or a block has too many invisible characters."""
     marks = {}
     for token_id, text in trace.tokens.items():
         unprintable = sum(not character.isprintable() for character in text)
@@ -126,7 +126,7 @@ def _check_marks(trace: Trace) -> None:
 
 
 def _num_piled(text: str) -> int:
-    """Combining marks on one letter beyond those of any script: drawing many takes forever."""
+    """Number of combining marks beyond MAX_PILE on a letter: drawing many takes forever."""
     num_piled = height = 0
     for character in text:
         height = height + 1 if unicodedata.category(character).startswith("M") else 0

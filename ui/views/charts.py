@@ -1,4 +1,4 @@
-"""The charts under the player: made and drawn when the visitor opens them."""
+"""The charts under the player, drawn when the visitor opens them."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -24,13 +24,13 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
-    """The figure that `make` draws for a theme, with its id and what changes on a dark page."""
+    """The figure that `make` draws for a theme: its id, its light form, and changes for dark."""
     light, dark = (make(theme).to_plotly_json() for theme in THEMES)
     return {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes that turn `old` into `new`, nested as they are; objects in a list by index."""
+    """The changes that turn `old` into `new`, nested like them; objects in lists by index."""
     changed = {}
     for key, value in new.items():
         before = old.get(key)
@@ -51,11 +51,11 @@ WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
 MAX_NAME = 100
 MAX_MARKED = 12
-"""Runs of the reader's in the chart of every solver, the newest."""
+"""Most of the reader's runs in the chart of every solver: the newest."""
 
 
 def charts_section() -> None:
-    """A closed section for the run that the player shows; it follows the player while open."""
+    """Add a closed section on the run that the player shows; it follows the player while open."""
     gr.set_static_paths([LIBRARY])
     words = card_words()
     section = view(
@@ -73,9 +73,9 @@ def charts_section() -> None:
 
 
 def card_words() -> list[dict[str, str]]:
-    """Title and words of every chart, a strategy's own if it has any.
+    """Title and words of every chart; some have words for one strategy.
 
-    That of solvers has the block size and the numbers of examples and of marked runs in it.
+    Block size and numbers of examples and of marked runs are filled in.
     """
     text = WORDS.read_text(encoding="utf-8")
     try:
@@ -91,9 +91,9 @@ def card_words() -> list[dict[str, str]]:
 
 
 def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every chart of a trace, and the sweep with the marks that come along.
+    """Every chart of a trace, and the sweep with the reader's runs.
 
-    Raises ArgumentError or TraceError naming the first thing wrong.
+    wish: "trace" as text, "marks" as of mark_of(). Raises ArgumentError or TraceError.
     """
     marks = wish.get("marks", [])
     if not isinstance(marks, list) or len(marks) > MAX_MARKED:
@@ -102,7 +102,7 @@ def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any]]:
-    """The figures of a run as Plotly.js takes them, each with what changes in a dark theme.
+    """Figures of a run as Plotly.js takes them, each with its changes in a dark theme.
 
     marks: the reader's own runs, for the chart of every solver.
     """
@@ -120,7 +120,7 @@ def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any
 
 
 def mark_of(data: object) -> "RunMark":
-    """A run of the reader's as the page tells of it. Raises ArgumentError."""
+    """A run of the reader's, from the page's data. Raises ArgumentError."""
     from sbd_core.plots import RunMark
 
     node = JsonNode(data, "mark")
@@ -134,6 +134,6 @@ def mark_of(data: object) -> "RunMark":
 
 @cache
 def sweep() -> dict[str, Any]:
-    """Every solver on held-out examples, as `sbd evaluate --sweep` wrote it."""
+    """Results of every solver on held-out examples, as `sbd evaluate --sweep` wrote them."""
     results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
     return results

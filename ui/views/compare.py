@@ -1,4 +1,4 @@
-"""Compares: up to four ways to decode one prompt take turns, and the page draws their lines."""
+"""The Compare view: up to four ways to decode one prompt take turns."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +19,7 @@ from ui.messages import Speaker
 from ui.views import gallery
 
 COMPARED_MODELS = (BUNDLED_MODEL, REAL_MODEL)
-"""Models whose first preset is that of their recorded run."""
+"""Models whose first preset has the lanes of their recorded run."""
 SOLVERS = (
     "sbd:0.1",
     "entropy-bound-from-left:0.35",
@@ -30,10 +30,11 @@ SOLVERS = (
 
 
 def compare_value(model: str = "", *, can_draft: bool, prompt_id: str) -> str:
-    """The view's value: the presets, and the recorded run, which is the first of them.
+    """The view's value: its presets, and the recorded run, which has the lanes of the first.
 
-    model: the name of the page's first. can_draft: whether it has a mask token; without one it has
-    one lane.
+    model: name of the page's first model.
+    can_draft: whether it has a mask token; without one it has one lane.
+    prompt_id: id of the prompt box.
     """
     lanes = recordings.compared_traces(model)
     strategies = list(lanes) or ["ntp", "sbd:0.1", "verify"]
@@ -54,10 +55,10 @@ def wire_compare(
     linked: Any,
     client_of: Callable[[gr.Request], Client],
 ) -> None:
-    """Let the view `start` the lanes that it names with the settings beside them, and `halt` them.
+    """Let the view `start` lanes with the settings beside them, and `halt` them.
 
-    run: how Gradio is to run a decode. linked: the event of the page's load, which compares too if
-    the address asks for it.
+    run: Gradio's settings for a run.
+    linked: the event of the page's load, which compares if the address asks for it.
     """
 
     def started(request: gr.Request, event: gr.EventData) -> Iterator[str]:
@@ -73,7 +74,7 @@ def wire_compare(
 
 
 def compared(session: Session, lanes: object, form: Form, client: Client) -> Iterator[str]:
-    """The view's values while lanes run."""
+    """Yield the view's values while lanes run. lanes, form: see forms_of()."""
     speaker = Speaker()
     try:
         forms = forms_of(lanes, form)
@@ -85,7 +86,7 @@ def compared(session: Session, lanes: object, form: Form, client: Client) -> Ite
 
 
 def told(speaker: Speaker, update: Update) -> str:
-    """The value that shows the news, in the order in which it was said."""
+    """The view's value for an update, with its place in the speaker's order."""
     body = {
         "order": speaker.order(),
         "text": update.message,

@@ -1,4 +1,4 @@
-"""The gallery of recorded runs under the player, and such runs as lines."""
+"""The gallery of recorded runs under the player, and recorded runs as wire lines."""
 
 from collections.abc import Mapping
 
@@ -10,13 +10,13 @@ from ui.decode.verdict import verdicts_of
 
 
 def opening(model: str = "") -> str:
-    """The run that a page opens on whose first model has this name; "" is an empty player."""
+    """The run with which the page opens; "" for an empty player. model: the page's first."""
     lanes = recordings.opening_traces(model)
     return replay("opening", lanes) if lanes else ""
 
 
 def home() -> str:
-    """The run that moves first on the page; "" if its recording is missing."""
+    """The run that plays first on the page; "" if its recording is missing."""
     try:
         return replay("home", recordings.gallery_traces(recordings.HOME_RUN))
     except ArgumentError:
@@ -26,7 +26,10 @@ def home() -> str:
 def replay(
     run_id: str, lanes: Mapping[str, Trace], *, about: str = "", is_ours: bool = True
 ) -> str:
-    """Wire lines of recorded lanes with their verdicts; is_ours: see verdict_of."""
+    """Wire lines of recorded lanes, with their verdicts.
+
+    about: a sentence on the run. is_ours: see verdict_of().
+    """
     verdicts = verdicts_of(lanes, is_ours=is_ours)
     return replay_lines(run_id, lanes, verdicts=verdicts, about=about)
 

@@ -1,6 +1,6 @@
-"""The page's head, which follows the model while it loads, its first view, and its foot.
+"""The page's header, which follows the model while it loads, its first view, and its footer.
 
-A strip says what a model that was not trained for Set Block Decoding can do, and how to train it.
+A strip says what a model can do that was not trained for Set Block Decoding, and how to train it.
 """
 
 import os
@@ -21,9 +21,9 @@ from ui.views import gallery
 
 
 def home_value(*, prompt_id: str) -> str:
-    """The opening of the page: a run by the paper's method, and one of a real model, checked.
+    """The value of the first view: a run by the paper's method, and a checked run of a real model.
 
-    prompt_id: of the box that "Try your own prompt" leads to.
+    prompt_id: id of the box to which "Try your own prompt" leads.
     """
     lines = {DEFAULT_CHECKPOINT.name: gallery.home(), REAL_MODEL: gallery.opening(REAL_MODEL)}
     runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
@@ -38,7 +38,7 @@ CARD = DEFAULT_CHECKPOINT / "README.md"
 
 
 def footer() -> None:
-    """The foot of the served page."""
+    """Add the footer of the served page."""
     gr.set_static_paths([CARD])
     space = os.environ.get("SPACE_ID", "")
     code = f"https://huggingface.co/spaces/{space}/tree/main" if space else ""
@@ -46,15 +46,16 @@ def footer() -> None:
 
 
 def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
-    """The view's value. card: its path. is_beside: whether that begins at the page's folder.
+    """The footer's value.
 
-    code: its public address, "" where there is none.
+    card: path of the model card. is_beside: whether it is relative to the page's folder.
+    code: public address of the code; "" if there is none.
     """
     return wire_json({"code": code, "card": card, "is_beside": is_beside})
 
 
 def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
-    """The header of the page that is being built: which model, shown as text whatever it says."""
+    """Add the header, with the model in one line, to the page that is being built."""
     title = view("header", title_of(offer.lazy))
     if not offer.lazy.is_settled:
 
@@ -68,7 +69,7 @@ def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
 
 
 def title_of(lazy: LazyModel) -> str:
-    """A model in one line, or that it is not there yet, or why it never will be."""
+    """A model in one line, or that it is loading, or why it could not be loaded."""
     if not lazy.is_settled:
         return f"{lazy.name} · loading …"
     try:
@@ -90,7 +91,7 @@ def about(model: SetBlockModel) -> str:
 
 
 def count_text(count: int) -> str:
-    """A number of parameters as 4.6 M."""
+    """A number of parameters as text, such as 4.6 M."""
     for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
         if count >= size:
             return f"{count / size:.1f} {unit}"
@@ -105,7 +106,7 @@ TRAIN = (
 
 
 def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
-    """Add the strip to the layout that is open now, if any of the models wants one.
+    """Add the strip to the layout that is open, if any of the models needs it.
 
     may_name_folder: whether visitors may read where a model lies on this machine.
     """
@@ -115,14 +116,14 @@ def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
 
 
 def untrained_value(model: LazyModel, *, may_name_folder: bool) -> str:
-    """Text of the strip for a model; "" hides it."""
+    """The strip's value for a model; "" hides it."""
     if model.is_trained:
         return ""
     return wire_json(words_for(model, model.source if may_name_folder else model.name))
 
 
 def words_for(model: LazyModel, source: str) -> dict[str, object]:
-    """{name, words, lines}: lines are commands. source: the model as a command names it."""
+    """Name, words and command lines for the strip. source: the model as commands name it."""
     named = shlex.quote(source)
     if not model.can_draft:
         lines = [f"sbd prepare {named} --out ready", TRAIN.format(folder="ready"), OPEN]

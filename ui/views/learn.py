@@ -1,6 +1,6 @@
-"""The Learn view: its scenes with the numbers of the recorded runs in their words.
+"""The Learn view: its scenes, with numbers of the recorded runs in their words.
 
-As a command, the scenes in one HTML file: no server, no network, no model.
+The command writes the scenes into one HTML file that needs no server, network or model.
 
 python -m ui.views.learn --out learn.html
 """
@@ -35,15 +35,15 @@ logger = logging.getLogger(__name__)
 
 BIG_CHIP = "h100-bf16"
 CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
-"""Chips with 2 bytes a weight, so that a name says enough."""
+"""Chips with 2 bytes per weight, so that a name says enough."""
 NUM_LAYERS = 32
 """Layers of Llama-3.1-8B, each of which is roofline.LLAMA_8B."""
 BATCHES = (1, 8, 32, 128)
-"""Texts decoded at the same time."""
+"""Numbers of texts decoded at the same time."""
 
 
 def facts(recorded: LearnRuns) -> dict[str, str]:
-    """Every number of the words, by its name there, as it is written there."""
+    """Every number in the scenes' words by its name there, as text."""
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
     cached = len(ntp.prompt_token_ids)
     loading, computing = parts_of_pass(1, cached, DEVICES[BIG_CHIP])
@@ -77,7 +77,7 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
 
 
 def measured_facts(block: int, gamma: float) -> dict[str, str]:
-    """The cost of decoding in accuracy, from the committed evaluation at this block and gamma."""
+    """Accuracy and tokens per forward pass in the committed evaluation, at this block and gamma."""
     evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
     assert evaluation["block_size"] == block
     rows = {"ntp": "NTP", "sbd": f"SBD gamma {gamma:g}", "verify": "verify"}
@@ -92,17 +92,20 @@ def measured_facts(block: int, gamma: float) -> dict[str, str]:
 
 
 def percent(part: float) -> str:
-    """A part of 1 as it is written in a sentence: 82.7 %."""
+    """A share as text in percent, such as 82.7 %."""
     return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
 
 
 def times(ratio: float) -> str:
-    """A ratio as the scene's bars show it: 7.05, 0.83."""
+    """A ratio as text, as the scene's bars show it: 7.05, 0.83."""
     return f"{ratio:.2f}"
 
 
 def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
-    """Seconds of a forward pass of Llama-3.1-8B for loading alone, and computing alone."""
+    """Seconds that a forward pass of Llama-3.1-8B takes for loading alone, and for computing alone.
+
+    rows: that it reads. cached: tokens in the KV cache.
+    """
     only_reads = replace(device, linear_flops=inf, attention_flops=inf)
     only_computes = replace(device, bandwidth=inf)
     loading, computing = (
@@ -113,13 +116,14 @@ def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]
 
 
 def chip_name(device: Device) -> str:
-    """A device's name without its plug and number format."""
+    """A device's name without its socket and number format."""
     return device.name.split(",")[0].removesuffix(" SXM")
 
 
 def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """Seconds that the forward passes of so many such runs, decoded together, take on a device with
-    Llama-3.1-8B, by the roofline.
+    """Roofline time in seconds of a run's forward passes with Llama-3.1-8B on a device.
+
+    num_texts: number of such runs decoded together.
     """
     return NUM_LAYERS * sum(
         pass_seconds(
@@ -134,9 +138,7 @@ def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """Seconds by device, from the roofline: of the run `text` by its block, 1 one at a time, for
-    each size of the batch.
-    """
+    """Seconds of the run `text` by device, block size (1 for NTP) and size of the batch."""
     runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}
     return [
         {
@@ -153,14 +155,14 @@ def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
 
 
 def by_block(recorded: LearnRuns) -> dict[int, Trace]:
-    """The run `text` in blocks of each size, ascending."""
+    """The run `text` by block size, ascending."""
     main = recorded.runs["text"]["sbd"]
     smaller = {size: recorded.runs[f"block-{size}"]["sbd"] for size in BLOCKS}
     return {**smaller, main.config.block_size: main}
 
 
 def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
-    """Seconds of one forward pass on the large chip by its rows: loading, and computing."""
+    """Seconds of a forward pass on the large chip, by its rows: for loading, and for computing."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
     rows = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
@@ -176,9 +178,9 @@ NUM_OPTIONS = 3
 
 @cache
 def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
-    """Every scene's address and words, their numbers filled in; [term] marks a glossary word.
+    """Address and words of every scene, its numbers filled in; [term] marks a glossary word.
 
-    has_model: a model is there to decode by, as on the page and not in the exported file.
+    has_model: whether a model can decode, as on the page; in the exported file none can.
     Raises TraceError if the recorded runs are missing.
     """
     known = facts(learn_runs())
@@ -187,7 +189,7 @@ def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
     for row in rows:
         otherwise = row.pop("otherwise", "")
         if row["address"] == "out-of-order" and not order.settled_by:
-            row["answer"] = otherwise  # as the run does not show all that the answer says of it
+            row["answer"] = otherwise  # the run does not show all that the answer says
         alone = row.pop("act_without_model", row["act"])
         if not has_model:
             row["act"] = alone
@@ -196,7 +198,7 @@ def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
 
 @cache
 def lesson(*, has_model: bool = True) -> str:
-    """The view's value, JSON; has_model as of scenes().
+    """The lesson's value, JSON. has_model: see scenes().
 
     Raises TraceError if the recorded runs are missing.
     """
@@ -206,7 +208,7 @@ def lesson(*, has_model: bool = True) -> str:
     body: dict[str, Any] = {
         "scenes": scenes(has_model=has_model),
         "runs": {name: replay_lines(name, kept.runs[name]) for name in SHOWN_RUNS},
-        # In the order of the text: a later gap shows what the earlier one hides.
+        # In the order of the text, as a later gap shows the word that an earlier one hides.
         "gaps": [
             gap(kept, place)
             for place in sorted((choices.sure, choices.unsure), key=lambda place: place.position)
@@ -240,7 +242,10 @@ def lesson(*, has_model: bool = True) -> str:
 
 
 def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
-    """A word to be guessed: the text before it, the model's guesses, and what to choose from."""
+    """A word to be guessed: the text before it, the model's guesses, the reader's options.
+
+    place: its forward_pass and position in the run `guess`.
+    """
     trace = kept.runs["guess"]["sbd"]
     event = trace.events[place.forward_pass]
     item = next(item for item in event.masked if item.position == place.position)
@@ -258,7 +263,7 @@ def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
 
 
 def passes_of(trace: Trace) -> dict[str, Any]:
-    """A run without its guesses: its passes, and each token's text and the pass that fixed it."""
+    """Number of a run's passes, and each token's text with the pass that fixed it."""
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]
     return {
         "passes": trace.num_forwards,
@@ -267,7 +272,7 @@ def passes_of(trace: Trace) -> dict[str, Any]:
 
 
 def fault_tokens(fault: str, trace: Trace) -> list[int]:
-    """Tokens of the words that a story's fault quotes, where the story has them."""
+    """Indices of the tokens that hold the words quoted in a story's fault."""
     quoted = re.search("“(.+?)”", fault)
     if quoted is None or (match := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
         return []
@@ -281,15 +286,14 @@ def fault_tokens(fault: str, trace: Trace) -> list[int]:
 
 
 def plain(text: str) -> str:
-    """A sentence without the marks of its glossary words."""
+    """A sentence without the marks of glossary words."""
     return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
 
 
 def setting(prompt_id: str) -> str:
-    """The view's value: the lesson inside, or a sentence on why there is none.
+    """The view's value: the lesson, or a sentence on why there is none.
 
-    prompt_id: of the box that the last scene writes into. gamma: what that scene decodes with, by
-    Set Block Decoding.
+    prompt_id: id of the box that the last scene writes into.
     """
     form = {"prompt_id": prompt_id, "gamma": DEFAULT_GAMMA}
     try:
@@ -300,7 +304,7 @@ def setting(prompt_id: str) -> str:
 
 
 def page() -> str:
-    """The file. Raises TraceError if the recorded runs are missing."""
+    """The exported HTML. Raises TraceError if the recorded runs are missing."""
     names = (*STYLES, "learn")
     styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
     text = (ASSETS / "html" / "learn-page.html").read_text("utf-8").replace("/*STYLES*/", styles)
@@ -309,7 +313,7 @@ def page() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. Exit status: 0 done, 2 the runs cannot be read or the file not written."""
+    """Run the command; exit status 0: done, 2: runs cannot be read or the file not written."""
     parser = argparse.ArgumentParser(
         description="Put the ten scenes of the Learn view into one page that works offline.",
         prog="python -m ui.views.learn",

@@ -34,17 +34,17 @@ from ui.views.charts import LIBRARY, two_themes
 
 
 def time_words(seconds: float) -> str:
-    """A time in the unit that suits it: 685 µs, 2.12 ms."""
+    """A time in seconds as text in a fitting unit: 685 µs, 2.12 ms."""
     return _in_units(seconds, (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def size_words(size: float) -> str:
-    """Bytes in the unit that suits them: 15 GB, 134 MB."""
+    """A number of bytes as text in a fitting unit: 15 GB, 134 MB."""
     return _in_units(size, (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def _in_units(value: float, *units: tuple[float, str]) -> str:
-    """Three digits and the first unit that they reach, or the last one; never an exponent."""
+    """Three digits in the first unit of which there is at least 1, else in the last."""
     fitting = (each for each in units if float(f"{value / each[0]:.3g}") >= 1)
     size, unit = next(fitting, units[-1])
     shown = float(f"{value / size:.3g}")
@@ -52,7 +52,7 @@ def _in_units(value: float, *units: tuple[float, str]) -> str:
 
 
 def rate_words(flops: float) -> str:
-    """Operations a second: 165 TFLOP/s."""
+    """Operations per second as text: 165 TFLOP/s."""
     size, unit = (1e12, "TFLOP/s") if flops >= 1e12 else (1e9, "GFLOP/s")
     return f"{flops / size:,.4g} {unit}"
 
@@ -60,7 +60,7 @@ def rate_words(flops: float) -> str:
 BENCH = ASSETS / "results" / "bench.json"
 MEASURED, BUNDLED, PAPER, OWN = "measured", "bundled", "llama-3.1-8b", "own"
 MAX_CONFIG = 100_000
-"""Characters of a config, pasted or in a file."""
+"""Most characters of a config, pasted or in a file."""
 
 
 def _shape(
@@ -79,19 +79,19 @@ MODELS: dict[str, tuple[str, ModelShape]] = {
     "qwen3-8b": ("Qwen3-8B", _shape(4096, 12_288, 32, 8, 36, 151_936)),
     "qwen3-0.6b": ("Qwen3-0.6B", _shape(1024, 3072, 16, 8, 28, 151_936)),
 }
-"""{key: (name, shape)}, the sizes from their published configs."""
+"""Name and shape of each model by its key; sizes are from the published configs."""
 
 
 @cache
 def bundled_shape() -> ModelShape:
-    """The shape of the bundled checkpoint in the precision in which it was measured."""
+    """Shape of the bundled checkpoint, in the precision in which it was measured."""
     config = json.loads((DEFAULT_CHECKPOINT / "config.json").read_text("utf-8"))
     return ModelShape.of(config, bytes_per_value=4)
 
 
 @cache
 def measured_times() -> Calibrated:
-    """Forward passes of the bundled checkpoint as the committed benchmark timed them."""
+    """Times of the bundled checkpoint's forward passes in the committed benchmark."""
     return Calibrated.read(BENCH)
 
 
@@ -105,14 +105,14 @@ def devices() -> dict[str, Device]:
 
 
 def models() -> dict[str, tuple[str, ModelShape]]:
-    """Every model by its key: (name, shape)."""
+    """Name and shape of every model by its key."""
     return {**MODELS, BUNDLED: ("nano, the bundled checkpoint", bundled_shape())}
 
 
 def own_shape(config: object, *, may_name_folder: bool = True) -> ModelShape:
-    """The shape of a pasted config.json, or of the folder of a model. Raises ArgumentError.
+    """The shape of a pasted config.json, or of a model's folder. Raises ArgumentError.
 
-    may_name_folder: whether a visitor may have a folder of this machine looked into.
+    may_name_folder: whether the visitor may have folders of this machine read.
     """
     text = config.strip() if isinstance(config, str) else ""
     is_pasted = text.startswith("{")
@@ -127,7 +127,7 @@ def own_shape(config: object, *, may_name_folder: bool = True) -> ModelShape:
             raise ValueError(f"longer than {MAX_CONFIG} characters")
         found = json_of(text)
     except ValueError as error:
-        # What stands in a file of this machine is not for the visitor's eyes.
+        # The visitor may not see the contents of a file of this machine.
         beginning = text[:40] if is_pasted else "a file that is not"
         raise ArgumentError("config", "must be JSON", beginning) from error
     nested = found.get("text_config") if isinstance(found, dict) else None
@@ -156,14 +156,14 @@ TABLE_3_BATCHES = (1, 4, 8, 16)
 
 
 def cards() -> list[dict[str, str]]:
-    """{id, title, words} of each card before anything was answered."""
+    """Id, title and words of each card before any wish is answered."""
     return json.loads(WORDS.read_text(encoding="utf-8"))
 
 
 def table_card(
     model: str, shape: ModelShape, device: Device, batch: int, point: Any
 ) -> dict[str, str]:
-    """The card of the slowdown as the paper counts; point: the RooflinePoint of what was asked."""
+    """The card of the slowdown as the paper counts. point: RooflinePoint of the wish."""
     card = next(each for each in cards() if each["id"] == TABLE)
     is_the_papers = model == PAPER and device == H100_FP8 and batch in TABLE_3_BATCHES
     title = "as published (Table 3)" if is_the_papers else "as the paper counts"
@@ -188,7 +188,7 @@ def _widths(shape: ModelShape, point: Any) -> str:
 
 
 def _column(point: Any) -> str:
-    """Words on how far the KV cache shows: in the times of this count, and in the framed column."""
+    """Words on the effect of the KV cache, on times by this count and in the framed column."""
     from sbd_core.plots import framed_column
 
     (first, *_, last), (least, *_, most) = (
@@ -221,13 +221,13 @@ NAMES = {
 }
 LEAST = {"block": 1, "cache": 0, "batch": 1}
 TIMED_BATCH = 1
-"""Texts in every forward pass that the benchmark timed."""
+"""Number of texts in the forward passes that the benchmark timed."""
 NO_BOUND = "The roofline bounds times, not their ratio: a measured speed-up may be above it"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A wish made sound. problems: sentences on what was put right."""
+    """A wish after its check. problems: sentences on values that were replaced."""
 
     device: Device
     is_measured: bool
@@ -242,7 +242,7 @@ class Asked:
 
 
 def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
-    """Read what the page sent; any value may be anything. may_name_folder: see own_shape."""
+    """Check a wish of the page, whose values may be anything. may_name_folder: see own_shape()."""
     problems: list[str] = []
     device = _choice("device", wish.get("device", DEFAULTS["device"]), devices(), problems)
     key = wish.get("model", PAPER)
@@ -267,7 +267,7 @@ def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
 
 
 def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, Any]:
-    """Everything the view shows for a wish. may_name_folder: see own_shape."""
+    """Everything the view shows for a wish. may_name_folder: see own_shape()."""
     from sbd_core import plots
 
     what = asked(wish, may_name_folder=may_name_folder)
@@ -306,7 +306,7 @@ def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
 
 
 def facts(what: Asked, point: Any) -> list[dict[str, str]]:
-    """The numbers: {name, value, note}, the speed-up first. [word] in a name: of the glossary."""
+    """The numbers as {name, value, note}; [word] in a name marks one of the glossary."""
     published = point.speedup(what.speed, what.cache, "published")
     corrected = point.speedup(what.speed, what.cache, "corrected")
     one, block, double = (
@@ -358,12 +358,12 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
 
 
 FREE = 1.05
-"""Times as long as one row: rows up to there are free."""
+"""Largest slowdown at which rows count as free."""
 SHOWN_ROWS = (4, 16, 40)
 
 
 def _free_rows(what: Asked) -> tuple[str, str]:
-    """Words on the rows that a forward pass may read on the device, and on their cost here."""
+    """Number of free rows on the device, and words on it and on the cost of rows here."""
 
     def slowdown(rows: int) -> float:
         one, more = (
@@ -385,7 +385,7 @@ def _free_rows(what: Asked) -> tuple[str, str]:
 
 
 def _left_out(what: Asked) -> tuple[str, str]:
-    """Costs that the times above leave out and that those under the hood include."""
+    """Costs that the other times leave out and the panel under the hood includes."""
     block, one = (
         left_out(size, what.cache, what.batch, what.shape, what.device) for size in (what.block, 1)
     )
@@ -399,7 +399,7 @@ def _left_out(what: Asked) -> tuple[str, str]:
 
 
 def _memory(what: Asked) -> tuple[str, str]:
-    """The bytes that weights and KV cache take, and whether the device holds them."""
+    """Bytes of weights and KV cache, and words on whether the device can hold them."""
     a_value, layer = what.device.bytes_per_value, what.shape.layer
     weights = what.shape.num_weights * a_value
     cached = 2 * what.shape.num_layers * layer.kv_width * what.cache * what.batch * a_value
@@ -416,7 +416,7 @@ def _memory(what: Asked) -> tuple[str, str]:
 
 
 def _measured(what: Asked) -> list[dict[str, str]]:
-    """The same from the forward passes timed here; only for what was timed."""
+    """The measured speed-up as a fact; none unless this machine is the device."""
     if not what.is_measured:
         return []
     if untimed := _untimed(what):
@@ -432,7 +432,7 @@ def _measured(what: Asked) -> list[dict[str, str]]:
 
 
 def _untimed(what: Asked) -> str:
-    """The reason why the forward passes timed here do not answer the question; "" if they do."""
+    """The reason why the timed forward passes do not answer a wish; "" if they do."""
     times = measured_times().seconds
     most = max(next(iter(times.values())))
     if what.model != BUNDLED:
@@ -447,7 +447,7 @@ def _untimed(what: Asked) -> str:
 
 
 def _lengths() -> str:
-    """Lengths of the KV cache that were timed."""
+    """The lengths of the KV cache that were timed, as text."""
     *others, last = (str(length) for length in sorted(measured_times().seconds))
     return f"{', '.join(others)} and {last}" if others else last
 
@@ -465,7 +465,7 @@ def _choice(field: str, key: object, known: dict[str, Any], problems: list[str])
 
 
 def _number(value: object) -> float | None:
-    """A finite number, None for anything else; an empty box is no number."""
+    """A finite number; None for anything else, such as an empty box."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -503,9 +503,9 @@ FOLDER_HINT = f"{HINT}, or type the folder of a model"
 
 
 def roofline_section(*, may_name_folder: bool) -> None:
-    """The view beside Watch and Compare, at the address #roofline.
+    """Add the view beside Watch and Compare, at the address #roofline.
 
-    may_name_folder: whether visitors may have a model's folder on this machine looked into.
+    may_name_folder: see own_shape().
     """
     hint = FOLDER_HINT if may_name_folder else HINT
     section = view("roofline", wire_json({**setting(), "ownHint": hint}), "calculate")
@@ -519,7 +519,7 @@ def roofline_section(*, may_name_folder: bool) -> None:
 
 
 def setting() -> dict[str, Any]:
-    """Data of the view. measured: this machine, for the panel under the hood too."""
+    """Data of the view. measured: this machine, for the panel under the hood, too."""
     own = {"key": OWN, "name": "A config of your own …"}
     return {
         "library": static_path(LIBRARY),
