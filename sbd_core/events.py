@@ -53,7 +53,7 @@ class Reveal:
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """The causal head's probability of an answer token, once a causal row has read it."""
+    """The causal head's probability of an answer token, and its own likeliest token there."""
 
     position: int
     token_id: int
@@ -100,7 +100,6 @@ class StepEvent:
     block: the positions predicted.
     masked: positions of the block still masked when it began, left to right, without those after
         a known end-of-sequence, which are no part of the answer.
-    reveals: the positions that got their tokens.
     committed: token ids that became the answer's next tokens, left to right.
     draft: (verify) the tokens drafted for the positions after the committed ones.
     hindsight: causal probabilities of answer tokens that it read causally or predicted.

@@ -42,7 +42,6 @@ class TrainingLayout:
     """Layout of rows that hold [x ; x_hat] of several texts, in any order.
 
     Every field is (rows, num_tokens).
-
     document: index of the text a token belongs to, -1 on padding.
     position: of the token in that text.
     block: block of x_hat that the position falls in; -1 for a prompt, which x_hat does not copy.

@@ -281,10 +281,7 @@ def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
 
 
 def _with_input(row: Row, name: str) -> str:
-    """The prompt with its input, joined as in LLaMA-Factory, or with that of its first instance.
-
-    Self-instruct has a list of instances, each with an input.
-    """
+    """The prompt and its input, joined as in LLaMA-Factory; self-instruct has it in `instances`."""
     prompt = row.text(name, row.fields[name])
     case = row.text("input", row.given("input") or "")
     if case:

@@ -1,9 +1,9 @@
 """The roofline of Sec. 4: how much longer a forward pass over a block takes than one over a token.
 
-Two modes of theory. "published" repeats the paper's tables to their three decimals, with the
-feed-forward width counted hidden-fold and K and V of width heads * kv_heads. "corrected" puts
-the widths right, so that the KV cache weighs what it weighs. `Calibrated` puts forward times
-that were measured in their place. Nothing is measured here.
+Theory has two modes. "published" repeats the paper's tables to their three decimals: it takes the
+feed-forward as hidden_size times too wide, and K and V as num_heads * num_kv_heads wide.
+"corrected" takes the true widths. `Calibrated` has measured times in place of theory. Nothing is
+measured here.
 """
 
 from bisect import bisect_left
@@ -143,10 +143,7 @@ def pass_time(
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Seconds that pass_time() leaves out, as the paper does.
-
-    output_layer: logits of every token. own_keys: attention of the block to its own keys.
-    """
+    """Seconds that pass_time() leaves out: output layer, and the block's attention to itself."""
 
     output_layer: float
     own_keys: float
@@ -253,10 +250,7 @@ class Calibrated:
         return cls(seconds)
 
     def reached(self, shape: ModelShape, name: str) -> Device:
-        """A Device called `name` with the best rates that any measured forward pass reached.
-
-        shape: of the model that was measured.
-        """
+        """A Device called `name` with the best rates measured. shape: of the measured model."""
         flops = bandwidth = 0.0
         for cached, times in self.seconds.items():
             for queries, seconds in times.items():

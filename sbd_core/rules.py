@@ -75,7 +75,6 @@ class Solver:
     compared_at: values of its first setting in the sweep of solvers, if it has settings.
     reads_causal_row: whether the first position's scores and token come from the causal row before
         the block.
-
     Every concrete subclass must be listed in SOLVERS.
     """
 

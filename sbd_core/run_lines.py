@@ -112,8 +112,7 @@ class RunLines:
     ) -> str:
         """The line that ends `lane`.
 
-        finish: why it ended; see Trace.
-        text: its whole decoded answer.
+        finish: see Trace. text: its whole decoded answer.
         verdict: {"right": bool, "words": sentence} if the answer could be checked.
         """
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
@@ -151,8 +150,7 @@ def replay_lines(
     """All lines of a recorded run, one forward pass of each lane in turn.
 
     lanes: traces by the name of their lane, the main one first.
-    verdicts: by the name of a lane; see RunLines.end.
-    about: a sentence shown beside the run.
+    verdicts: by the name of a lane; see RunLines.end. about: see RunLines.start.
     """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}

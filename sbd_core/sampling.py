@@ -22,8 +22,7 @@ class Candidates:
 
     token_ids: the argmax (temperature 0) or a sample.
     probability: the top probability c_i, whatever token was sampled.
-    margin: p1 - p2, the top probability less the second.
-    entropy: in nats.
+    margin: p1 - p2, the top probability less the second. entropy: in nats.
     distribution: (block, vocab), the softmax at `temperature` (at 0 the plain one) that the three
         measures are of; None if only they are known.
     """
@@ -79,8 +78,7 @@ class LogitStats(ConfidenceScores):
     """Statistics of successive rows of logits. Lists not asked for are empty.
 
     logits, start: all rows (.., vocab), and the index of the first one measured.
-    best_ids: the argmax.
-    top_ids, top_probabilities: the likeliest tokens, best first.
+    best_ids: the argmax. top_ids, top_probabilities: the likeliest tokens, best first.
     distribution: the softmax (rows, vocab) to draw from, None at temperature 0.
     """
 
@@ -202,8 +200,7 @@ class _Softmax:
     """The softmax of rows (rows, vocab) of logits / temperature; at 0 of the logits.
 
     best: index of each row's largest logit.
-    below: (logit - largest logit) / temperature, at most 0, in fp32.
-    powers: exp(below).
+    below: (logit - largest logit) / temperature, at most 0, in fp32. powers: exp(below).
     total: their sum; NaN for a row that has a logit that is NaN or inf, or none above -inf.
     """
 

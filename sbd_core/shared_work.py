@@ -48,9 +48,8 @@ class Share:
 class Journal:
     """Journal of the finished entries of one piece of work, by number.
 
-    out: the file of the result.
+    out: the file of the result. rank: of this process.
     work: a digest of all that the entries depend on, which tells this run's journal from others.
-    rank: of this process.
     """
 
     def __init__(self, out: Path, work: str, rank: int) -> None:

@@ -30,11 +30,9 @@ Finish = Literal["end_of_sequence", "length", "stopped"]
 class Trace:
     """One decode, complete: equal traces are equal runs.
 
-    model: name of the model.
     config: its settings, with defaults resolved.
     prompt: the text as given; the last message of a conversation; "" if ids were given.
     prompt_token_ids: the ids that the model read, chat template included.
-    events: one per forward pass.
     tokens: {token id: text} for every id the trace mentions.
     text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
@@ -345,10 +343,7 @@ def _share(node: JsonNode) -> float:
 
 
 def _check_whole(trace: Trace) -> None:
-    """Raise TraceError unless each token has a text and each position is revealed at most once.
-
-    Pinned positions must hold their tokens, and the answer must fit config.max_new_tokens.
-    """
+    """Raise TraceError for events that contradict each other, the tokens' texts or the config."""
     missing = mentioned_token_ids(trace.events) - set(trace.tokens)
     if missing:
         raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")

@@ -88,7 +88,7 @@ class Stream(Iterator[StepEvent]):
 
 
 def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Stream:
-    """Decode one event per forward pass, each made when asked for; `.trace()` works at any time.
+    """Decode a prompt: yields an event per forward pass, made when asked for; see also `.trace()`.
 
     prompt: text, wrapped in the model's chat template unless config.is_raw_prompt; token ids,
     taken as they are; or messages, [{"role": "user", "content": ...}, ...], which the template
@@ -279,11 +279,7 @@ def _events(
     configs: Sequence[DecodeConfig],
     caches: Sequence[Cache],
 ) -> Iterator[tuple[int, StepEvent]]:
-    """Yield (index of the prompt, event) for all prompts.
-
-    configs: one per prompt, with defaults resolved.
-    caches: as many as prompts are decoded at a time; each serves one after the other.
-    """
+    """Yield (index of the prompt, event). configs: one per prompt; caches: one per text at once."""
     waiting = list(enumerate(prompts_ids))[::-1]
     active: list[_Active] = []
     free = list(caches)

@@ -45,7 +45,7 @@ def _plus(sums: Sums, true: float, expected: float) -> Sums:
 
 
 def _ratio(sums: Sums, usual: float) -> float:
-    """The ratio of true to expected, drawn towards `usual` by PRIOR_WEIGHT expected."""
+    """The ratio of true to expected, as if `usual` had held in PRIOR_WEIGHT more observations."""
     return (sums[0] + PRIOR_WEIGHT * usual) / (sums[1] + PRIOR_WEIGHT)
 
 
@@ -157,8 +157,7 @@ class _Branch:
 
     rank: of the alternative, None without one.
     chance: the chance that the check ends there.
-    steps: (worth per row if it does, rows) by which the branch can grow, in order.
-    rows: taken so far.
+    steps: (expected tokens per row if it ends there, rows) by which the branch can grow, in order.
     """
 
     place: int
@@ -259,9 +258,8 @@ def _branches(
 ) -> list[_Branch]:
     """All places for rows; the last is behind the whole draft.
 
-    chances: of the drafted tokens to be right.
-    alternatives, price: see plan_rows.
-    survival: see DraftRecord.survival.
+    chances: of the drafted tokens to be right. survival: of a future draft. Others: see plan_rows.
+
     If an alternative is right, masks behind the rejected token go unused. So the better of the two
     counts in full, and the other for what it adds.
     """

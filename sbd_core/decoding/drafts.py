@@ -19,7 +19,6 @@ from sbd_core.sampling import LogitStats
 class Draft:
     """Guesses for the positions after the exact tokens.
 
-    token_ids: the drafted tokens.
     probabilities: the head's, of the most likely token at each position.
     distributions: (tokens, vocab) that the tokens were drawn from; None at temperature 0.
     alternatives: per token, (other token, probability), likeliest first; none above temperature 0.
@@ -52,7 +51,6 @@ def draft_of(
 ) -> Draft:
     """Make a draft from a block's rows, from the second on: the first position's token is exact.
 
-    stats: of the block's rows.
     chosen: one token per row, from its distribution.
     length: most tokens of the draft.
     end_ids: tokens that end an answer, and so the draft.

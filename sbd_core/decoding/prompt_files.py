@@ -58,7 +58,6 @@ def answer_prompts(
     out: JSON Lines in the order of the prompts: each record with `text`, `token_ids`,
         `num_tokens`, `num_forwards` and `finish` added.
     report: called with the number of this share's answers that are done, and of all of them.
-
     Returns None if other processes still work. Raises ArgumentError.
     """
     require_writable("out", out)

@@ -71,10 +71,7 @@ def known_row_costs() -> dict[str, RowCosts]:
 
 
 def measure_row_costs(model: SetBlockModel) -> tuple[RowCosts, bool]:
-    """Measure forward passes of 1 to 48 rows for about BUDGET_SECONDS.
-
-    Returns (median costs, is_steady), the latter False if other work disturbed the measurement.
-    """
+    """Measure passes of 1 to 48 rows for BUDGET_SECONDS: (median costs, False if disturbed)."""
     assert model.mask_token_id is not None
     reach = model.max_positions or NUM_PROMPT + NUM_ROWS[-1]
     longest = min(NUM_ROWS[-1], reach - 1)

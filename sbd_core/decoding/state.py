@@ -260,11 +260,7 @@ def masked_positions(
 def make_hindsight(
     token_ids: Sequence[int], stats: LogitStats, start: int
 ) -> tuple[Hindsight, ...]:
-    """The causal head's probabilities of answer tokens.
-
-    token_ids: the answer's tokens from position `start` on.
-    stats: of the causal rows that predict them, one each.
-    """
+    """The causal head's view of answer tokens from position `start` on; stats: a row for each."""
     rows = zip(
         token_ids,
         stats.token_probabilities(token_ids),

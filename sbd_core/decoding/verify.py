@@ -190,10 +190,7 @@ class DraftAndVerify:
     def _drafted(
         self, stats: LogitStats, chosen: Sequence[int], *, is_behind_rejected: bool = False
     ) -> Draft:
-        """The draft of a length that pays; it counts for the record unless behind a rejected token.
-
-        stats, chosen: see DecodingState.draft.
-        """
+        """Make a draft of the length that pays; record its block unless behind a rejected token."""
         own, most = stats.probability[1:], self._state.config.max_rows
         end_ids = self._state.model.end_token_ids
         length = draft_length(self._record.chances(own), self._plan.price)

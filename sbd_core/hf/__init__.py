@@ -1,6 +1,6 @@
 """Integrations: transformers, the Hugging Face Hub, browsers, lm-eval.
 
-Imported when first used, as the package's front door does it.
+Modules are imported when first used, as in sbd_core/__init__.py.
 """
 
 from importlib import import_module

@@ -1,7 +1,6 @@
 """Adapters for transformers: merge() writes a peft adapter and its base as one model folder.
 
-The folder needs no peft. read_adapted() loads a block adapter with its base as a transformers
-model.
+The folder needs no peft. read_adapted() loads a block adapter with its base for transformers.
 """
 
 import warnings

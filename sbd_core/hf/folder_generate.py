@@ -30,7 +30,7 @@ def generate(
     """Decode as model.generate(), with the arguments of sbd_core.hf.generate (gamma, ..).
 
     tokenizer: for stop_strings. custom_generate: another folder or function, which then decodes.
-    Raises as sbd_core.hf.generate does.
+    Other arguments are transformers' own. Raises as sbd_core.hf.generate does.
     """
     if custom_generate is not None:
         return type(model).generate(

@@ -209,10 +209,7 @@ def _decode(
     streamer: Any,
     mask_token_id: int | None,
 ) -> None:
-    """Put the committed tokens of all events into the rows, and into the streamer.
-
-    events: (index of the row, event). A row that a criterion has stopped takes no more tokens.
-    """
+    """Put the tokens of all (row index, event) into rows and streamer, until criteria stop rows."""
     for index, event in events:
         row = rows[index]
         if row.is_stopped:

@@ -164,10 +164,7 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
 def _stored(
     model: Any, adapter: BlockAdapter | None, dtype: str, *, is_fetched: bool
 ) -> dict[str, Stored]:
-    """All tensors of model and adapter as they are stored, by name.
-
-    dtype: of the graph's products. is_fetched: whether the base keeps the blocks of its GGUF file.
-    """
+    """All tensors of model and adapter as stored. is_fetched: whether the base keeps its blocks."""
     rows = {}
     if is_fetched:
         assert adapter is not None
@@ -217,10 +214,7 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
 
 
 def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
-    """Write the graph for an engine of GRAPHS; returns its entry in the manifest.
-
-    target: the folder, whose parts hold the weights. tensors: those that were stored in them.
-    """
+    """Write the graph for an engine of GRAPHS; returns its entry in the manifest."""
     from sbd_core.models.backends.onnx.web import WebExporter, WebGpuExporter
     from sbd_core.models.stored_tensors import rounded_parts
 

@@ -1,7 +1,6 @@
 """Writes adapter folders with a fingerprint of the base's weights, and applies adapters of peft.
 
-Adapters of other tools have no fingerprint: they are checked by names and shapes alone, see
-source_check.py.
+Adapters of other tools are checked by names and shapes alone, see source_check.py.
 """
 
 import hashlib

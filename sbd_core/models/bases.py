@@ -147,7 +147,6 @@ def fetch(
     """Fetch a base if it is not here or damaged; returns its folder. Raises ModelError.
 
     given: its GGUF file, if that is here already; no network is needed then.
-
     Nothing is left half written, and leftovers of killed fetches are removed. A second process that
     fetches waits for the first.
     """

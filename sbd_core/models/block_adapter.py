@@ -50,8 +50,7 @@ class BlockAdapterInfo:
 
     base: name of the base model (sbd_core.models.bases) or its hub id.
     base_digest: digest of the base's weights; Fingerprint.values of adapters.py.
-    rank: of every B A.
-    block_range: smallest and largest trained block size.
+    rank: of every B A. block_range: smallest and largest trained block size.
     mask_token, mask_token_id: the token whose row is added to the embedding.
     repetition_penalty: the penalty that its training text was written under.
     trained: facts of the training, such as masked tokens seen and minutes.

@@ -42,7 +42,7 @@ def encode_prompt(
         prompt = [("user", prompt)]
     if not tokenizer.chat_template:
         raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
-    turns, contents = _apart(tokenizer, prompt)
+    turns, contents = _marked(tokenizer, prompt)
     return _encoded(tokenizer, _rendered(tokenizer, turns, name, is_open=True), contents)[0]
 
 
@@ -61,7 +61,7 @@ def encode_turn(
         if len(messages) > 1 or messages[0][0] != "user":
             raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
         return _raw(tokenizer, messages[0][1]), [*encode_plain(tokenizer, answer), end]
-    whole, contents = _apart(tokenizer, [*messages, ("assistant", answer)])
+    whole, contents = _marked(tokenizer, [*messages, ("assistant", answer)])
     before = _rendered(tokenizer, whole[:-1], name, is_open=True)
     after = _rendered(tokenizer, whole, name, is_open=False)
     if not after.startswith(before):
@@ -147,7 +147,7 @@ def _without_controls(tokenizer: Any) -> Tokenizer:
     return twin
 
 
-def _apart(
+def _marked(
     tokenizer: Any, messages: Sequence[Message]
 ) -> tuple[list[Message], Mapping[str, Message]]:
     """Put a random mark in place of each content that contains a control token.
@@ -155,7 +155,7 @@ def _apart(
     Returns the messages and {mark: message}. The space around a content stays around its mark, as a
     template may trim it.
     """
-    messages_apart: list[Message] = []
+    marked: list[Message] = []
     contents: dict[str, Message] = {}
     for role, content in messages:
         is_held = _controls(tokenizer, content, is_special=True) or (
@@ -165,8 +165,8 @@ def _apart(
             mark = secrets.token_hex(16)
             contents[mark] = (role, content)
             content = content.replace(content.strip(), mark)
-        messages_apart.append((role, content))
-    return messages_apart, contents
+        marked.append((role, content))
+    return marked, contents
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
@@ -287,6 +287,7 @@ def _status_of(template: str, special: str) -> int:
     except subprocess.TimeoutExpired:
         return TOO_LONG
     except OSError as error:
-        raise ModelError(f"model: no process to try its chat template: {shown(error)}") from error
+        rule = "its chat template cannot be tried, as no process can be started"
+        raise ModelError(f"model: {rule}: {shown(error)}") from error
     # A child that was killed took more than the machine has.
     return TOO_LARGE if done.returncode < 0 else done.returncode

@@ -26,8 +26,7 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 class CheckpointInfo:
     """Facts of a model that reads blocks, from its folder. block_range: see SetBlockModel.
 
-    is_trained: False if it was only prepared for training. has_adapter: whether it is a block
-    adapter.
+    is_trained: False if it was only prepared for that. has_adapter: whether it is a block adapter.
     """
 
     name: str

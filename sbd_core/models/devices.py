@@ -33,7 +33,7 @@ def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
         return "auto"
     own = own_cpu_dtype(source)
     if own not in (*DTYPES, *QUANTIZED):
-        raise ModelError(f"model: {shown(source)} names {own!r} as cpu_dtype, which is none")
+        raise ModelError(f"model: {shown(source)} names {own!r} as cpu_dtype, which is unknown")
     return str(own)
 
 

@@ -28,9 +28,7 @@ def keeps_bits(
     """Whether a causal row has the same logits, to the bit, in forward passes of NUM_ROWS rows.
 
     Tried among causal rows, beside a block and predrafts, and for a prompt beside a block; the keys
-    left in the cache must be the same, too.
-
-    new_caches, forward: those of the backend. reach: positions that the model has, None if unknown.
+    left in the cache must be the same, too. reach: positions that the model has, None if unknown.
     """
     reach = reach or NUM_PROMPT + NUM_ROWS[-1]
     prompt = [3 + i % 8 for i in range(min(NUM_PROMPT, max(reach // 4, 1)))]

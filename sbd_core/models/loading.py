@@ -69,7 +69,6 @@ def load(
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1".
     dtype: "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32", "bfloat16", "float16",
         on a CPU also "int8". None takes the one that the folder names for CPUs, else "auto".
-
     `.runs_on` names the backend. Weights are read from safetensors only, and no code of the folder
     is run. Raises ArgumentError, ModelError.
     """

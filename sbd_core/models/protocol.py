@@ -117,9 +117,7 @@ class SetBlockModel(Protocol):
     shape: its sizes, None if costs cannot be computed from them.
     strategy, repetition_penalty: of a config that leaves them open; a penalty of 1 is none.
     sampler_head: reweighs a block's row once the token before it is known; None without.
-    calibration: of its drafts.
     weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.
-    compute_logit_stats: see ComputeLogitStats.
     """
 
     name: str

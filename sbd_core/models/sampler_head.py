@@ -95,9 +95,6 @@ def _normed(x: Tensor) -> Tensor:
 
 
 def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
-    """The change (.., hidden) that a SamplerHead makes to hidden states.
-
-    hidden, before (.., hidden): the states, and the embeddings of the tokens before them.
-    """
+    """A SamplerHead's change of states `hidden` (.., hidden); before: embeddings before them."""
     gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
     return linear(silu(gate) * up, out)

@@ -57,8 +57,7 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
 def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
     """Give torch one thread within the `with` block, if forward passes have threads of their own.
 
-    Torch's other threads wait busily between operations and would take cores from the next forward
-    pass.
+    Torch's other threads wait busily between operations, on cores that the next pass needs.
     """
     if not model.has_own_threads:
         yield

@@ -97,7 +97,7 @@ def test_a_narrowed_adapter_is_the_nearest_with_one_a_for_all_that_read_the_same
 
 
 def test_an_unknown_dtype_is_refused(trained: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="names 'int3' as cpu_dtype, which is none"):
+    with pytest.raises(ModelError, match="names 'int3' as cpu_dtype, which is unknown"):
         bundled(trained, tmp_path / "model", "int3")
     assert not (tmp_path / "model").exists()
     info = trained / ADAPTER_INFO

@@ -28,8 +28,7 @@ def choose(
     """GPU -> PyTorch; CPU and a shape that can be exported -> ONNX Runtime; else transformers.
 
     model: a transformers model on its device.
-    name: what the log and errors call it.
-    dtype: see load().
+    name: what the log and errors call it. dtype: see load().
     block_size: the largest that it will be decoded with.
     adapter: the block adapter, None without.
     If ONNX Runtime was chosen but does not work, the log says why. Raises ModelError for an adapter
@@ -80,8 +79,8 @@ def plain(
 def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
     """The model's own backend if it is the fused one, else a new one of its weights.
 
-    In any dtype, while choose() fuses on a CPU only in fp32, where rounding agrees with
-    transformers. Raises ArgumentError for a family that cannot be fused.
+    It is fused in any dtype, unlike in choose(), where a CPU's must round as transformers does.
+    Raises ArgumentError for a family that cannot be fused.
     """
     if isinstance(model.backend, FusedLlamaBackend):
         return model.backend

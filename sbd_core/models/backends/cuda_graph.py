@@ -29,17 +29,17 @@ INITIAL_CAPACITY = 1024
 class CudaGraphBackend:
     """The forward passes of a fused model as CUDA graphs; see FusedLlamaBackend.
 
-    A pass is a graph if it has a text in every slot of the pool and at most 2 * block_size rows per
-    text, or 8 * block_size with predrafts. Other passes are made without a graph on the same cache.
+    A graph is used for passes with a text in every slot of the pool and at most 2 * block_size rows
+    per text, or 8 * block_size with predrafts. Others are made without one, on the same cache.
     """
 
     name = "PyTorch, CUDA graphs"
     has_own_threads = False
 
     def __init__(self, fused: Any, name: str, block_size: int) -> None:
-        """fused: a FusedLlamaBackend, else ArgumentError is raised. name: of the model, for it."""
+        """Raises ArgumentError, which names the model, unless `fused` is a FusedLlamaBackend."""
         if not isinstance(fused, FusedLlamaBackend):
-            raise ArgumentError("static", "must be off but for a Llama-shaped model", name)
+            raise ArgumentError("model", "must be Llama-shaped to run as CUDA graphs", name)
         self.fused = fused
         self.weights, self.dtype = fused.weights, fused.dtype
         self.shapes = (1, *(block_size * times for times in (1, 2, 4, 8)))
@@ -89,10 +89,7 @@ class CudaGraphBackend:
     def _step(
         self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
     ) -> "CudaGraphStep":
-        """The step for `width` rows per slot, made anew if the pool has grown since.
-
-        longest: most cached tokens of a text. adapts: see CudaGraphStep.
-        """
+        """The step of a shape, made anew if the pool grew. longest: most cached tokens of any."""
         needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:
             pool.ensure_capacity(max(needed, 2 * pool.capacity))

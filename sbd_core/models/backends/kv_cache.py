@@ -41,10 +41,9 @@ STEP = 128
 class KVCachePool:
     """Pool with keys (layers, slots, heads, size, capacity) and values (.., capacity, size).
 
-    size is that of a head, capacity a number of positions; each cache knows its own length.
-
-    Keys are transposed for the product with the queries. Values beyond a slot's length are finite,
-    so that an attention weight of zero removes them.
+    size is that of a head, capacity a number of positions; each cache knows its own length. Keys
+    are transposed for the product with the queries. Everything beyond a slot's length is finite, so
+    that an attention weight of zero removes it.
     """
 
     def __init__(

@@ -68,10 +68,7 @@ class GatedLinears:
 
     @contextmanager
     def rows(self, rows: Sequence[int] | slice) -> Iterator[None]:
-        """Apply the adapter to `rows` in forward passes within the `with` block.
-
-        rows: indices in the one text of a pass, or ALL_ROWS for any batch.
-        """
+        """Within the `with` block, apply the adapter to rows of one text, or to ALL_ROWS of any."""
         self._rows = rows
         try:
             yield

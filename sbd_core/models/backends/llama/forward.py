@@ -121,7 +121,7 @@ class FusedLlamaBackend:
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
     def angles_at(self, positions: Tensor, rotary: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """See _angles; of rows at positions (rows,). rotary: of rotary_until(), long enough."""
+        """As _angles, for rows at positions (rows,), which the table of rotary_until() covers."""
         cosines, sines = (table.index_select(0, positions) for table in rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 

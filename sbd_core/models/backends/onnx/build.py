@@ -169,8 +169,7 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
 def products_are_exact(*, saturates: bool = False) -> bool:
     """Whether sums of the largest products of uint8 and int8 are exact on this processor.
 
-    Instructions of some processors add two products in 16 bits and saturate. saturates: see
-    session_of().
+    Some processors add two products in 16 bits and saturate. saturates: see session_of().
     """
     session = session_of(products_graph(), 1, saturates=saturates)
     draw = np.random.default_rng(0)

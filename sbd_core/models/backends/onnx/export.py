@@ -1,4 +1,4 @@
-"""A Llama-shaped transformers model as one ONNX graph, written from its loaded weights.
+"""Writes a Llama-shaped transformers model as an ONNX graph, from its loaded weights.
 
 The graph is one forward pass over rows: the tokens of one or more texts, in any order. Its inputs
 give every row's place; the only mask is the bias among them. Operators are ONNX's (opset 21) and
@@ -141,7 +141,7 @@ class GraphShape:
 class Exporter:
     """Writes the graph of one model.
 
-    In its methods, values of the graph are told by name: x (rows, n) is the name of such a value.
+    Methods take and return names of the graph's values: x (rows, n) names a value of that shape.
     """
 
     def __init__(
@@ -263,7 +263,7 @@ class Exporter:
         )
         return name, outputs[-1]
 
-    def _turned_in_groups(self, name: str, x: str, size: int) -> str:
+    def _rotated(self, name: str, x: str, size: int) -> str:
         """x (rows, size) rotated for products of integers; see basis.py."""
         w, group = self.writer, group_of(size)
         matrix = w.weight(f"hadamard.{group}", lambda: hadamard(group))
@@ -315,7 +315,7 @@ class Exporter:
             return [*others, turned_rows(last, turns_last) if turns_last and not is_plain else last]
 
         if not is_plain and turned is None:
-            x = self._turned_in_groups(name, x, linears[0].in_features)
+            x = self._rotated(name, x, linears[0].in_features)
         operand = Operand(x, None) if is_plain else self._rounded(name, x)
         weights = [y.weight for y in linears]
         sizes = [y.out_features for y in linears]
@@ -344,10 +344,7 @@ class Exporter:
     def _multiplied(
         self, name: str, x: "Operand", weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
-        """The product (rows, out) of x and a weight (out, in), without x's scale if it has one.
-
-        shared: see _product.
-        """
+        """The product (rows, out) of x and a weight (out, in), without x's scale if it has one."""
         w = self.writer
         if x.scale is None:
             values = shared or w.weight(f"{name}.weight", weight)
@@ -412,7 +409,7 @@ class Exporter:
             -1,
             kv_heads * size,
         )
-        keys = self._cached(f"keys.{index}", self._turned(key, "positions"))
+        keys = self._cached(f"keys.{index}", self._with_rotary(key, "positions"))
         values = self._cached(f"values.{index}", value)
 
         query = self._normed_heads(query, getattr(module, "q_norm", None), s.num_heads)
@@ -428,7 +425,7 @@ class Exporter:
         """
         w, s = self.writer, self.shape
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
-        asked = self._asked(query, name)
+        asked = self._queries_by_slot(query, name)
         # (slots, KV heads, group * width, size): a KV head's queries are rows of one product.
         if group == 1:
             asked = w.reshape(asked, f"{asked}.heads", 0, 0, kv_heads, size)
@@ -440,7 +437,7 @@ class Exporter:
         scores = w.node(
             "FusedMatMul", [asked, keys], f"{name}.scores", domain=OWN, transB=1, alpha=size**-0.5
         )
-        shares = self._shares(scores, name)
+        shares = self._attention_weights(scores, name)
         mixed = w.node("MatMul", [shares, values], f"{name}.mixed")
         if group == 1:
             mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 2, 1, 3])
@@ -456,12 +453,12 @@ class Exporter:
         x = self.writer.reshape(x, f"{x}.heads", -1, s.num_kv_heads, s.head_size)
         return self.writer.node("ScatterND", [name, "places", x], f"{name}.new")
 
-    def _asked(self, query: str, name: str) -> str:
+    def _queries_by_slot(self, query: str, name: str) -> str:
         """Queries (slots, width, heads * size) with rotary embedding, from (rows, heads * size)."""
         asked = self.writer.node("Gather", [query, "queries"], f"{name}.asked")
-        return self._turned(asked, "query_positions")
+        return self._with_rotary(asked, "query_positions")
 
-    def _shares(self, scores: str, name: str) -> str:
+    def _attention_weights(self, scores: str, name: str) -> str:
         """Attention weights of the scores (slots, KV heads, G W, capacity)."""
         scores = self.writer.node("Add", [scores, "bias"], f"{scores}.masked")
         return self.writer.node("Softmax", [scores], f"{name}.shares", axis=-1)
@@ -478,7 +475,7 @@ class Exporter:
         normed, _ = self._norm(f"{x}.norm", norm, w.reshape(x, f"{x}.heads.flat", -1, size), None)
         return w.reshape(normed, f"{x}.normed", -1, num_heads * size)
 
-    def _turned(self, x: str, positions: str) -> str:
+    def _with_rotary(self, x: str, positions: str) -> str:
         """Heads (texts, rows, heads * size) with the rotary embedding of their positions."""
         inputs = [x, positions, "cosines", "sines"]
         return self.writer.node("RotaryEmbedding", inputs, f"{x}.turned", domain=OWN, interleaved=0)

@@ -22,7 +22,7 @@ STEP = 64
 class OnnxCachePool:
     """Pool with keys and values of each layer in turn, (slots, KV heads, capacity, head size).
 
-    Values beyond a slot's length are finite, so that an attention weight of zero removes them.
+    Everything beyond a slot's length is finite, so that an attention weight of zero removes it.
     """
 
     def __init__(self, num_slots: int, shape: GraphShape) -> None:
@@ -74,9 +74,8 @@ def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> t
 def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False) -> Any:
     """The session of one graph, given as the path of its file or as its bytes.
 
-    Threads spin for work only within a forward pass. saturates: True for processors that would cut
-    products of uint8 and int8 to 16 bits (x64 without VNNI); products are then exact, but take
-    twice as long.
+    Threads spin for work only within a forward pass. saturates: True if the processor would cut
+    products of uint8 and int8 to 16 bits (x64 without VNNI): then exact, slower ones are used.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads

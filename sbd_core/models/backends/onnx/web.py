@@ -272,7 +272,7 @@ class WebExporter(Exporter):
         values = w.node("Mul", [values, scale], "hidden.scaled")
         return w.reshape(values, "hidden", -1, self.shape.hidden)
 
-    def _turned_in_groups(self, name: str, x: str, size: int) -> str:
+    def _rotated(self, name: str, x: str, size: int) -> str:
         """Rotate x; the Hadamard matrix is small, and part of the graph."""
         w, group = self.writer, group_of(size)
         constant = f"hadamard.{group}"
@@ -283,9 +283,9 @@ class WebExporter(Exporter):
         groups = w.node("MatMul", [groups, constant], f"{name}.x.turned")
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
-    def _turned(self, x: str, positions: str) -> str:
+    def _with_rotary(self, x: str, positions: str) -> str:
         """Heads with rotary embedding, by the cosines and sines of each row."""
-        return super()._turned(x, self.writer.integers(0))
+        return super()._with_rotary(x, self.writer.integers(0))
 
     def _cached(self, name: str, x: str) -> str:
         w, s = self.writer, self.shape
@@ -293,18 +293,18 @@ class WebExporter(Exporter):
         new = w.node("ScatterND", [name, "places", rows], f"{name}.new")
         return w.reshape(new, f"{name}.heads", 1, s.num_kv_heads, -1, s.head_size)
 
-    def _asked(self, query: str, name: str) -> str:
+    def _queries_by_slot(self, query: str, name: str) -> str:
         s = self.shape
         asked = self.writer.reshape(query, f"{name}.asked", 1, -1, s.num_heads * s.head_size)
-        return self._turned(asked, "")
+        return self._with_rotary(asked, "")
 
-    def _shares(self, scores: str, name: str) -> str:
+    def _attention_weights(self, scores: str, name: str) -> str:
         w, kv_heads = self.writer, self.shape.num_kv_heads
         group = self.shape.num_heads // kv_heads
         if group == 1:
-            return super()._shares(scores, name)
+            return super()._attention_weights(scores, name)
         scores = w.reshape(scores, f"{scores}.by_head", kv_heads, group, -1, 0)
-        shares = super()._shares(scores, name)
+        shares = super()._attention_weights(scores, name)
         return w.reshape(shares, f"{shares}.rows", 1, kv_heads, -1, 0)
 
     def _by_row(self, mixed: str) -> str:
@@ -379,7 +379,7 @@ class WebGpuExporter(WebExporter):
         """The heads of a group are rows of their KV head, as queries come group by group."""
         w, s = self.writer, self.shape
         width = s.num_kv_heads * s.head_size
-        asked = w.reshape(self._asked(query, name), f"{name}.asked.rows", 1, -1, width)
+        asked = w.reshape(self._queries_by_slot(query, name), f"{name}.asked.rows", 1, -1, width)
         inputs = [asked, keys, values, "", "", "bias.of_heads"]
         sizes: dict[str, Any] = {"num_heads": s.num_kv_heads, "scale": s.head_size**-0.5}
         mixed = w.node("MultiHeadAttention", inputs, f"{name}.mixed", domain=OWN, **sizes)
