@@ -18,7 +18,6 @@ from sbd_core.models.backends.choose import choose
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
 from sbd_core.models.block_attention import require_block_attention
-from sbd_core.models.chat import require_bounded_template
 from sbd_core.models.checkpoint_info import (
     DEFAULT_CHECKPOINT,
     bundled_folder,
@@ -43,6 +42,7 @@ from sbd_core.models.source_check import (
     require_source,
     require_whole,
 )
+from sbd_core.models.template_check import require_bounded_template
 from sbd_core.models.web_folder import open_web, read_web
 
 LOADING_ERRORS = (
