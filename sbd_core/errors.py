@@ -81,7 +81,7 @@ class TrainingError(SetBlockDecodingError):
 
 
 def require_number(argument: str, value: object, low: float, high: float = math.inf) -> None:
-    """Raise ArgumentError unless `value` is a finite int or float in [low, high]."""
+    """Raise ArgumentError for `argument` unless `value` is a finite int or float in [low, high]."""
     rule = f"must be a finite number >= {low:g}" + ("" if high == math.inf else f" and <= {high:g}")
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     # NaN fails every comparison; infinities and huge ints lie beyond the largest float.
@@ -91,7 +91,7 @@ def require_number(argument: str, value: object, low: float, high: float = math.
 
 
 def require_integer(argument: str, value: object, low: int, high: int | None = None) -> None:
-    """Raise ArgumentError unless `value` is an int (not bool) in [low, high].
+    """Raise ArgumentError for `argument` unless `value` is an int (not bool) in [low, high].
 
     high: None is MOST_INTEGER, which the message names only if `value` exceeds it.
     """

@@ -69,7 +69,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def new_folder(out: str | Path) -> Path:
-    """`out` as a path, which is not created. Raises ArgumentError unless it is new or empty."""
+    """The path of a folder to write later. Raises ArgumentError unless it is new or empty."""
     target = Path(out)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise ArgumentError("out", "must be a new folder or an empty one", str(out))

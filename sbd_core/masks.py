@@ -142,7 +142,7 @@ def flex(
     num_rows: int = 1,
     device: torch.device | str = "cpu",
 ) -> "BlockMask":
-    """The predicate as a FlexAttention BlockMask, shared by every head."""
+    """The predicate as a FlexAttention BlockMask, shared by every head; arguments as in dense()."""
     from torch.nn.attention.flex_attention import create_block_mask
 
     def mask_mod(row: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:

@@ -183,8 +183,8 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]
 
 def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
     """Yield (line, fields) for each row below the header."""
-    csv.field_size_limit(2**31 - 1)  # Python's own, of 131,072 characters, is for no reason of CSV
-    # strict: a quote that is not closed would take in all that follows.
+    csv.field_size_limit(2**31 - 1)  # Python's own limit of 131,072 is not one of CSV
+    # strict: else a quote that is not closed would swallow all that follows.
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
     try:
@@ -212,7 +212,7 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object
         rule = "must be another kind of file, or pyarrow be installed: pip install pyarrow"
         raise ArgumentError(argument, rule, name) from error
     try:
-        # Through JSON, as rows are written out again: times and the like become text.
+        # Through JSON, so that times and the like become text: rows are written out again.
         rows = json.loads(json.dumps(read_table(path).to_pylist(), default=str))
     except (OSError, ArrowException) as error:
         raise ArgumentError(
@@ -268,7 +268,7 @@ def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
     except (TypeError, ValueError) as error:
         raise row.wrong("must have pairs of texts as history", history) from error
     answer = row.given(*ANSWER_FIELDS)
-    if isinstance(answer, list):  # of comparisons in LLaMA-Factory: the better one, then the other
+    if isinstance(answer, list):  # LLaMA-Factory's comparisons: the better one, then the other
         raise row.wrong("must have one text as answer, not a list", answer)
     turns = [*earlier, (_with_input(row, asked), "" if answer is None else answer)]
     roles = ("user", "assistant")

@@ -165,7 +165,7 @@ def left_out(
 def _layer(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, layer: LayerShape, device: Device
 ) -> list[tuple[float, float]]:
-    """Seconds of each part of one layer, as (moving, computing). Raises ArgumentError."""
+    """Seconds of each part of one layer, as (moving, computing); see pass_seconds."""
     for name, value in (("block_size", block_size), ("batch_size", batch_size)):
         require_integer(name, value, 1, MAX_TOKENS)
     require_integer("kv_length", kv_length, 0, MAX_TOKENS)
@@ -185,7 +185,7 @@ def slowdown(
     shape: LayerShape | None = None,
     device: Device = H100_FP8,
 ) -> float:
-    """time(block_size) / time(1), the paper's Table 3. Raises as pass_seconds does."""
+    """time(block_size) / time(1), the paper's Table 3. Arguments and errors: see pass_seconds."""
     block, single = (
         pass_seconds(size, kv_length, batch_size, mode, shape=shape, device=device)
         for size in (block_size, 1)
@@ -206,7 +206,7 @@ def speedup(
     """Wall-clock speed-up of a block in l = block_size / nfe_speedup forward passes, Eq. 16.
 
     k time(1) / (time(2k) + (l - 1) time(k)): the first forward pass of a block carries the one
-    before. Raises as pass_seconds does, and unless 0 < nfe_speedup <= block_size.
+    before. See pass_seconds. Raises ArgumentError also unless 0 < nfe_speedup <= block_size.
     """
 
     def seconds(num_queries: int) -> float:

@@ -40,7 +40,7 @@ def reveal_order(
     is_masked: Tensor,
     generator: torch.Generator | None = None,
 ) -> list[int]:
-    """The positions that select() reveals, the rule's first choice first. Arguments as there."""
+    """The positions that select() reveals, the rule's first choice first. See select()."""
     shape = tuple(candidates.entropy.shape)
     if is_masked.dtype != torch.bool or tuple(is_masked.shape) != shape:
         raise ArgumentError("is_masked", f"must be a bool tensor of shape {shape}", is_masked)

@@ -343,7 +343,7 @@ def _share(node: JsonNode) -> float:
 
 
 def _check_whole(trace: Trace) -> None:
-    """Raise TraceError for events that contradict each other, the tokens' texts or the config."""
+    """Raise TraceError for a trace whose events, token texts and config do not fit together."""
     missing = mentioned_token_ids(trace.events) - set(trace.tokens)
     if missing:
         raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")

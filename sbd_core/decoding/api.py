@@ -119,7 +119,7 @@ def stream_batch(
 
 
 def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
-    """Decode to the end and return the trace. Raises as stream() does."""
+    """Decode to the end and return the trace. For arguments and errors see stream()."""
     events = stream(model, prompt, config)
     for _ in events:
         pass

@@ -202,7 +202,7 @@ def plan_rows(
     max_rows: most rows of the pass, if costs is None.
     costs: by which the number of rows is chosen, if given.
     num_causal: number of exact tokens that the pass reads.
-    price: that of the last plan.
+    price: RowPlan.price of the last plan.
     """
     chances = [1.0] * num_sure + record.chances(probabilities[num_sure:])
     survival = record.survival(max(0, min(block_size, num_left) - 1))

@@ -49,9 +49,9 @@ EMPTY_DRAFT = Draft([], [], None)
 def draft_of(
     stats: LogitStats, chosen: Sequence[int], length: int, end_ids: frozenset[int]
 ) -> Draft:
-    """Make a draft from a block's rows, from the second on: the first position's token is exact.
+    """Make a draft from a block's rows but the first, whose position has an exact token already.
 
-    chosen: one token per row, from its distribution.
+    stats, chosen: for each row of the block, its statistics and a token from its distribution.
     length: most tokens of the draft.
     end_ids: tokens that end an answer, and so the draft.
     """

@@ -23,7 +23,7 @@ from sbd_core.shared_work import Journal, Share
 
 
 def read_prompts(argument: str, path: Path) -> list[dict[str, Any]]:
-    """The records of a file, at least one, each with its prompt, a text or messages, as `prompt`.
+    """Read the records of a file, at least one; `prompt` of each is its text or messages.
 
     Raises ArgumentError naming the line.
     """

@@ -71,7 +71,10 @@ def known_row_costs() -> dict[str, RowCosts]:
 
 
 def measure_row_costs(model: SetBlockModel) -> tuple[RowCosts, bool]:
-    """Measure passes of 1 to 48 rows for BUDGET_SECONDS: (median costs, False if disturbed)."""
+    """Measure forward passes of 1 to 48 rows for about BUDGET_SECONDS.
+
+    Returns the median costs, and False if other work disturbed the measurement, else True.
+    """
     assert model.mask_token_id is not None
     reach = model.max_positions or NUM_PROMPT + NUM_ROWS[-1]
     longest = min(NUM_ROWS[-1], reach - 1)

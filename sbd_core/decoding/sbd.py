@@ -32,7 +32,7 @@ class PendingTokens:
     """
 
     def __init__(self, before: LogitStats) -> None:
-        """before: statistics of the prompt's last row, which scores the answer's first token."""
+        """Start behind the prompt. before: statistics of its last row, which scores token 0."""
         self.token_ids: list[int] = []
         self._start = 0
         self._before = before
@@ -90,7 +90,10 @@ class Block:
     def reveal(
         self, order: Sequence[int], token_ids: list[int], stats: LogitStats
     ) -> tuple[Reveal, ...]:
-        """Reveal the offsets `order`. token_ids: one token for every position of the block."""
+        """Reveal the offsets in `order`.
+
+        token_ids: one token for every position of the block. stats: of the block's rows.
+        """
         reveals = []
         probabilities = stats.token_probabilities(token_ids)
         for rank, offset in enumerate(order):

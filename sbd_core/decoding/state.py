@@ -217,7 +217,7 @@ class DecodingState:
         hindsight: tuple[Hindsight, ...] = (),
         predrafts: tuple[Predraft, ...] = (),
     ) -> StepEvent:
-        """The event of the forward pass just made; its committed tokens join the answer."""
+        """The event of the forward pass just made, see StepEvent; `committed` joins the answer."""
         kind: Kind = "decode" if self._num_forwards else "prefill"
         index, self._num_forwards = self._num_forwards, self._num_forwards + 1
         self.answer.extend(committed)

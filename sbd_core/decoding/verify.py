@@ -241,7 +241,7 @@ class DraftAndVerify:
 
 
 def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int]:
-    """The accepted draft tokens and one exact token more, from the causal rows."""
+    """The accepted draft tokens and one exact token. causal: statistics of the checking rows."""
     if causal.distribution is None:
         best = causal.best_ids
         for index, token_id in enumerate(draft.token_ids):

@@ -73,7 +73,7 @@ class TokenModel:
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()
         )
-        self.repetition_penalty = 1.0  # transformers hands over the one to use
+        self.repetition_penalty = 1.0  # that of a decode comes from transformers, see generate()
         gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
         self.sampler_head = gate.sampler_head if gate else None
         self.has_own_threads = False

@@ -38,7 +38,7 @@ class SetBlockLM(HFLM):
         repetition_penalty: float | None = None,
         **arguments: Any,
     ) -> None:
-        """Raises ArgumentError for an unknown solver, and whatever HFLM raises."""
+        """See the class. Raises ArgumentError for an unknown solver, and whatever HFLM raises."""
         chosen = {name: arguments.pop(name) for name in SOLVER_PARAMETERS if name in arguments}
         self._decoding: dict[str, Any] = {
             "strategy": strategy,

@@ -100,7 +100,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
         read_model.config.save_pretrained(fresh)
         read_model.generation_config.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
-        plain = fresh / "tokenizer.json"  # without its white space, a third of it
+        plain = fresh / "tokenizer.json"  # rewritten without white space, a third of it
         data = json.loads(plain.read_text(encoding="utf-8"))
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         plain.write_text(text, encoding="utf-8")
@@ -173,11 +173,11 @@ def _stored(
         rows[EMBEDDING] = rows[EMBEDDING] + mask
     stored = {}
     for name, weight in model.named_parameters():
-        is_matrix = weight.ndim == 2 and fits_blocks(weight[:1])  # as graphs have blocks of rows
+        is_matrix = weight.ndim == 2 and fits_blocks(weight[:1])  # graphs split rows in blocks
         store = in_8_bits if dtype == "int8" and is_matrix else exactly
         stored[name] = rows[name] if name in rows else store(weight)
     for name, tensor in ({} if adapter is None else adapter.tensors()).items():
-        if name != "mask_embedding":  # a row of the embedding
+        if name != "mask_embedding":  # stored as a row of the embedding
             store = in_8_bits if name.startswith("sampler.") else in_4_bits
             stored[name] = store(tensor) if fits_blocks(tensor) else exactly(tensor)
     return stored
@@ -214,7 +214,7 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
 
 
 def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
-    """Write the graph for an engine of GRAPHS; returns its entry in the manifest."""
+    """Write the graph for an engine of GRAPHS; returns its manifest entry. tensors: of _stored."""
     from sbd_core.models.backends.onnx.web import WebExporter, WebGpuExporter
     from sbd_core.models.stored_tensors import rounded_parts
 

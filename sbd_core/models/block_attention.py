@@ -22,7 +22,7 @@ FORWARD_ERRORS = (ValueError, RuntimeError, TypeError, AttributeError, LookupErr
 
 
 def require_block_attention(model: Any, name: str, argument: str = "model") -> None:
-    """Raise ModelError, which says why, for a model that cannot decode blocks correctly."""
+    """Raise ModelError, which says why, for a model called `name` that cannot decode blocks."""
     if getattr(model, PASSED, False):
         return
     others = _other_attention(model)

@@ -1,4 +1,4 @@
-"""Prompts and conversations as token ids, through the chat template where the tokenizer has one.
+"""Encodes prompts and conversations, through the chat template where the tokenizer has one.
 
 Messages are encoded as plain text: only the template writes control tokens. An assistant's message
 keeps those that the tokenizer does not call special, as they mark thoughts and tool calls.
@@ -50,9 +50,9 @@ def encode_turn(
     """Token ids of messages up to where the assistant answers, and of its answer to the end token.
 
     messages: at least one; more than a single user's message needs a template.
-    Together they are the ids of the whole chat in the template. If there is none, or it writes the
-    messages differently in the whole chat, the answer is put behind the messages. The first are the
-    prompt's ids, without a last token that the answer changes. Raises ModelError.
+    Both lists together are the ids of the whole chat in the template. If there is none, or it
+    writes the messages differently in the whole chat, the answer is put behind the messages. The
+    first is the prompt, except for a last token that the answer changes. Raises ModelError.
     """
     end = tokenizer.eos_token_id
     if not tokenizer.chat_template:

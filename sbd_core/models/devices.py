@@ -25,7 +25,7 @@ def chosen_device(device: str) -> torch.device:
 def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
     """The dtype asked for; None is the one that the folder `source` names for CPUs, else "auto".
 
-    Raises ModelError for a folder that names none that is known.
+    Raises ModelError for a folder that names an unknown dtype.
     """
     if dtype is not None:
         return dtype
@@ -55,6 +55,6 @@ def has_bf16(device: torch.device) -> bool:
     """Whether `device` multiplies bf16 matrices in hardware."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
-    # Asked of the processor, as PyTorch emulates bf16 slowly on any other.
+    # Read from the processor's flags: without them PyTorch emulates bf16, slowly.
     known = torch.cpu.get_capabilities()
     return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))

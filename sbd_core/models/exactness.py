@@ -1,8 +1,8 @@
 """Probes whether a row's logits keep their last bits beside other rows, as exact verify needs.
 
-A check of many rows in one forward pass gives next-token prediction's tokens where each row has the
-bits that it has alone. Kernels that sum in another order for another number of rows round
-otherwise, so it is a property of model, dtype and backend, and is tried out.
+A check of many rows in one forward pass gives next-token prediction's tokens if each row has the
+same bits as alone. Kernels may sum in another order for another number of rows, and then round
+differently, so this depends on model, dtype and backend, and is tried out.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ def keeps_bits(
             cache.truncate(len(prompt))
             if not torch.equal(read(causal, num_block, num_predraft), alone[: len(causal)]):
                 return False
-    if not torch.equal(read([3]), after):  # the last of them has left the keys of all ids
+    if not torch.equal(read([3]), after):  # the last pass has left keys of all ids in the cache
         return False
     cache.truncate(0)
     return torch.equal(read(prompt, sizes[-1]), whole)

@@ -80,9 +80,9 @@ class HuggingFaceModel:
         adapter: BlockAdapter | None = None,
         weights: Mapping[str, str] | None = None,
     ) -> None:
-        """backend: see sbd_core.models.backends.choose. adapter: the one that the backend reads.
+        """Wrap a transformers model. name, weights: see SetBlockModel.
 
-        weights: see SetBlockModel.
+        backend: see sbd_core.models.backends.choose. adapter: the one that the backend reads.
         """
         # transformers types these loosely; Any keeps our own code free of casts.
         self.model: Any = model.eval()

@@ -148,7 +148,7 @@ def read(
                 use_safetensors=True,
                 attn_implementation="sdpa",
                 output_loading_info=True,
-                ignore_mismatched_sizes=True,  # require_whole() says which, in a sentence
+                ignore_mismatched_sizes=True,  # require_whole() reports them
                 **options,
                 **renamed,
             )

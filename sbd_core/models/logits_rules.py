@@ -154,7 +154,7 @@ def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[
 
 
 def _is_alike_everywhere(processor: Any) -> bool:
-    if isinstance(processor, kinds.SequenceBiasLogitsProcessor):  # also of bad words
+    if isinstance(processor, kinds.SequenceBiasLogitsProcessor):  # or its subclass for bad words
         return all(len(sequence) == 1 for sequence in processor.sequence_bias)
     return type(processor) in EVERYWHERE_ALIKE
 

@@ -30,7 +30,7 @@ class SamplerHead:
     """
 
     def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
-        """into (2 width, 2 hidden) and out (hidden, width); embedding and head (vocab, hidden)."""
+        """Shapes: into (2 width, 2 hidden), out (hidden, width), the others (vocab, hidden)."""
         # Transposed, as a CPU multiplies few rows by it in two thirds of the time.
         self._of_hidden, self._of_token = (part.t().contiguous() for part in into.chunk(2, 1))
         self._kept: dict[int, Tensor] = {}
@@ -95,6 +95,9 @@ def _normed(x: Tensor) -> Tensor:
 
 
 def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
-    """A SamplerHead's change of states `hidden` (.., hidden); before: embeddings before them."""
+    """The change (.., hidden) of hidden states by a SamplerHead of `into` and `out`.
+
+    hidden, before (.., hidden): the states, and the embeddings of the tokens before them.
+    """
     gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
     return linear(silu(gate) * up, out)

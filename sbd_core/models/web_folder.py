@@ -30,7 +30,7 @@ DAMAGED = "export it again"
 
 @dataclass(frozen=True, slots=True)
 class WebFolder:
-    """A folder whose files are here as export_web() wrote them. manifest: what lies where."""
+    """A folder as export_web() wrote it. manifest: facts of the model, and where tensors lie."""
 
     folder: Path
     manifest: Mapping[str, Any]

@@ -89,7 +89,7 @@ class CudaGraphBackend:
     def _step(
         self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
     ) -> "CudaGraphStep":
-        """The step of a shape, made anew if the pool grew. longest: most cached tokens of any."""
+        """The step for `width` rows a slot and `longest` cached tokens, new if the pool grew."""
         needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:
             pool.ensure_capacity(max(needed, 2 * pool.capacity))

@@ -47,7 +47,7 @@ class GatedLinears:
     sampler_head: "SamplerHead | None" = None
 
     def __init__(self, model: Any, layers: Layers) -> None:
-        """model: of a shape that has_known_shape()."""
+        """Add the hooks to a model that has_known_shape()."""
         self._rows: Sequence[int] | slice = ()
         for layer, pairs in zip(model.base_model.layers, layers, strict=True):
             for name, pair in pairs.items():
@@ -116,7 +116,7 @@ class TransformersBackend:
     has_own_threads = False
 
     def __init__(self, model: Any, gate: Any = None) -> None:
-        """gate: the GatedLinears of a model with a block adapter."""
+        """Use a transformers or peft model. gate: GatedLinears of its block adapter, or None."""
         self._gate = gate
         self.dtype = str(model.dtype).removeprefix("torch.")
         self._model = model

@@ -155,8 +155,9 @@ class PaddedBatchAttention:
         visible: Tensor,
         capacity: int,
     ) -> None:
-        """places: per row its slot, its offset there and its key's cache position, each (rows,).
+        """Prepare the attention of all rows of a forward pass.
 
+        places: per row its slot, its offset there and its key's cache position, each (rows,).
         visible: (3, slots, widest), s, first and stop of QuerySpan.visible, at most `capacity`.
         """
         self._pool = pool

@@ -39,7 +39,7 @@ class FusedLlamaBackend:
     has_own_threads = False
 
     def __init__(self, model: Any, adapter: BlockAdapter | None = None) -> None:
-        """model: one that can_fuse(); its modules become views of the fused weights.
+        """Fuse a model that can_fuse(); its modules become views of the fused weights.
 
         adapter: its block adapter, None without.
         """

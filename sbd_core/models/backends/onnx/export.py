@@ -147,7 +147,7 @@ class Exporter:
     def __init__(
         self, model: Any, dtype: Dtype = "float32", adapter: AdapterLayers | None = None
     ) -> None:
-        """adapter: the layers of its block adapter, None without."""
+        """model: one that has_known_shape(). adapter: layers of its block adapter, None without."""
         self.model = model
         self.adapter = adapter
         self.shape = GraphShape.of(model)

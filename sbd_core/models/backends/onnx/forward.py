@@ -63,7 +63,7 @@ REACH = 1024
 
 
 def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> tuple[Any, ...]:
-    """The sessions of a folder's graphs: without, and if there is one, with the block adapter."""
+    """The sessions of a folder's graphs: without and with block adapter, if any. See session_of."""
     return tuple(
         session_of(str(folder / name), num_threads, saturates=saturates)
         for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
@@ -95,7 +95,10 @@ class OnnxBackend:
     def __init__(
         self, sessions: Sequence[Any], shape: GraphShape, rotary: Any, dtype: Dtype = "float32"
     ) -> None:
-        """sessions: of sessions_of(). rotary: the model's rotary embedding. dtype: of weights."""
+        """Use the sessions of sessions_of().
+
+        shape, dtype: of their graphs. rotary: the model's module for rotary embedding.
+        """
         self.sessions = sessions
         self.dtype: str = dtype
         self.shape = shape
@@ -137,7 +140,7 @@ class OnnxBackend:
         rows = Rows(requests, self.shape)
         pool = rows.pool
         pool.ensure_capacity(rows.stop)
-        # The operator takes no more rows than its table has, whatever their positions.
+        # RotaryEmbedding takes no more rows than its table has, whatever their positions.
         rotary = self._rotary_until(max(rows.stop, rows.num_rows))
         logits = torch.empty(rows.num_logits, self.shape.vocabulary)
         inputs = rows.inputs()

@@ -113,7 +113,7 @@ class WebExporter(Exporter):
         rounded_embedding: tuple[np.ndarray, np.ndarray] | None = None,
         sampler: Tensor | None = None,
     ) -> None:
-        """adapter: the layers of its block adapter, None without.
+        """model, dtype, adapter: see Exporter.
 
         rounded_embedding: (int8 (vocabulary, hidden), scales (vocabulary, blocks)) if stored so.
         sampler: `into` of a sampler head, None without.
@@ -207,7 +207,7 @@ class WebExporter(Exporter):
         return kind, names, turns, not is_plain and leaf == "weight"
 
     def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
-        """Whether the adapter has one A for linear layers with the same input; side_by_side()."""
+        """Whether the adapter has the same A for these linear layers; see side_by_side()."""
         first, *others = [down for down, _ in self._pairs(index, *linears)]
         return all(torch.equal(down, first) for down in others)
 
