@@ -132,10 +132,7 @@ other work: compare the speeds with each other alone."""
 
 
 def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
-    """The model card: front matter, contents, training and measurements.
-
-    name: of the bundled model. numbers: from measured_here().
-    """
+    """The model card of the adapter `name`. numbers: from measured_here()."""
     info = adapter.info
     source = BASES.get(info.base)
     original = source.original if source else info.base

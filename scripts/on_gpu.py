@@ -200,10 +200,7 @@ def bandwidth(kit: Kit) -> float:
 
 
 def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]) -> Any:
-    """Tokens, forward passes and seconds for the prompts one at a time, after one warm-up.
-
-    ask: gives an answer, or its number of tokens.
-    """
+    """Tokens, forward passes and seconds of `ask` for the prompts, one at a time, warmed up."""
     ask(prompts[0])
     num_tokens = num_forwards = 0
     began = time.perf_counter()
@@ -237,7 +234,7 @@ def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
 
 
 def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> dict[str, int]:
-    """Count answers of verify that differ from next-token prediction's, and tokens until then."""
+    """Count answers that differ between verify and ntp, and the tokens before they do."""
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
     configs = ours(model, num_tokens)
     verify = next(config for name, config in configs.items() if name.startswith("verify"))
@@ -315,10 +312,7 @@ def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
 
 
 def command(kit: Kit, *words: object) -> None:
-    """Run a command of sbd_core; stop it as by Ctrl-C when the step's minutes are over.
-
-    It resumes when the step is run again.
-    """
+    """Run a command of sbd_core, which may resume; stop it as by Ctrl-C when the time is over."""
     if kit.seconds_left < 1:
         return
     timer = threading.Timer(kit.seconds_left, lambda: os.kill(os.getpid(), signal.SIGINT))

@@ -61,10 +61,7 @@ def kind_of(example: Example) -> str:
 
 
 def readable_examples(task: str) -> Iterator[Example]:
-    """Yield test examples of a task that read well, endlessly.
-
-    Among as many in a row as a preset has, no two are of a kind.
-    """
+    """Yield test examples that read well; no two near each other are of a kind."""
     random = Random(f"{SEED}/{task}")
     kinds: deque[str] = deque(maxlen=PROMPTS_PER_PRESET)
     while True:

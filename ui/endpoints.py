@@ -37,10 +37,7 @@ ClientOf = Callable[[gr.Request], Client]
 
 
 def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) -> None:
-    """Add the endpoints to the page that is being built.
-
-    client_of: the client of a request. run: Gradio's queue settings for a run.
-    """
+    """Add the endpoints to the page that is being built. run: Gradio's queue settings for a run."""
     endpoints = Endpoints(session, client_of)
     gr.api(endpoints.decode, api_name="decode", api_description=DECODE, **run)
     gr.api(endpoints.race, api_name="race", api_description=RACE, **run)

@@ -57,10 +57,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
-    """The model asked for, loaded later if its info is readable, else now.
-
-    Raises ArgumentError and ModelError for a model that is loaded now.
-    """
+    """The model asked for; loaded later if its info is readable, else now, raising our errors."""
 
     def load() -> SetBlockModel:
         from sbd_core.models.threads import choose_threads

@@ -233,10 +233,7 @@ def _methods(
     more: More,
     twins: Mapping[str, HuggingFaceModel],
 ) -> tuple[list[Method], dict[str, float]]:
-    """Every method, the baseline first, and the baseline's seconds by number of threads.
-
-    twins: the model in each dtype to time.
-    """
+    """Every method, the baseline first, and its seconds by threads. twins: the model by dtype."""
     most = workload.max_new_tokens
     methods = by_transformers(model, most, more.assistant)
     others = []

@@ -18,13 +18,10 @@ from sbd_core.models.backends.onnx.web import LINEARS
 
 
 class Products(Exporter):
-    """Graph that multiplies x (rows, in) by the weight of every linear layer, without an adapter.
-
-    In int8, x is made of integers.
-    """
+    """Graph of x (rows, in; integers in int8) times every linear layer's weight; no adapter."""
 
     def groups(self) -> list[tuple[str, Sequence[Any]]]:
-        """Linear layers with the same input, and the name of their product."""
+        """Names of the products, each with the linear layers (of one input) that it joins."""
         groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
         for index, layer in enumerate(self.model.model.layers):
             for name, places in LINEARS.items():
@@ -58,10 +55,7 @@ def _weight(linears: Sequence[Any]) -> Tensor:
 
 
 def products_of(model: Any, dtype: Any) -> Callable[[int], None]:
-    """Make a function that multiplies a number of rows by all weights of a transformers model.
-
-    dtype: one of methods.DTYPES.
-    """
+    """Make a function that multiplies so many rows by all weights. dtype: one of methods.DTYPES."""
     exporter = Products(model, dtype)
     saturates = dtype == "int8" and not products_are_exact()
     with TemporaryDirectory() as folder:

@@ -58,10 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
-    """Load the model that the flags name and set its threads. Raises our errors.
-
-    device: replaces --device.
-    """
+    """Load the flags' model, on `device` if given, and set its threads. Raises our errors."""
     from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
 

@@ -159,7 +159,7 @@ class RequestScore:
     same_as_ntp: share of answers that equal NTP's, token for token.
     agreement: share of tokens that the causal head, reading them later, would have chosen itself.
     accuracy: share of answers that follow their request's instructions, by IFEval's strict rule.
-    difference: of the accuracy to NTP's, paired by request; difference_interval: half of its 95 %
+    difference: accuracy minus NTP's, paired by request. difference_interval: half of its 95 %
     interval. These three are None without checks.
     """
 

@@ -46,10 +46,7 @@ class Job:
 
 
 class Runner(Protocol):
-    """Holds the models and answers jobs with them.
-
-    batches_per_job: number of batches of one row before the next row's turn.
-    """
+    """Answers jobs with its models, batches_per_job batches of one row before the next row's."""
 
     num_processes: int
     batches_per_job: int
@@ -249,9 +246,6 @@ def journal_of(
     out: Path,
     rank: int,
 ) -> Journal:
-    """Journal of an evaluation that writes `out`; its name covers all that scores depend on.
-
-    rank: of this process.
-    """
+    """Journal of this process (`rank`) for an evaluation; its name covers what scores depend on."""
     work = repr((sorted(configs.items()), sample, Fingerprint.of(model.model)))
     return Journal.of(out, work, rank)

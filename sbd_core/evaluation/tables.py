@@ -139,10 +139,7 @@ def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
-    """Name, setting and solver of every point of the sweep.
-
-    A rule without settings has one point.
-    """
+    """Name, setting and solver of every point of the sweep; a rule without settings has one."""
     for name, rule in SOLVERS.items():
         settings = fields(rule)
         if not settings:

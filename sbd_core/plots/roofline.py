@@ -30,7 +30,7 @@ WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 class RooflinePoint:
     """A point that the reader chose: a device, a model and how it decodes. Raises ArgumentError.
 
-    shape: None takes the paper's model, with the widths that the paper or the correction counts.
+    shape: None takes the paper's model, with the widths that each mode counts.
     tokens_per_forward: the NFE speed-up, at most block_size.
     """
 

@@ -69,10 +69,7 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
 
 @dataclass(frozen=True, slots=True)
 class RunMark:
-    """A run of the reader's own. speed: tokens per forward pass.
-
-    name: how it was decoded. is_right: whether its answer is right; None if unchecked.
-    """
+    """The reader's run `name`. speed: tokens per forward pass. is_right: None if unchecked."""
 
     name: str
     speed: float

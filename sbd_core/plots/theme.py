@@ -82,10 +82,7 @@ def ink_of(theme: Theme) -> Ink:
 
 
 def unsureness(entropy: float) -> float:
-    """An entropy in nats on the page's scale, from 0 to 1 (MAX_ENTROPY and above).
-
-    The square root gives small entropies room.
-    """
+    """An entropy in nats on the page's square-root scale: 0 to 1, which is MAX_ENTROPY or more."""
     return round(math.sqrt(min(max(entropy, 0.0), MAX_ENTROPY) / MAX_ENTROPY), 4)
 
 

@@ -63,10 +63,7 @@ class Gamble:
 
     @property
     def cost(self) -> float:
-        """Nats by which the product of separate probabilities exceeds the joint probability.
-
-        Negative if the tokens are likelier together than apart.
-        """
+        """separate - joint in nats; above 0 if the tokens are less likely together than apart."""
         return self.separate - self.joint
 
 
@@ -200,10 +197,7 @@ def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
 
 
 def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Bars of the tokens that each forward pass revealed; a dashed line at one, as by NTP.
-
-    Raises ArgumentError.
-    """
+    """Bars of tokens revealed by each forward pass; a line at NTP's one. Raises ArgumentError."""
     ink = ink_of(theme)
     rows = [
         (row.pass_number, row.num_reveals, names(trace, row.same + row.other + row.unread))
@@ -226,10 +220,7 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Entropy in nats of each position in the forward pass that revealed it.
-
-    Raises ArgumentError.
-    """
+    """Entropy in nats of each position in the pass that revealed it. Raises ArgumentError."""
     ink = ink_of(theme)
     rows = [
         (

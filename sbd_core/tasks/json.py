@@ -33,7 +33,7 @@ Draw = Callable[[Random], Told]
 
 
 def whole(low: int, high: int, step: int = 1) -> Draw:
-    """Make a draw of whole numbers."""
+    """Make a draw of whole numbers from `low` to `high`."""
 
     def draw(random: Random) -> Told:
         value = random.randrange(low, high + 1, step)
@@ -53,13 +53,13 @@ def text(draw: Callable[[Random], str]) -> Draw:
 
 
 def one_of(choices: str | Sequence[str]) -> Draw:
-    """Make a draw of one of some texts, given as a list or separated by commas."""
+    """Make a draw from texts, given as a list or separated by commas."""
     items = choices.split(", ") if isinstance(choices, str) else choices
     return text(lambda random: random.choice(items))
 
 
 def several(choices: str | Sequence[str]) -> Draw:
-    """Make a draw of two or three different texts of a list."""
+    """Make a draw of two or three different texts."""
     items = choices.split(", ") if isinstance(choices, str) else choices
 
     def draw(random: Random) -> Told:
@@ -70,7 +70,7 @@ def several(choices: str | Sequence[str]) -> Draw:
 
 
 def yes_no(random: Random) -> Told:
-    """True or false."""
+    """Draw true or false; the words are in a field's tellings."""
     return (True, "") if random.random() < 0.5 else (False, "")
 
 

@@ -230,10 +230,7 @@ def make_states(
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base model as training reads it.
-
-    name: for messages. info: description of an adapter of it that is yet to be trained.
-    """
+    """A base model as training reads it. name: for messages. info: an untrained adapter's."""
 
     model: Any
     tokenizer: Any
@@ -385,7 +382,7 @@ class GatedBase:
         return linear(hidden, self._head).float()
 
     def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
-        """Hidden states (rows, hidden) after the sampler head. before: (rows,) token ids."""
+        """Apply the sampler head to hidden states (rows, hidden). before: (rows,) token ids."""
         assert self.adapter.sampler is not None
         into, out = (part.to(hidden.dtype) for part in self.adapter.sampler)
         known = self._embedding[before].to(hidden.dtype)
@@ -465,10 +462,7 @@ def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
 
 
 class AdapterRun(Loop):
-    """Training of an adapter: it resumes `out`'s state, or begins from the adapter `init` or anew.
-
-    masked_tokens: number seen so far.
-    """
+    """Training of an adapter from `out`'s state, `init` or nothing. masked_tokens: seen so far."""
 
     title, unit = "train-adapter", "s"
 

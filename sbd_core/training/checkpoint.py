@@ -48,10 +48,7 @@ def export(
     recipe: Recipe,
     folder: Path,
 ) -> None:
-    """Write the folder that ships, completely or not at all: a model in bf16, or an adapter.
-
-    Other files in `folder`, such as a model card, stay.
-    """
+    """Write a model in bf16, or an adapter, completely or not at all; other files there stay."""
     is_adapter = isinstance(model, TrainedAdapter)
     shipped: Any = model if is_adapter else _shipped(model, tokenizer, recipe)
     with replaced_folder(folder) as target:

@@ -266,7 +266,8 @@ def smallest_that_fits(
 ) -> tuple[Setup, MemoryEstimate] | None:
     """The fastest setup that fits into a GPU, and its estimate; None if none fits.
 
-    It has no checkpointing if possible, and few parts. setup: all else. gigabytes: GiB of the GPU.
+    It has no checkpointing if possible, and few parts. setup: the other settings. gigabytes: GiB of
+    the GPU.
     """
     require_number("gpu_memory", gigabytes, 0)
     for is_checkpointed in (False, True):

@@ -119,10 +119,7 @@ class Recipe:
         return self if step >= self.paper_loss_steps else self._papers
 
     def past(self, step: int, seconds: float = 0.0) -> "Recipe":
-        """The settings that the first `step` steps, of so many seconds, depended on.
-
-        Recipes that agree so far are equal in these.
-        """
+        """The recipe reduced to what its first `step` steps, which took `seconds`, depended on."""
         past = self if step > self.paper_loss_steps else self._papers
         if past == past._papers:
             past = replace(past, paper_loss_steps=0)

@@ -61,10 +61,7 @@ def require_sources(data: object) -> None:
 def mixed(
     seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Item]]
 ) -> Iterator[Example | Item]:
-    """Draw items endlessly: examples of tasks by their weights, items of each source at weight 1.
-
-    No source may be empty.
-    """
+    """Draw items endlessly: of tasks by their weights, of each source, none empty, at weight 1."""
     random = Random(f"{seed}/train")
     chosen = [task(name) for name in tasks]
     weights = [*tasks.values(), *(1.0 for _ in sources)]
@@ -104,10 +101,7 @@ class Skipped:
 
 
 def read_source(source: str, skipped: Skipped) -> list[Record]:
-    """All records of a source, at least one; `skipped` takes the others.
-
-    Raises ArgumentError naming file and line.
-    """
+    """All records of a source, at least one; others go to `skipped`. Raises ArgumentError."""
     kind, _, name = source.partition(":")
     records: list[Record] = []
     if kind == "file" and suffix_of(Path(name)) in TEXT:

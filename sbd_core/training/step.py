@@ -49,10 +49,7 @@ WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
 
 
 class StepRunner:
-    """Makes the steps of a recipe on one model.
-
-    module: a LossModule of `model`, as accelerate wraps it. optimizers: PyTorch's own.
-    """
+    """Makes the steps of a recipe on one model. module: its LossModule, as accelerate wraps it."""
 
     def __init__(
         self,
@@ -127,7 +124,8 @@ class StepRunner:
     def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
         """Set the precision: as configured, as saved, or the faster of fp32 and bf16.
 
-        make_batch: builds the batch for the timing.
+        saved: of the state that the run resumes, if any. make_batch: builds the batch for the
+        timing.
         """
         device, asked = self._accelerator.device, self._settings.precision
         if asked == "auto" and saved is not None:

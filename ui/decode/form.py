@@ -89,10 +89,7 @@ class Form:
         return cls(**{"prompt": None, **values})
 
     def as_shown(self, *, is_chat: bool = True) -> "Form":
-        """The form without values of hidden fields.
-
-        is_chat: whether the model takes a conversation; if not, the system message is hidden.
-        """
+        """The form as shown: without a system message unless the model takes a conversation."""
         return self if is_chat else replace(self, system="")
 
 
@@ -298,10 +295,7 @@ MAX_PUZZLE_CHARACTERS = 100
 
 
 def puzzle_prompt(text: Any) -> str:
-    """The prompt for the 4x4 puzzle `text`, one character per cell.
-
-    Raises ArgumentError unless it is a puzzle with exactly one solution.
-    """
+    """The prompt for a 4x4 puzzle's cells. Raises ArgumentError unless it has one solution."""
     if not isinstance(text, str) or len(text) > MAX_PUZZLE_CHARACTERS:
         rule = f"must be a text of at most {MAX_PUZZLE_CHARACTERS} characters"
         raise ArgumentError("puzzle", rule, text)

@@ -93,10 +93,7 @@ class Session:
         return f"Decoding{most} …"
 
     def model(self, name: object = "") -> SetBlockModel:
-        """A model of the page, once it is loaded. name: see Form.model.
-
-        while_loading() tells visitors so meanwhile.
-        """
+        """A model of the page, after waiting until it is loaded. name: see Form.model."""
         return self.models.wanted(name).result()
 
     def with_known_model(self, form: Form) -> Form:
@@ -130,10 +127,7 @@ class Session:
         yield from self._told([form.model], opened, form.ask, visit, client, is_race=False)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
-        """Yield everything that the page shows of one prompt decoded in several ways.
-
-        forms: by the names of their lanes.
-        """
+        """Yield everything that the page shows of lanes compared. forms: by the lanes' names."""
 
         def opened() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
@@ -215,10 +209,7 @@ class Session:
 
     @contextmanager
     def turn(self, client: Client) -> Iterator[None]:
-        """Wait in line, then hold the turn for work other than a decode.
-
-        Raises QueueFull, or that the wait takes too long.
-        """
+        """Hold the turn for work other than a decode, after waiting in line. Raises our errors."""
         ticket = self.queue.join(client.address, client.session)
         try:
             for _ in self.wait(ticket, client):
@@ -252,10 +243,7 @@ class Session:
         return [Lane(model, stream, prompt, prompt_ids, each) for each in configs]
 
     def settle(self, lanes: Iterable[Lane]) -> None:
-        """Fill in the settings that lanes leave to model and machine.
-
-        Only in their turn, as it may time forward passes.
-        """
+        """Fill in what lanes leave to the machine. Only in their turn, as it may time rows."""
         for lane in lanes:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
@@ -277,10 +265,7 @@ class Session:
         is_stopped: Callable[[], bool],
         client: Client,
     ) -> Iterator[Update]:
-        """Yield a run's wire lines as they are due.
-
-        rows: makes the lines up to a deadline. main: the main lane.
-        """
+        """Yield a run's wire lines as they are due. rows: makes them, up to a deadline."""
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()

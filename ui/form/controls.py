@@ -23,10 +23,7 @@ from ui.models import Models, Offer
 
 
 def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
-    """The value of the preset bar for a model.
-
-    prompt_id: id of the box that it writes into. file: of the presets, in assets/.
-    """
+    """The preset bar's value. prompt_id: box that it writes into. file: presets in assets/."""
     rows = []
     for preset in presets(file):
         prompts = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
@@ -102,10 +99,7 @@ SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The parts of the form that the page wires.
-
-    fields: by the names in ui.decode.form.Form, in order.
-    """
+    """The parts of the form that the page wires. fields: by the names in Form, in order."""
 
     fields: dict[str, gr.components.Component]
     decode: gr.Button

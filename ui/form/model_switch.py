@@ -37,10 +37,7 @@ class Parts:
 
 
 def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
-    """Add the switch to the layout that is open; None if there is only one model.
-
-    may_manage: whether visitors may fetch and delete a model's base.
-    """
+    """Add the switch; None for one model. may_manage: whether visitors fetch and delete bases."""
     if len(models) == 1:
         return None
     return view("model-switch", switch_value(models, may_manage=may_manage), *EVENTS)

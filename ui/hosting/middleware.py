@@ -318,10 +318,7 @@ def _is_own(scope: Scope) -> bool:
 
 
 def _without_deep_link(scope: Scope) -> Scope:
-    """The scope without the parameter of Gradio's deep links.
-
-    Gradio would look for a saved state, which it never has here, and tell the visitor so.
-    """
+    """The scope without Gradio's deep-link parameter, which would show the visitor an error."""
     query = scope.get("query_string", b"")
     if b"deep_link" not in query:
         return scope
@@ -330,10 +327,7 @@ def _without_deep_link(scope: Scope) -> Scope:
 
 
 def _with_file(scope: Scope) -> Scope | None:
-    """The scope with Gradio's path of a file in assets/; None if it serves no such file.
-
-    Gradio's own refusal would tell where assets/ lies.
-    """
+    """The scope with Gradio's path of a file in assets/; None if that is not served."""
     from gradio.utils import is_static_file  # app.py says it if Gradio is missing
 
     path: str = scope["path"]

@@ -73,10 +73,7 @@ def charts_section() -> None:
 
 
 def card_words() -> list[dict[str, str]]:
-    """Title and words of every chart; some have words for one strategy.
-
-    Block size and numbers of examples and of marked runs are filled in.
-    """
+    """Title and words of every chart, with the sweep's block size and numbers filled in."""
     text = WORDS.read_text(encoding="utf-8")
     try:
         results = json.loads(SWEEP.read_text(encoding="utf-8"))
@@ -102,10 +99,7 @@ def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any]]:
-    """Figures of a run as Plotly.js takes them, each with its changes in a dark theme.
-
-    marks: the reader's own runs, for the chart of every solver.
-    """
+    """Figures of a run for Plotly.js, with changes for dark. marks: the reader's own runs."""
     from sbd_core import plots
 
     of_trace = (

@@ -26,10 +26,7 @@ def home() -> str:
 def replay(
     run_id: str, lanes: Mapping[str, Trace], *, about: str = "", is_ours: bool = True
 ) -> str:
-    """Wire lines of recorded lanes, with their verdicts.
-
-    about: a sentence on the run. is_ours: see verdict_of().
-    """
+    """Wire lines of recorded lanes with verdicts. about: a sentence. is_ours: see verdict_of()."""
     verdicts = verdicts_of(lanes, is_ours=is_ours)
     return replay_lines(run_id, lanes, verdicts=verdicts, about=about)
 

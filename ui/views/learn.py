@@ -121,10 +121,7 @@ def chip_name(device: Device) -> str:
 
 
 def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """Roofline time in seconds of a run's forward passes with Llama-3.1-8B on a device.
-
-    num_texts: number of such runs decoded together.
-    """
+    """Roofline seconds of so many equal runs, decoded together by Llama-3.1-8B on a device."""
     return NUM_LAYERS * sum(
         pass_seconds(
             max(1, event.num_causal + event.block.size),
@@ -198,10 +195,7 @@ def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
 
 @cache
 def lesson(*, has_model: bool = True) -> str:
-    """The lesson's value, JSON. has_model: see scenes().
-
-    Raises TraceError if the recorded runs are missing.
-    """
+    """The lesson as JSON. has_model: see scenes(). Raises TraceError for missing runs."""
     kept = learn_runs()
     known, choices = facts(kept), kept.choices
     told = [(edge, kept.runs[f"edge-{at}"]["sbd"]) for at, edge in enumerate(choices.edges)]
@@ -242,10 +236,7 @@ def lesson(*, has_model: bool = True) -> str:
 
 
 def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
-    """A word to be guessed: the text before it, the model's guesses, the reader's options.
-
-    place: its forward_pass and position in the run `guess`.
-    """
+    """A word to be guessed at a `place`: the text before it, the model's guesses, the options."""
     trace = kept.runs["guess"]["sbd"]
     event = trace.events[place.forward_pass]
     item = next(item for item in event.masked if item.position == place.position)
@@ -291,10 +282,7 @@ def plain(text: str) -> str:
 
 
 def setting(prompt_id: str) -> str:
-    """The view's value: the lesson, or a sentence on why there is none.
-
-    prompt_id: id of the box that the last scene writes into.
-    """
+    """The view's value: the lesson, or why there is none. prompt_id: the box for its last scene."""
     form = {"prompt_id": prompt_id, "gamma": DEFAULT_GAMMA}
     try:
         return wire_json({**form, "lesson": lesson()})

@@ -503,10 +503,7 @@ FOLDER_HINT = f"{HINT}, or type the folder of a model"
 
 
 def roofline_section(*, may_name_folder: bool) -> None:
-    """Add the view beside Watch and Compare, at the address #roofline.
-
-    may_name_folder: see own_shape().
-    """
+    """Add the view, at the address #roofline. may_name_folder: see own_shape()."""
     hint = FOLDER_HINT if may_name_folder else HINT
     section = view("roofline", wire_json({**setting(), "ownHint": hint}), "calculate")
 
