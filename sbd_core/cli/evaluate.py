@@ -106,7 +106,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
 def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
     """The first --limit requests of each file, with the checks of their answers."""
     from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.evaluation.requests import RequestSet, check_of
+    from sbd_core.evaluation.ifeval import check_of
+    from sbd_core.evaluation.requests import RequestSet
 
     sets = []
     for file in arguments.requests:
