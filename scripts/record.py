@@ -118,7 +118,7 @@ RUNS: dict[str, dict[str, Run]] = {
         "learn/blocks": (DONKEY, [replace(BLOCK, block_size=size) for size in BLOCKS]),
         "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", [SBD]),
         "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", [SBD]),
-        # So few rows that a rejected draft is not made good by an alternative.
+        # Few rows, so that no alternative stands in for a rejected token.
         "learn/verify": (CROW, [replace(VERIFY, max_rows=7), NTP]),
         "learn/edges": (DUCK, [by(gamma) for gamma in EDGES]),
     },

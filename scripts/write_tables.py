@@ -261,7 +261,7 @@ def requests() -> str:
 
 
 def adapter_training() -> str:
-    """Progress of the bundled adapter by the masked tokens that it had seen."""
+    """Progress of the bundled adapter's training, by masked tokens seen."""
     curve = json.loads(ADAPTER.read_text("utf-8"))["trained"]["curve"]
     shown = [curve[0]]
     for before, point in pairwise(curve[:-1]):

@@ -98,7 +98,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
                 lanes = view("compare", value, "start", "halt")
         visit = gr.State(Visit())
         client_from = partial(client_of, page)
-        # First: later handlers do not get their names.
+        # First, so that no later handler takes their names.
         add_endpoints(session, client_from, IN_LINE)
         linked = _wire(page, session, form, show, lanes, visit)
         _wire_form(form)
@@ -114,7 +114,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         footer()
         wire_sharing(show, choosers, messages, form.status, form.fields)
         _wire_timing(session, show, messages, client_from)
-    page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
+    page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would bypass the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     keep_direct_events_out_of_queue(page)
     let_uvicorn_trust_no_proxy()

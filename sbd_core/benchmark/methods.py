@@ -139,7 +139,7 @@ def by_transformers(
     common: dict[str, Any] = {"do_sample": False, "max_new_tokens": max_new_tokens}
     if model.mask_token_id is not None:
         common["suppress_tokens"] = [model.mask_token_id]  # as ours does
-    # A model that is its own assistant is still counted apart.
+    # A copy, so that a model that is its own assistant is counted separately.
     helper = None if assistant is None else copy.deepcopy(as_loaded(assistant))
 
     def asking(**options: Any) -> Ask:
@@ -199,7 +199,7 @@ def _silent_llama_cpp() -> tuple[Any, Any]:
 
     callback = llama_cpp.llama_log_callback(log)
     llama_cpp.llama_log_set(callback, None)
-    return llama_cpp, callback  # which C holds without a reference
+    return llama_cpp, callback  # the callback must live on, as C holds no reference
 
 
 def by_llama_cpp(

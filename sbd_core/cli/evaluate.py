@@ -115,7 +115,7 @@ def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
         checks = [check_of(row) for row in rows]
         sets.append(RequestSet(file.stem, [row["prompt"] for row in rows], checks))
     if len({each.name for each in sets}) < len(sets):
-        rule = "must be files with names of their own"
+        rule = "must be files with different names"
         raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
     return sets
 

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
     if arguments.json:
-        cost = None if trace.costs is None else total_cost(trace.costs)  # of an unknown shape
+        cost = None if trace.costs is None else total_cost(trace.costs)  # unknown shape
         return {
             "text": trace.text,
             "token_ids": list(trace.token_ids),

@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     import sbd_core.hf.harness  # noqa: F401 - importing it makes `sbd` a model of lm-eval
 
-    langdetect.DetectorFactory.seed = 0  # by which IFEval's verdicts would differ from run to run
+    langdetect.DetectorFactory.seed = 0  # or IFEval's verdicts would vary from run to run
     words, before = with_model(arguments.words), sys.argv
     sys.argv = ["sbd lm-eval", *words]
     try:

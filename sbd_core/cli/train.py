@@ -179,7 +179,7 @@ def _prepared_range(init: Path | None) -> dict[str, int]:
         data = object_in(init / "config.json").get("set_block_decoding")
         settings = BlockSettings.read(data, "init")
     except (OSError, ValueError, ModelError):
-        return {}  # loading it says what is wrong
+        return {}  # loading will say what is wrong
     if settings.is_trained or settings.block_range is None:
         return {}
     return dict(zip(("min_block_size", "max_block_size"), settings.block_range, strict=True))
@@ -192,7 +192,7 @@ def _tasks(words: str) -> dict[str, float]:
         try:
             weights[name] = weights.get(name, 0.0) + (float(weight) if weight else 1.0)
         except ValueError as error:
-            rule = "must be names with a weight each or none, as math:3,json"
+            rule = "must be task names, each with an optional weight, as math:3,json"
             raise ArgumentError("tasks", rule, words) from error
     return weights
 
@@ -232,7 +232,7 @@ def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any
     if arguments.gpu_memory is not None:
         fitting = memory.smallest_that_fits(config, recipe, setup, arguments.gpu_memory)
         if fitting is None:
-            rule = f"must hold more than one row of {recipe.row_tokens} tokens takes"
+            rule = f"must be more than one row of {recipe.row_tokens} tokens takes"
             raise ArgumentError("gpu_memory", rule, arguments.gpu_memory)
         setup, estimate = fitting
     print(memory.as_text(name, recipe, setup, estimate))

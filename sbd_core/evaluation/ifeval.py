@@ -33,7 +33,7 @@ def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
         or any(name not in known for name in names)
         or not all(isinstance(each, dict) for each in arguments)
     ):
-        rule = f"{IDS} and {ARGUMENTS} must be IFEval's, one mapping an instruction"
+        rule = f"{IDS} and {ARGUMENTS} must be IFEval's, one mapping per instruction"
         raise ArgumentError("requests", rule, str(names)[:200])
 
     def check(answer: str) -> bool:

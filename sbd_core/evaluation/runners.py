@@ -122,7 +122,7 @@ class ProcessPoolRunner:
                 for future in as_completed(futures):
                     yield futures[future], future.result()
             except BrokenProcessPool as error:
-                rule = "must be processes that the memory has room for; one was killed"
+                rule = "must be few enough to fit into memory; one process was killed"
                 raise ArgumentError("processes", rule, self.num_processes) from error
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)

@@ -235,7 +235,7 @@ def _facts(
     try:
         recipe = json_of(path.read_text("utf-8")) if path.is_file() else None
     except (OSError, ValueError) as error:
-        raise ArgumentError("compare", "must have a recipe.json of JSON", str(path)) from error
+        raise ArgumentError("compare", "must have a valid recipe.json", str(path)) from error
     losses = masked_loss(folder, suites, config.block_size, config.seed)
     return {
         "recipe": recipe,

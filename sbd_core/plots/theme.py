@@ -154,7 +154,7 @@ def figure_of(
     """
     layout = {
         "meta": {"id": name},
-        # Not Plotly's own template: all that a figure looks like is here.
+        # An empty template, so that the whole look of a figure is set here.
         "template": go.layout.Template(),
         "height": 320,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},

@@ -4,7 +4,7 @@ The content of a blank follows from the rest of the line, or is common knowledge
 stays unchanged in the answer. The filled line decides the split: no test line occurs in training, with
 whatever blanks.
 
-Patterns are written one a line, with \n for a new line inside. «red» may become a blank; «red|crimson»
+Patterns are written one per line, with \n for a new line inside. «red» may become a blank; «red|crimson»
 accepts either, the first is the answer. Of the words marked with one group number, as in «1=Mia» and
 «1=Mia», at most one is blanked, as the others tell it.
 """

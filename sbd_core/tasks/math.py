@@ -282,7 +282,7 @@ def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
     """Draw a problem's numbers by name; see Problem.numbers."""
     drawn: dict[str, int] = {}
     for name, product, sign, low, high in NUMBER.findall(numbers):
-        # Small numbers are common in problems; the whole range is drawn as often.
+        # Small numbers are common in problems, so two draws in five are from the lower end.
         top = int(high) if random.random() < 0.6 else min(int(high), max(int(low) + 3, 12))
         drawn[name] = random.randint(int(low), top)
         if product:

@@ -230,7 +230,7 @@ ONE_WORD = re.compile(r"(?:^|[.!?])[\"'\s]*(\w+)[.?]")
 INNER_CAPITAL = re.compile(r"(?<=[A-Za-z,] )[A-Z][a-z]*")
 NO_NAMES = frozenset((*DAYS, "I", "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
 SENTENCE_START = re.compile(r"(?:^|[.!?\"'] ?)([A-Z][a-z]{2,})")
-# A word that begins with no capital; what an apostrophe begins is the end of another.
+# A word that does not begin with a capital; letters behind an apostrophe are no word.
 SMALL_WORD = re.compile(r"(?<![\w'])(?![A-Z])\w+")
 ALIKE, ALIKE_AT_START = 0.6, 0.75
 UNHEARD_OF = "is a word of no prompt or story"

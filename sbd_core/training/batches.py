@@ -319,7 +319,7 @@ def _checked(loader: "DataLoader[Batch | SetBlockDecodingError]") -> Iterator[Ba
             item = next(batches)
         except RuntimeError as error:
             raise TrainingError(
-                f"workers: one that builds batches ended: {one_line(error)}"
+                f"workers: a process that builds batches ended: {one_line(error)}"
             ) from error
         if isinstance(item, SetBlockDecodingError):
             raise item

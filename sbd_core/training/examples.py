@@ -108,7 +108,7 @@ class ExampleStream:
         if len(fitting) < recipe.batch_size:
             names = ", ".join((*recipe.tasks, *recipe.data))
             raise TrainingError(
-                f"row_tokens: hardly an example of {names} fits into {recipe.row_tokens} tokens"
+                f"row_tokens: hardly any example of {names} fits into {recipe.row_tokens} tokens"
             )
         return fitting[: recipe.batch_size]
 

@@ -103,7 +103,7 @@ class Recipe:
                 "distils_base", "must be false without lora_rank", self.distils_base
             )
         if self.minutes and self.decay_steps >= self.steps:
-            rule = "must be fewer than steps, as a ratio of which --minutes takes them"
+            rule = "must be fewer than steps, as --minutes takes the ratio of the two"
             raise ArgumentError("decay_steps", rule, self.decay_steps)
         require_sources(self.data)
         object.__setattr__(self, "data", tuple(self.data))

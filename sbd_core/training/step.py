@@ -167,7 +167,7 @@ class StepRunner:
             self._accelerator.device.type,
             torch.bfloat16,
             enabled=self.precision == "bf16",
-            # Casts that are kept for a second use would outlive the layers that are run again.
+            # Cached casts would outlive the layers that checkpointing runs again.
             cache_enabled=not self._settings.is_checkpointed,
         )
 

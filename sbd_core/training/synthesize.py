@@ -204,7 +204,7 @@ class _Writer:
         tokenizer = self._model.tokenizer
         mark = "MARK"
         if not tokenizer.chat_template:
-            raise TrainingError(f"model: {self._model.name} has no chat template to ask itself by")
+            raise TrainingError(f"model: {self._model.name} has no chat template to sample from")
         text = tokenizer.apply_chat_template(
             [{"role": "user", "content": mark}], tokenize=False, add_generation_prompt=True
         )
@@ -260,7 +260,7 @@ class _Writer:
         return _Text(number, kind, [*self._turn, *request], len(self._turn), uniforms)
 
     def _asked(self, number: int, kind: str, prompt: str) -> _Text:
-        """The text whose request is complete, for the model to answer."""
+        """A text whose request, `prompt`, is complete, for the model to answer."""
         ids = self._encoded(prompt)
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
@@ -331,7 +331,7 @@ class _Writer:
         torch.maximum(self._known, self._length + 1, out=self._known)
 
     def _done(self) -> Tensor:
-        """Slots whose text came to its end or to the most tokens that it may have."""
+        """Slots whose text is over: it came to its end, or has as many tokens as it may."""
         place = torch.arange(self._tokens.shape[1], device=self._tokens.device)
         is_written = (place >= self._start[:, None]) & (place < self._known[:, None])
         is_end = (self._tokens[..., None] == self._end_ids).any(-1)

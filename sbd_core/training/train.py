@@ -164,7 +164,8 @@ class Loop(ABC):
     def update(self, made: Any, began: float, wish: StopWish) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the metrics of the step, and whether to stop after it.
 
-        made: from backward(). began: time.perf_counter() at the start of the step.
+        made: from backward(). began: time.perf_counter() at the start of the step. wish: set to
+        stop.
         """
 
     @abstractmethod

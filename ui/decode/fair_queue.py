@@ -60,7 +60,7 @@ class FairQueue:
         self._max_places_of_session = max_places_of_session
         self._clock = clock
         self._lock = threading.Condition()
-        self._line: list[Ticket] = []  # in the order of turns; the first one's turn it is
+        self._line: list[Ticket] = []  # in the order of turns; the first has its turn now
         self._recent: deque[float] = deque(maxlen=NUM_RECENT)
         self._num_joined = 0
         self._round = 0  # of the last turn that began
@@ -106,7 +106,7 @@ class FairQueue:
             return bool(session and self._line and self._line[0].session == session)
 
     def rest(self, ticket: object, seconds: float) -> None:
-        """Wait until the line moves, or for so many seconds; do not wait in the ticket's turn."""
+        """Wait for the line to move, at most `seconds`; return at once in the ticket's own turn."""
         with self._lock:
             if ticket in self._line[1:]:
                 self._lock.wait(seconds)

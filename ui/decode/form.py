@@ -150,7 +150,7 @@ def lane_settings(lane: object) -> dict[str, Any]:
     try:
         return {**settings, dial: float(number)}
     except ValueError:
-        return {**settings, dial: number}  # the check of the form says what is wrong
+        return {**settings, dial: number}  # checked() says what is wrong
 
 
 def lane_name(config: DecodeConfig) -> str:

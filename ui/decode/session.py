@@ -372,7 +372,7 @@ class UpdateThrottle:
         self._due = clock() + SECONDS_TO_FIRST
 
     def is_due(self, *, is_awaited: bool) -> bool:
-        """Whether to send now; if so, the next update waits. is_awaited: it must not wait."""
+        """Whether to send an update now; the next one then waits. is_awaited: it must not wait."""
         now = self._clock()
         if now >= self._due:
             self._due = now + SECONDS_BETWEEN_YIELDS

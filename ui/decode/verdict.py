@@ -1,4 +1,4 @@
-"""Verdicts on answers, from their prompts, by the checkers of sbd_core.tasks.
+"""Verdicts on answers by the checkers of sbd_core.tasks, which the prompts decide.
 
 Where no checker can decide there is no verdict. Knows no Gradio, no model and no tensors.
 """

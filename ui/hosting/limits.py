@@ -39,7 +39,7 @@ class Limits:
             raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
 
     def check_prompt_tokens(self, num_tokens: int, *, has_turns: bool) -> None:
-        """Raise ArgumentError for a prompt that has too many tokens, with the turns before it."""
+        """Raise ArgumentError if a prompt, with the turns before it, has too many tokens."""
         if num_tokens > self.max_prompt_tokens:
             rule = f"must be at most {self.max_prompt_tokens:,} tokens"
             if has_turns:

@@ -328,7 +328,7 @@ def _without_deep_link(scope: Scope) -> Scope:
 
 def _with_file(scope: Scope) -> Scope | None:
     """The scope with Gradio's path of a file in assets/; None if that is not served."""
-    from gradio.utils import is_static_file  # app.py says it if Gradio is missing
+    from gradio.utils import is_static_file  # here, as app.py reports a missing Gradio
 
     path: str = scope["path"]
     before, found, name = path.partition(FILES)

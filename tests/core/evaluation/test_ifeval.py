@@ -24,7 +24,7 @@ def test_instructions_are_checked_without_a_download() -> None:
     assert not check("Only one.")
     assert not check(" ")
     assert check_of({"prompt": "p"}) is None
-    with pytest.raises(ArgumentError, match="must be IFEval's, one mapping an instruction"):
+    with pytest.raises(ArgumentError, match="must be IFEval's, one mapping per instruction"):
         check_of({**ROW, "kwargs": [{}]})
     with pytest.raises(ArgumentError, match="must be IFEval's"):
         check_of({**ROW, "instruction_id_list": ["made:up", "made:up"]})

@@ -85,7 +85,7 @@ def test_the_command_names_flags_that_fit(capsys, tmp_path, monkeypatch) -> None
     assert main([*words, "--init", str(folder), "--gpu-memory", str(needed)]) == 0
     assert "--accumulate" in capsys.readouterr().out
     assert main([*words, "--init", str(folder), "--gpu-memory", "1"]) == 2
-    assert "gpu_memory: must hold more than one row" in capsys.readouterr().err
+    assert "gpu_memory: must be more than one row" in capsys.readouterr().err
     assert main([*words, "--init", str(folder), "--gpus", "2", "--sharding", "none"]) == 2
     assert "must be ddp or fsdp" in capsys.readouterr().err
     assert main([*words, "--init", "nobody/nothing"]) == 2

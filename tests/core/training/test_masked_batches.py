@@ -115,7 +115,7 @@ def test_a_run_learns_the_same_with_workers(tmp_path) -> None:
 
 def test_what_a_worker_raises_reaches_the_run_in_one_line(tokenizer) -> None:
     builder = BatchBuilder(replace(TINY, row_tokens=20), tokenizer)
-    with pytest.raises(TrainingError, match=r"^row_tokens: hardly an example") as caught:
+    with pytest.raises(TrainingError, match=r"^row_tokens: hardly any example") as caught:
         next(batches(builder, 0, 1))
     assert "\n" not in str(caught.value)
 
@@ -129,7 +129,7 @@ class Dying(BatchBuilder):
 
 
 def test_a_worker_that_is_killed_is_a_training_error(tokenizer) -> None:
-    with pytest.raises(TrainingError, match="workers: one that builds batches ended"):
+    with pytest.raises(TrainingError, match="workers: a process that builds batches ended"):
         next(batches(Dying(TINY, tokenizer), 0, 1))
 
 
