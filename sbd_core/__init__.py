@@ -24,14 +24,14 @@ if TYPE_CHECKING:
         TraceError,
     )
     from sbd_core.events import StepEvent
-    from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
     from sbd_core.models.loading import load
+    from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
     from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
 
 _HOMES = {
     "ArgumentError": "errors",
-    "DEFAULT_CHECKPOINT": "models.checkpoint_info",
+    "DEFAULT_CHECKPOINT": "models.model_folder",
     "DecodeConfig": "config",
     "MissingExtraError": "errors",
     "ModelError": "errors",

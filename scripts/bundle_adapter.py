@@ -31,8 +31,8 @@ from sbd_core.models.block_adapter import (
     side_by_side,
     write_block_adapter,
 )
-from sbd_core.models.checkpoint_info import CHECKPOINTS, REAL_MODEL
 from sbd_core.models.loading import load
+from sbd_core.models.model_folder import CHECKPOINTS, REAL_MODEL
 from sbd_core.models.threads import choose_threads
 from ui.form.measured import ADAPTER_BLOCK_SIZE
 

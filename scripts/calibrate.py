@@ -22,7 +22,7 @@ from sbd_core.decoding import verify
 from sbd_core.decoding.draft_tree import CERTAIN, DraftRecord
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.files import ASSETS
-from sbd_core.models.checkpoint_info import ADAPTER_INFO, is_block_adapter
+from sbd_core.models.model_folder import ADAPTER_INFO, is_block_adapter
 from sbd_core.tasks import TASKS, examples
 
 NUM_PROMPTS, FIRST, NUM_TOKENS = 40, 60, 64

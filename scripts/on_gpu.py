@@ -33,9 +33,9 @@ from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend, captured
 from sbd_core.models.bases import GGUF_FILE, SMOLLM2, fetch
 from sbd_core.models.block_adapter import read_info
-from sbd_core.models.checkpoint_info import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
+from sbd_core.models.model_folder import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import ForwardRequest
 from sbd_core.training.checkpoint import RECIPE_FILE, export, load_model
 from sbd_core.training.recipe import read_recipe

@@ -22,7 +22,7 @@ from typing import Any
 from sbd_core import generate, load
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import processor_name
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from sbd_core.rules import EntropyBound

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import sbd_core
-from sbd_core.hf.web_cache import keep_export
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.hf.export_cache import keep_export
+from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.models.threads import choose_threads
 from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, painted, turn_to

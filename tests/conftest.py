@@ -22,9 +22,9 @@ from sbd_core.models.backends.onnx.export import Dtype, Exporter
 from sbd_core.models.backends.onnx.forward import OnnxBackend, sessions_of
 from sbd_core.models.backends.transformers import GatedLinears, TransformersBackend
 from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.checkpoint_info import is_block_adapter
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import read, read_with_adapter
+from sbd_core.models.model_folder import is_block_adapter
 from tests.core.models.tiny_models import ARCHITECTURES, save_adapter, save_tiny, tiny_tokenizer
 from tests.workers import is_for_few
 

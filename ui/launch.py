@@ -8,7 +8,7 @@ import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.bases import BASES, BaseSource, fetch, find_base, hub_copy
-from sbd_core.models.checkpoint_info import (
+from sbd_core.models.model_folder import (
     ADAPTER_INFO,
     DEFAULT_CHECKPOINT,
     REAL_MODEL,

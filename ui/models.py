@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
 from sbd_core.models.bases import BaseSource, base_folder, fetch, find_base, remove
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
 from sbd_core.models.protocol import SetBlockModel
 from ui.hosting.web_models import export_behind
 from ui.lazy_model import LazyModel, import_loading

@@ -10,7 +10,7 @@ from typing import Any
 
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.files import ASSETS
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.trace import Trace
 from ui.decode.form import lane_name
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from sbd_core.models.backends.onnx.build import products_are_exact, threads_of
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, MIDDLE, Exporter, Operand
 from sbd_core.models.backends.onnx.forward import session_of
-from sbd_core.models.backends.onnx.web import LINEARS
+from sbd_core.models.backends.onnx.web_graph import LINEARS
 
 
 class Products(Exporter):

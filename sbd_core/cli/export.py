@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sbd_core.hf.export_web import WebExport
     from sbd_core.hf.hub import HubFolder
-    from sbd_core.hf.web import WebExport
 
 HELP = "write a model for the Hugging Face Hub or for browsers"
 PLACES = {
@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Export, and say what was written. Raises our errors."""
+    from sbd_core.hf.export_web import export_web
     from sbd_core.hf.hub import export_hub
-    from sbd_core.hf.web import export_web
 
     done: HubFolder | WebExport
     if arguments.place == "web":

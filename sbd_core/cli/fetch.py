@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Download a base model if it is missing or damaged, or remove it. Raises our errors."""
     from tqdm import tqdm
 
-    from sbd_core.hf.web_cache import keep_export
+    from sbd_core.hf.export_cache import keep_export
     from sbd_core.models.bases import (
         SMOLLM2,
         base_folder,
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
         known_base,
         remove,
     )
-    from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
+    from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
 
     source = known_base(arguments.base)
     if arguments.remove:

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Merge, and say what was done. Raises our errors."""
-    from sbd_core.hf.adapters import merge
+    from sbd_core.hf.merging import merge
 
     done = merge(arguments.adapter, arguments.out)
     print(done)

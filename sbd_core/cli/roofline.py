@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
     device, shape = DEVICES[arguments.device], None  # the paper's
     if arguments.model is not None:
-        from sbd_core.models.checkpoint_info import read_shape
+        from sbd_core.models.model_folder import read_shape
 
         shape = read_shape(arguments.model)
     block, length, batch = arguments.block_size, arguments.kv_length, arguments.batch_size

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sbd_core.errors import ArgumentError, ModelError, require_number
-from sbd_core.models.checkpoint_info import object_in
 from sbd_core.models.model_config import BlockSettings
+from sbd_core.models.model_folder import object_in
 
 if TYPE_CHECKING:
     from sbd_core.training.recipe import Recipe

@@ -50,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Train, resuming from any state beside --out; Ctrl-C saves. Raises our errors."""
-    from sbd_core.models.checkpoint_info import ADAPTER_INFO
-    from sbd_core.training.adapter import AdapterRecipe, AdapterRun, read_base, read_texts
+    from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.examples import ModelLimits
+    from sbd_core.training.train_adapter import AdapterRecipe, AdapterRun, read_base, read_texts
 
     require_number("minutes", arguments.minutes, 0)
     try:

@@ -7,19 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sbd_core.hf.adapters import Merged, merge, read_adapted
     from sbd_core.hf.generation import SetBlockOutput, generate
+    from sbd_core.hf.merging import Merged, merge, read_adapted
     from sbd_core.hf.preparation import Preparation, prepare
     from sbd_core.hf.vendoring import write_custom_generate
 
 _HOMES = {
-    "Merged": "adapters",
+    "Merged": "merging",
     "Preparation": "preparation",
     "SetBlockOutput": "generation",
     "generate": "generation",
-    "merge": "adapters",
+    "merge": "merging",
     "prepare": "preparation",
-    "read_adapted": "adapters",
+    "read_adapted": "merging",
     "write_custom_generate": "vendoring",
 }
 

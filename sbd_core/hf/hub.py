@@ -10,13 +10,13 @@ from pathlib import Path
 from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
 from sbd_core.files import PACKAGE, new_folder, replaced_folder
+from sbd_core.hf.export_web import export_web
 from sbd_core.hf.preparation import read_fit
 from sbd_core.hf.vendoring import write_custom_generate
-from sbd_core.hf.web import export_web
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.checkpoint_info import folder_of, is_block_adapter
 from sbd_core.models.exactness import keeps_bits
 from sbd_core.models.model_config import BlockSettings, reach_of
+from sbd_core.models.model_folder import folder_of, is_block_adapter
 from sbd_core.models.quiet import bars_only_on_a_terminal
 
 CARD_FILE = "README.md"

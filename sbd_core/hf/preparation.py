@@ -16,7 +16,6 @@ from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
 from sbd_core.errors import ModelError, require_integer, shown
 from sbd_core.files import new_folder, replaced_folder
 from sbd_core.hf.vendoring import write_custom_generate
-from sbd_core.models.adapters import is_adapter
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import (
     MaskToken,
@@ -25,6 +24,7 @@ from sbd_core.models.mask_token import (
     num_embedding_rows,
 )
 from sbd_core.models.model_config import block_config
+from sbd_core.models.peft_adapter import is_adapter
 from sbd_core.models.quiet import bars_only_on_a_terminal
 
 NUM_PROBES, PROBE_LENGTH = 4, 24

@@ -21,7 +21,7 @@ from typing import Any
 
 from sbd_core.errors import ArgumentError, ModelError, one_line, require_extra, shown
 from sbd_core.files import cache_folder, sha256
-from sbd_core.models.checkpoint_info import object_in
+from sbd_core.models.model_folder import object_in
 
 SECONDS_TO_CONNECT, SECONDS_TO_READ = 10.0, 30.0
 PART = 2**20

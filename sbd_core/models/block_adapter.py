@@ -20,7 +20,7 @@ from torch import Tensor
 from sbd_core.config import Calibration, StrategyName
 from sbd_core.errors import ArgumentError, ModelError, one_line, shown
 from sbd_core.json_node import json_of
-from sbd_core.models.checkpoint_info import ADAPTER_INFO, DEFAULT_CPU_DTYPE
+from sbd_core.models.model_folder import ADAPTER_INFO, DEFAULT_CPU_DTYPE
 from sbd_core.models.sampler_head import SamplerHead
 
 FORMAT_VERSION = 1
@@ -49,7 +49,7 @@ class BlockAdapterInfo:
     """Description of an adapter in its folder.
 
     base: name of the base model (sbd_core.models.bases) or its hub id.
-    base_digest: digest of the base's weights; Fingerprint.values of adapters.py.
+    base_digest: digest of the base's weights; Fingerprint.values of peft_adapter.py.
     rank: of every B A. block_range: smallest and largest trained block size.
     mask_token, mask_token_id: the token whose row is added to the embedding.
     repetition_penalty: the penalty that its training text was written under.

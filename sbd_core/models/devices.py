@@ -3,7 +3,7 @@
 import torch
 
 from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.models.checkpoint_info import own_cpu_dtype
+from sbd_core.models.model_folder import own_cpu_dtype
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 QUANTIZED = ("int8",)

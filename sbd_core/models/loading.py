@@ -13,17 +13,10 @@ from transformers.utils import cached_file
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ModelError, shown
 from sbd_core.files import weights_sha256
-from sbd_core.models.adapters import Fingerprint, apply_adapter, is_adapter
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
 from sbd_core.models.block_attention import require_block_attention
-from sbd_core.models.checkpoint_info import (
-    DEFAULT_CHECKPOINT,
-    bundled_folder,
-    is_block_adapter,
-    is_web_folder,
-)
 from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.logits_rules import rules_of_folder
@@ -35,6 +28,13 @@ from sbd_core.models.model_config import (
     loading_options,
     name_mask_token,
 )
+from sbd_core.models.model_folder import (
+    DEFAULT_CHECKPOINT,
+    bundled_folder,
+    is_block_adapter,
+    is_web_folder,
+)
+from sbd_core.models.peft_adapter import Fingerprint, apply_adapter, is_adapter
 from sbd_core.models.quiet import quietly
 from sbd_core.models.source_check import (
     reason_of,

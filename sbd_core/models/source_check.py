@@ -22,8 +22,8 @@ from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING, Pretrained
 from transformers.utils.peft_utils import find_adapter_config_file
 
 from sbd_core.errors import ModelError, is_out_of_memory, one_line, shown, shown_name
-from sbd_core.models.checkpoint_info import has_weights, object_in
 from sbd_core.models.model_config import NEMOTRON
+from sbd_core.models.model_folder import has_weights, object_in
 
 IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights and save it again"
 MEANS_OTHERWISE = re.compile(

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from sbd_core.errors import require_extra
 from sbd_core.models.bases import GGUF_FILE, require_base
-from sbd_core.models.checkpoint_info import object_in
+from sbd_core.models.model_folder import object_in
 
 BLOCK = 32
 """Successive values that share a scale."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sbd_core.errors import ModelError, one_line, shown
 from sbd_core.files import sha256
-from sbd_core.models.checkpoint_info import WEB_MANIFEST, object_in
+from sbd_core.models.model_folder import WEB_MANIFEST, object_in
 
 if TYPE_CHECKING:
     from sbd_core.models.block_adapter import BlockAdapter

@@ -31,7 +31,7 @@ from transformers import PreTrainedModel
 
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.files import recover
-from sbd_core.models.adapters import Fingerprint, is_adapter
+from sbd_core.models.peft_adapter import Fingerprint, is_adapter
 from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,

@@ -12,7 +12,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.replay import page_of
 from sbd_core.rules import EntropyBound
 from sbd_core.run_lines import replay_lines

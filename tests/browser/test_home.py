@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import recorded, sync_api, traces
 from tests.browser.learn.conftest import question
 from tests.browser.test_access import serious

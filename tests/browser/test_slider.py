@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import (
     EXACT,
     FIRST,

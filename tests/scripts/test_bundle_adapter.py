@@ -16,7 +16,7 @@ from sbd_core.models.block_adapter import (
     read_info,
     write_block_adapter,
 )
-from sbd_core.models.checkpoint_info import ADAPTER_INFO
+from sbd_core.models.model_folder import ADAPTER_INFO
 from scripts import bundle_adapter
 from scripts.bundle_adapter import bundle, narrowed, page_prompts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.training.checkpoint import load_model
 from scripts.on_gpu import Kit, command, dry_run
 

@@ -9,7 +9,7 @@ import pytest
 
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.bases import SMOLLM2, BaseSource
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from tests.ui.doubles import Coming, FakeBase, story_model, wait_for
 from ui import launch

@@ -16,7 +16,7 @@ import pytest
 import app
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.ui.doubles import story_model
 from tests.workers import free_port
 from ui.launch import check_address, checked_port, load_behind, model_of

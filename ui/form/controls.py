@@ -6,8 +6,8 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.hf.web_cache import find_export
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.hf.export_cache import find_export
+from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.run_lines import LANE_NAMES, wire_json
 from ui import recordings

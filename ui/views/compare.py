@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.run_lines import wire_json
 from ui import recordings
 from ui.decode.client import Client

@@ -9,7 +9,7 @@ import shlex
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError, TraceError
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import wire_json
 from ui.assets import static_path, view

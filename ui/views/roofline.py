@@ -14,7 +14,7 @@ import gradio as gr
 from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.errors import ArgumentError, shown
 from sbd_core.json_node import json_of
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.roofline import (
     DEVICES,
     H100_FP8,

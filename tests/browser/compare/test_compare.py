@@ -6,7 +6,7 @@ import pytest
 
 from sbd_core.config import RowCosts
 from sbd_core.decoding import api
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import (
     HOSTILE_PROMPT,
     MOST_SHIFT,

@@ -13,7 +13,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.hf.web import export_web
+from sbd_core.hf.export_web import export_web
 from sbd_core.models.loading import load
 from sbd_core.rules import EntropyBound, LeftToRight, Random
 from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api

@@ -17,8 +17,8 @@ from sbd_core.__main__ import COMMANDS, main
 from sbd_core.cli.decoding_flags import pins
 from sbd_core.cli.generate import _new_texts
 from sbd_core.errors import ArgumentError
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.hf_model import byte_of_character, token_text
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.core.cli.commands import last_line
 
 ROOT = Path(__file__).parents[3]

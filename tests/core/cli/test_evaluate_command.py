@@ -7,7 +7,7 @@ import pytest
 
 from sbd_core.__main__ import main
 from sbd_core.evaluation.tables import handwritten_prompts
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.rules import SOLVERS
 from tests.core.cli.commands import last_line
 

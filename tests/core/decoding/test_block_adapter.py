@@ -10,8 +10,8 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, generate_batch
 from sbd_core.errors import ModelError
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
-from sbd_core.models.checkpoint_info import ADAPTER_INFO
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.model_folder import ADAPTER_INFO
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.rules import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
@@ -169,7 +169,7 @@ def test_a_damaged_folder_is_one_line(adapter_folder, tmp_path, damage, words) -
 
 
 def test_merge_and_peft_refuse_it(adapter_folder: Path, tmp_path: Path) -> None:
-    from sbd_core.hf.adapters import merge
+    from sbd_core.hf.merging import merge
 
     with pytest.raises(ModelError, match="cannot be merged: its causal rows must not read it"):
         merge(adapter_folder, tmp_path / "merged")

@@ -12,9 +12,9 @@ from sbd_core.decoding.prompt_files import answer_prompts
 from sbd_core.errors import ArgumentError, ModelError, TraceError
 from sbd_core.hf.preparation import prepare
 from sbd_core.models.block_adapter import read_info
-from sbd_core.models.checkpoint_info import REAL_MODEL, bundled_folder
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
+from sbd_core.models.model_folder import REAL_MODEL, bundled_folder
 from sbd_core.shared_work import Share
 from sbd_core.trace import Trace
 

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from sbd_core.errors import TrainingError
 from sbd_core.evaluation.losses import masked_loss, perplexity
 from sbd_core.masks import decoding_mask
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.tasks import held_out
 from sbd_core.training.batches import draw_masks
 from sbd_core.training.checkpoint import load_model

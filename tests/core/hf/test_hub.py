@@ -10,7 +10,7 @@ import yaml
 import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.hf import prepare
-from sbd_core.models.checkpoint_info import REAL_MODEL
+from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.models.web_folder import open_web
 from tests.core.cli.commands import last_line
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer

@@ -17,7 +17,7 @@ from sbd_core.rules import EntropyBound
 from tests.conftest import loaded, unfused
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
-from tests.core.training.test_adapter import randomised, with_adapter
+from tests.core.training.test_train_adapter import randomised, with_adapter
 
 STRATEGIES = ("ntp", "sbd", "verify")
 

@@ -20,8 +20,8 @@ from transformers import BartConfig, Ministral3Config, Ministral3ForCausalLM, Vi
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
 from sbd_core.__main__ import main
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.sampling import LogitStatsSpec
 from tests.core.models.tiny_models import GROUPED, save_tiny, tiny_tokenizer
 

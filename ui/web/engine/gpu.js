@@ -22,7 +22,7 @@ const LIMITS = /** @type {const} */ ([
 ]);
 /** The runtime's code for subgroups reads this many keys at once, whatever their size. */
 const LEAST_SUBGROUP = 8;
-/** Tokens of the trial in an export; see TRIAL of sbd_core/hf/web.py. */
+/** Tokens of the trial in an export; see TRIAL of sbd_core/hf/export_web.py. */
 const NUM_TRIED = 24;
 /** Share of the largest logit by which weights of 8 bits may move one. */
 const NEAR = 0.1;

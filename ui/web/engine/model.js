@@ -1,5 +1,5 @@
 // A model's graph in ONNX Runtime: forward passes over one text, and the places of its KV cache. The
-// graph and its inputs are described in sbd_core/models/backends/onnx/web.py.
+// graph and its inputs are described in sbd_core/models/backends/onnx/web_graph.py.
 
 import { visibleRows } from "../core/forward/mask.js";
 import { EngineError } from "./errors.js";

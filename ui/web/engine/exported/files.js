@@ -16,7 +16,7 @@ const OTHER_TAB_MS = 60_000;
 /** @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored of a tensor, in the parts put together */
 
 /**
- * The manifest that sbd_core/hf/web.py writes.
+ * The manifest that sbd_core/hf/export_web.py writes.
  * @typedef {object} Manifest
  * @property {number} format
  * @property {string} name

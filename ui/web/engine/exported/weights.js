@@ -1,5 +1,5 @@
 // The weights of a graph, made from the tensors that an export stores, in the order of operations that
-// sbd_core/models/backends/onnx/web.py has, so that both compute with the same numbers.
+// sbd_core/models/backends/onnx/web_graph.py has, so that both compute with the same numbers.
 
 import { EngineError } from "../errors.js";
 

@@ -14,11 +14,11 @@ from transformers import PreTrainedTokenizerBase
 from sbd_core.errors import ArgumentError, ModelError, one_line, require_extra, shown
 from sbd_core.files import new_folder
 from sbd_core.hf.preparation import logits, probes, require_same, write_checked
-from sbd_core.models.adapters import is_adapter
 from sbd_core.models.backends.transformers import GatedLinears
-from sbd_core.models.checkpoint_info import folder_of, is_block_adapter
 from sbd_core.models.loading import read_with_adapter, read_with_peft
 from sbd_core.models.model_config import BlockSettings
+from sbd_core.models.model_folder import folder_of, is_block_adapter
+from sbd_core.models.peft_adapter import is_adapter
 from sbd_core.models.source_check import require_causal_lm
 
 

@@ -17,8 +17,8 @@ from torch import Tensor
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from sbd_core.errors import ModelError, shown
-from sbd_core.models.checkpoint_info import has_weights, object_in
 from sbd_core.models.model_config import BlockSettings, block_config
+from sbd_core.models.model_folder import has_weights, object_in
 from sbd_core.models.source_check import IN_PARTS
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"

@@ -19,7 +19,8 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.training.adapter import (
+from sbd_core.training.train import StopWish
+from sbd_core.training.train_adapter import (
     NO_TARGET,
     STATE_FILE,
     AdapterRecipe,
@@ -30,7 +31,6 @@ from sbd_core.training.adapter import (
     make_states,
     read_base,
 )
-from sbd_core.training.train import StopWish
 
 
 def info(model: HuggingFaceModel) -> BlockAdapterInfo:

@@ -14,11 +14,11 @@ import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.config import Calibration, DecodeConfig
 from sbd_core.errors import ModelError
-from sbd_core.hf import web
-from sbd_core.hf.web import export_web
-from sbd_core.hf.web_cache import exports_folder, find_export, keep_export
+from sbd_core.hf import export_web as export_module
+from sbd_core.hf.export_cache import exports_folder, find_export, keep_export
+from sbd_core.hf.export_web import export_web
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
 from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web, read_web
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
@@ -185,7 +185,7 @@ def test_what_no_browser_runs_is_refused_in_one_sentence(
     untrained = tmp_path / "untrained"
     save_tiny(untrained, "llama", tiny_tokenizer())
     (tmp_path / "full" / "something").mkdir(parents=True)
-    monkeypatch.setattr(web, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(export_module, "MOST_BYTES", 1_000_000)
     capsys.readouterr()
     cases = [
         (untrained, "out", "is not trained for Set Block Decoding: sbd prepare and sbd train"),
@@ -234,7 +234,7 @@ def kept() -> list[str]:
 def test_an_export_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_export(folder) is None
     made = keep_export(folder)
-    monkeypatch.delattr(web, "export_web")
+    monkeypatch.delattr(export_module, "export_web")
     assert keep_export(folder) == made == find_export(folder)
     assert open_web(made.folder).name == "mine"
     assert kept() == [made.folder.name]
@@ -266,7 +266,7 @@ def test_nothing_is_kept_of_an_export_that_fails(folder: Path) -> None:
 
 
 def test_an_exported_folder_is_its_own_export(folder: Path, tmp_path: Path) -> None:
-    web.export_web(folder, tmp_path / "web")
+    export_module.export_web(folder, tmp_path / "web")
     found = find_export(tmp_path / "web")
     assert found is not None
     assert found.folder == tmp_path / "web"

@@ -11,19 +11,14 @@ from pathlib import Path
 from sbd_core.errors import ModelError
 from sbd_core.files import PACKAGE, cache_folder, new_work_folder
 from sbd_core.models.bases import BASES
-from sbd_core.models.checkpoint_info import (
-    ADAPTER_INFO,
-    is_block_adapter,
-    is_web_folder,
-    object_in,
-)
+from sbd_core.models.model_folder import ADAPTER_INFO, is_block_adapter, is_web_folder, object_in
 from sbd_core.models.web_folder import WebFolder, open_web
 
 CODE = (
-    "hf/web.py",
+    "hf/export_web.py",
     "models/stored_tensors.py",
     "models/web_folder.py",
-    *(f"models/backends/onnx/{name}.py" for name in ("basis", "export", "web")),
+    *(f"models/backends/onnx/{name}.py" for name in ("basis", "export", "web_graph")),
 )
 """Source files that an export depends on."""
 
@@ -49,7 +44,7 @@ def keep_export(folder: Path) -> WebFolder:
     kept = find_export(folder)
     if kept is not None:
         return kept
-    from sbd_core.hf.web import export_web
+    from sbd_core.hf.export_web import export_web
 
     place = _place(folder)
     work = new_work_folder(place.parent)

@@ -18,12 +18,6 @@ from sbd_core.files import new_folder, replaced_folder
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.checkpoint_info import (
-    WEB_MANIFEST,
-    folder_of,
-    is_block_adapter,
-    is_web_folder,
-)
 from sbd_core.models.loading import read, read_with_adapter
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
@@ -33,6 +27,7 @@ from sbd_core.models.model_config import (
     own_repetition_penalty,
     reach_of,
 )
+from sbd_core.models.model_folder import WEB_MANIFEST, folder_of, is_block_adapter, is_web_folder
 from sbd_core.models.source_check import require_source
 from sbd_core.models.stored_tensors import (
     Stored,
@@ -215,7 +210,7 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
 
 def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
     """Write the graph for an engine of GRAPHS; returns its manifest entry. tensors: of _stored."""
-    from sbd_core.models.backends.onnx.web import WebExporter, WebGpuExporter
+    from sbd_core.models.backends.onnx.web_graph import WebExporter, WebGpuExporter
     from sbd_core.models.stored_tensors import rounded_parts
 
     model, _, adapter = read_web(target)

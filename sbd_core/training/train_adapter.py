@@ -26,7 +26,6 @@ from transformers import DynamicCache
 
 from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.files import recover, replaced_folder
-from sbd_core.models.adapters import Fingerprint
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.backends.transformers import ALL_ROWS, MODULES, GatedLinears
 from sbd_core.models.block_adapter import (
@@ -39,6 +38,7 @@ from sbd_core.models.block_adapter import (
 from sbd_core.models.devices import chosen_device, has_bf16
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
+from sbd_core.models.peft_adapter import Fingerprint
 from sbd_core.models.sampler_head import sampler_change
 from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.checkpoint import (
