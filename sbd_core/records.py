@@ -329,7 +329,7 @@ def _content(row: Row, number: int, message: Any) -> str | None:
 
 
 def _is_learnt(message: Mapping[str, Any]) -> bool:
-    """Whether a whole answer is to be learnt; axolotl can mark parts of it as not learnt."""
+    """Whether an answer is to be learnt; False if any part of it is marked otherwise (axolotl)."""
     marked: list[Any] = [message]
     for name in ("content", "value", *LEARNT_PARTS):
         parts = message.get(name)

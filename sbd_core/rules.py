@@ -1,4 +1,4 @@
-"""The solvers: the settings of each, checked, and its rule, in one class. Standard library only.
+"""The solvers, each a class with its settings, checked, and its rule. Standard library only.
 
 A solver sees one forward pass: entropy, top probability and margin of every position, in plain
 numbers. It puts the masked positions in an order of preference and reveals a prefix of it, at least

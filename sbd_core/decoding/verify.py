@@ -114,7 +114,7 @@ class DraftAndVerify:
         )
 
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
-        """The request of a predraft. num_before: index in the pass of the answer's position 0."""
+        """The request of a predraft. num_before: offset from answer positions to causal rows."""
         masks, num_causal = self._masks(asked.span), num_before + asked.span.start
         if asked.alternative is None:
             return PredraftBlock(num_causal, masks)
