@@ -1,4 +1,4 @@
-"""bench(): methods timed side by side in one process, and single forward passes, as plain data."""
+"""bench(): times methods side by side in one process, as plain data."""
 
 import os
 import random
@@ -7,13 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
+from sbd_core.benchmark.forwards import forwards, parts
 from sbd_core.benchmark.methods import (
     GENERATE,
     Ask,
@@ -26,115 +25,9 @@ from sbd_core.benchmark.methods import (
     ours,
 )
 from sbd_core.environment import environment
-from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.errors import require_integer
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.roofline import Device, LayerShape, slowdown
 from sbd_core.tasks import TASKS, Example, held_out, task
-
-QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
-CACHE_LENGTHS = (64, 256, 512, 896)
-ROWS_OF_PARTS = (1, 2, 3, 5, 9, 17, 41)
-NUM_RUNS = 15
-NUM_WARM_UPS = 3
-
-
-def median_seconds(call: Callable[[], object], device: str) -> float:
-    """Median seconds of NUM_RUNS calls, after NUM_WARM_UPS others."""
-    seconds = []
-    for _ in range(NUM_WARM_UPS + NUM_RUNS):
-        began = time.perf_counter()
-        call()
-        if device.startswith("cuda"):
-            torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds[NUM_WARM_UPS:])
-
-
-def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | None]]]:
-    """Times of forward passes: {cache length: {query length: milliseconds and slowdowns}}.
-
-    "slowdown" is measured, to a query length of 1; "roofline" is the corrected model's for this
-    machine's measured peaks, None for weights in integers or a model that is not Llama-shaped.
-    """
-    device = machine(next(model.model.parameters()))
-    try:
-        shape = None if model.dtype.startswith("int") else LayerShape.of(model.model.config)
-    except ArgumentError:
-        shape = None
-
-    def theory(queries: int, cached: int) -> float | None:
-        if shape is None:
-            return None
-        return round(slowdown(queries, cached, 1, "corrected", shape=shape, device=device), 3)
-
-    by_batch: dict[str, dict[str, dict[str, float | None]]] = {}
-    for cached in CACHE_LENGTHS:
-        if model.max_positions and cached + QUERY_LENGTHS[-1] > model.max_positions:
-            continue
-        times = {}
-        for queries in QUERY_LENGTHS:
-            cache, block = model.new_cache(), [0] * queries
-            model.forward(cache, [0] * cached, (), 1)
-            read = partial(model.forward, cache, (), block, 0)
-            times[queries] = median_seconds(read, model.device)
-        by_batch[str(cached)] = {
-            str(queries): {
-                "milliseconds": round(1000 * seconds, 4),
-                "slowdown": round(seconds / times[1], 3),
-                "roofline": theory(queries, cached),
-            }
-            for queries, seconds in times.items()
-        }
-    return by_batch
-
-
-def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
-    """Milliseconds of forward passes in ONNX Runtime behind 64 cached tokens: {part: {rows: ms}}.
-
-    The parts: matrix products alone; a pass of causal rows; one causal row followed by masks.
-    """
-    from sbd_core.benchmark.products import products_of
-
-    multiply, cache = products_of(model.model, model.dtype), model.new_cache()
-    model.forward(cache, [0] * CACHE_LENGTHS[0], (), 1)
-
-    def read(num_causal: int, num_masks: int) -> None:
-        masks = [model.mask_token_id or 0] * num_masks
-        model.forward(cache, [0] * num_causal, masks, num_causal)
-        cache.truncate(CACHE_LENGTHS[0])
-
-    calls: dict[str, Callable[[int], None]] = {
-        "products alone": multiply,
-        "causal rows": lambda count: read(count, 0),
-    }
-    if model.mask_token_id is not None:
-        calls["masks"] = lambda count: read(1, count - 1)
-    return {
-        name: {
-            str(count): round(1000 * median_seconds(partial(call, count), model.device), 4)
-            for count in ROWS_OF_PARTS
-        }
-        for name, call in calls.items()
-    }
-
-
-def machine(weight: Tensor) -> Device:
-    """Device of `weight`, with the peaks of a large matrix product and a large copy."""
-    kind = str(weight.device)
-    square = torch.randn(1024, 1024, device=weight.device).to(weight.dtype)
-    large = torch.zeros(64 * 1024**2 // weight.itemsize, dtype=weight.dtype, device=weight.device)
-    target = torch.empty_like(large)
-    flops = 2 * 1024**3 / median_seconds(lambda: square @ square, kind)
-    copying = median_seconds(lambda: target.copy_(large), kind)
-    return Device(
-        name="this machine",
-        linear_flops=flops,
-        attention_flops=flops,
-        bandwidth=2 * large.nbytes / copying,
-        bytes_per_value=weight.itemsize,
-        source="measured: a product of 1024 x 1024 matrices, a copy of 64 MiB",
-    )
-
 
 NUM_TRIALS = 3
 
