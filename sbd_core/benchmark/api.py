@@ -126,7 +126,7 @@ def _methods(
     more: More,
     twins: Mapping[str, HuggingFaceModel],
 ) -> tuple[list[Method], dict[str, float]]:
-    """Every method, the baseline first, and its seconds by threads. twins: the model by dtype."""
+    """Every method, baseline first, and the baseline's seconds by threads. twins: by dtype."""
     most = workload.max_new_tokens
     methods = by_transformers(model, most, more.assistant)
     others = []

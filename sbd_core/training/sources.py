@@ -75,7 +75,7 @@ def mixed(
 
 
 class Skipped:
-    """Answers and texts of a source that are left out: by reason, where they are."""
+    """Answers and texts of a source that are left out: their places, by reason."""
 
     def __init__(self, source: str) -> None:
         self._source = shown_name(source, MAX_SHOWN_PATH)

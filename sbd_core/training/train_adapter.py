@@ -132,7 +132,7 @@ def read_texts(
     """Read the answers in files: those to train on, those held out, and lines on what is left out.
 
     name: of the base, for messages.
-    max_tokens: length at which prompt and answer are cut.
+    max_tokens: length at which a prompt with its answer is cut.
     limits: of the base.
     If no example is held out by its words, the first is. A finished answer keeps its end token.
     Raises ArgumentError.

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 BIG_CHIP = "h100-bf16"
 CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
-"""Chips with 2 bytes per weight, so that a name says enough."""
+"""Chips with 2 bytes per weight, so that their names need no number format."""
 NUM_LAYERS = 32
 """Layers of Llama-3.1-8B, each of which is roofline.LLAMA_8B."""
 BATCHES = (1, 8, 32, 128)
