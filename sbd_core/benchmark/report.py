@@ -59,9 +59,9 @@ def spread(cell: Mapping[str, float]) -> str:
 
 
 def over_ntp(rows: Mapping[str, Any], name: str) -> str:
-    """The gain from fewer forward passes alone: a method's mean ratio over that of our `ntp`.
+    """Gain from fewer forward passes alone: a method's mean ratio divided by that of our `ntp`.
 
-    `ntp` is of the same dtype. Empty for a method that is not ours.
+    `ntp` is taken in the method's dtype. Returns "" for a method that is not ours.
     """
     prefix = next(
         (name[: name.index(each)] for each in get_args(StrategyName) if each in name), None

@@ -28,7 +28,7 @@ from sbd_core.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Token ids that one forward pass revealed, by what next-token prediction says in hindsight.
+    """Token ids that one forward pass revealed, split by what next-token prediction later says.
 
     same, other: it says the same token, or another. unread: not read again.
     """
