@@ -5,9 +5,12 @@ import { wayWords } from "./core/names.js";
 import { failureWords } from "./core/numbers.js";
 import { traceText } from "./core/run/trace.js";
 import { makeToggle } from "./dom/buttons.js";
+import { playerOf } from "./dom/channels.js";
 import { find, make } from "./dom/elements.js";
-import { fileAddress, isDarkPage, onScheme, onTurn, playerOf } from "./dom/page.js";
+import { fileAddress } from "./dom/gradio.js";
+import { isDarkPage, onScheme } from "./dom/screen.js";
 import { makeTermNote, unfold, withTerms } from "./dom/terms.js";
+import { onTurn } from "./dom/views.js";
 
 /** @import { Mount, Trigger } from "./stub.js" */
 

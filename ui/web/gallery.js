@@ -1,7 +1,7 @@
 // The gallery of recorded runs: cards under headings; a click opens the run in the player.
 
 import { find, make, makeSvg } from "./dom/elements.js";
-import { scrollBehavior } from "./dom/page.js";
+import { scrollBehavior } from "./dom/screen.js";
 
 /** @import { Mount, Trigger } from "./stub.js" */
 

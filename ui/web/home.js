@@ -7,10 +7,13 @@ import { History } from "./core/run/run.js";
 import { fasterWords } from "./core/run/times.js";
 import { entropyColour, unsureness } from "./core/scale.js";
 import { makeButton, showPlaying } from "./dom/buttons.js";
+import { askForChat } from "./dom/channels.js";
 import { makeClock, Reveals } from "./dom/clock.js";
 import { find, make, setStyle, setText } from "./dom/elements.js";
+import { promptBox } from "./dom/gradio.js";
 import { listenToKeys } from "./dom/keys.js";
-import { askForChat, isDarkPage, isStill, onScheme, onTurn, promptBox } from "./dom/page.js";
+import { isDarkPage, isStill, onScheme } from "./dom/screen.js";
+import { onTurn } from "./dom/views.js";
 import { LaneText } from "./watch/text/text.js";
 import { initialState, viewOf } from "./watch/view.js";
 

@@ -2,7 +2,7 @@
 // them. Follows the system's scheme.
 
 import { find } from "./dom/elements.js";
-import { followScheme } from "./dom/page.js";
+import { followScheme } from "./dom/screen.js";
 import { LearnView } from "./learn/view.js";
 
 followScheme();

@@ -2,10 +2,10 @@
 // it. Follows the system's scheme.
 
 import { find } from "./dom/elements.js";
-import { followScheme } from "./dom/page.js";
+import { followScheme } from "./dom/screen.js";
 import { Player } from "./watch/player.js";
 
-/** @import { PlayerElement } from "./dom/page.js" */
+/** @import { PlayerElement } from "./dom/channels.js" */
 
 followScheme();
 

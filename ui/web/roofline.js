@@ -6,8 +6,10 @@ import { addDevice } from "./core/forward/cost.js";
 import { plainWords } from "./core/glossary.js";
 import { failureWords } from "./core/numbers.js";
 import { find, make } from "./dom/elements.js";
-import { fileAddress, onScheme, onTurn } from "./dom/page.js";
+import { fileAddress } from "./dom/gradio.js";
+import { onScheme } from "./dom/screen.js";
 import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
+import { onTurn } from "./dom/views.js";
 
 /** @import { CardWords, Figure } from "./charts.js" */
 /** @import { Device } from "./core/forward/cost.js" */

@@ -1,7 +1,7 @@
 // The script that Gradio evaluates for every part of the page: hands the part to the bundle, which
 // is one file that the browser keeps. Values that come before the bundle is there wait for it.
 
-import { fileAddress } from "./dom/page.js";
+import { fileAddress } from "./dom/gradio.js";
 
 /**
  * The part that is used here of what Gradio gives the script of an HTML component.

@@ -6,7 +6,7 @@ import { countOf } from "../core/numbers.js";
 import { answersInCells } from "../core/sudoku.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
-import { isDarkPage } from "../dom/page.js";
+import { isDarkPage } from "../dom/screen.js";
 import { explain, makeTerm, question } from "../dom/terms.js";
 import { showPieces } from "../dom/tokens.js";
 import { contextOf, inksOf } from "../hood/grid.js";

@@ -3,7 +3,9 @@
 import { chosenModel } from "../core/models.js";
 import { dialOf, KINDS, laneTitle } from "../core/names.js";
 import { elementOf, find } from "../dom/elements.js";
-import { currentView, onScheme, onTurn, STOP_MS } from "../dom/page.js";
+import { STOP_MS } from "../dom/gradio.js";
+import { onScheme } from "../dom/screen.js";
+import { currentView, onTurn } from "../dom/views.js";
 import { isLater } from "../form/status.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 import { readForm } from "../in_browser/mount.js";

@@ -9,7 +9,7 @@ import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { makeLecture } from "../dom/lecture.js";
-import { isStill, onResize, showOnPhone } from "../dom/page.js";
+import { isStill, onResize, showOnPhone } from "../dom/screen.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import {

@@ -3,7 +3,7 @@
 import { laneTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
-import { promptBox, watchForm } from "../dom/page.js";
+import { promptBox, watchForm } from "../dom/gradio.js";
 import { numberOf } from "../form/fields.js";
 import { WAITING } from "../watch/stale.js";
 

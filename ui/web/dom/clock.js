@@ -4,7 +4,7 @@
 // before an eye could follow.
 
 import { clamp } from "../core/numbers.js";
-import { isStill } from "./page.js";
+import { isStill } from "./screen.js";
 
 const FRAME_MS = 1000 / 60;
 

@@ -5,7 +5,7 @@ import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
 import { LANE_TITLES, PAPER, wayTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
-import { numberBox } from "../dom/page.js";
+import { numberBox } from "../dom/gradio.js";
 import { sayStatus } from "../in_browser/bridge.js";
 
 /** @import { Run } from "../core/run/run.js" */

@@ -4,8 +4,9 @@
 import { PAPER_PAGE } from "../core/glossary.js";
 import { icon } from "../dom/buttons.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
-import { fileAddress, followAddress, onTurn, turnTo } from "../dom/page.js";
+import { fileAddress } from "../dom/gradio.js";
 import { makeTermNote, question } from "../dom/terms.js";
+import { followAddress, onTurn, turnTo } from "../dom/views.js";
 
 /** @import { Mount } from "../stub.js" */
 

@@ -3,7 +3,7 @@
 
 import { puzzleIn } from "../core/sudoku.js";
 import { find, make, setText } from "../dom/elements.js";
-import { promptBox, typeInto, watchForm } from "../dom/page.js";
+import { promptBox, typeInto, watchForm } from "../dom/gradio.js";
 
 /** @import { Mount } from "../stub.js" */
 

@@ -6,8 +6,9 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { kindTitle, LANE_TITLES, laneWords } from "../core/names.js";
+import { playerOf } from "../dom/channels.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
-import { numberBox, playerOf, promptBox, typeInto, watchForm } from "../dom/page.js";
+import { numberBox, promptBox, typeInto, watchForm } from "../dom/gradio.js";
 import { explain, makeTermNote, question, unfold } from "../dom/terms.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";

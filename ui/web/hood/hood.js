@@ -18,7 +18,7 @@ import { programsAt } from "../core/forward/program.js";
 import { countOf } from "../core/numbers.js";
 import { makeToggle } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { scrollBehavior } from "../dom/page.js";
+import { scrollBehavior } from "../dom/screen.js";
 import { unfold, withTerms } from "../dom/terms.js";
 import { contextOf, inksOf, MaskGrid, makeKey } from "./grid.js";
 

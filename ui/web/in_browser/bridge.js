@@ -1,8 +1,8 @@
 // The decoder of this page: the views ask here before they ask the server. One page, one decoder.
 
-import { channel } from "../dom/page.js";
+import { channel } from "../dom/channels.js";
 
-/** @import { Channel } from "../dom/page.js" */
+/** @import { Channel } from "../dom/channels.js" */
 /** @import { Wish } from "./decoder.js" */
 /** @import { News } from "../engine/session/session.js" */
 

@@ -1,7 +1,8 @@
 // Decodes in this browser, for the whole page: starts the engine, hands it what the visitor asks
 // for, and shows what it says in the same views that show a server's runs.
 
-import { goButtons, playerOf } from "../dom/page.js";
+import { playerOf } from "../dom/channels.js";
+import { goButtons } from "../dom/gradio.js";
 import { Engine } from "../engine/client.js";
 import { inBrowser, saySettled, sayStatus } from "./bridge.js";
 

@@ -4,16 +4,11 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
+import { playerOf } from "../dom/channels.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
-import {
-  currentView,
-  fileAddress,
-  goButtons,
-  playerOf,
-  promptBox,
-  rootAddress,
-} from "../dom/page.js";
+import { fileAddress, goButtons, promptBox, rootAddress } from "../dom/gradio.js";
 import { makeTermNote, question } from "../dom/terms.js";
+import { currentView } from "../dom/views.js";
 import { keptOf } from "../engine/exported/files.js";
 import { findAdapter } from "../engine/gpu.js";
 import { flag } from "../flag.js";

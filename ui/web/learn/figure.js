@@ -3,7 +3,7 @@
 
 import { clamp } from "../core/numbers.js";
 import { makeClock, Reveals } from "../dom/clock.js";
-import { isDarkPage, isStill, onScheme } from "../dom/page.js";
+import { isDarkPage, isStill, onScheme } from "../dom/screen.js";
 import { initialState, viewOf } from "../watch/view.js";
 
 /** @import { Run } from "../core/run/run.js" */

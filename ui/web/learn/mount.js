@@ -2,7 +2,8 @@
 
 import { isChatChosen } from "../core/models.js";
 import { find, make } from "../dom/elements.js";
-import { onTurn, promptBox, turnTo, typeInto } from "../dom/page.js";
+import { promptBox, typeInto } from "../dom/gradio.js";
+import { onTurn, turnTo } from "../dom/views.js";
 import { choiceOf, numberOf } from "../form/fields.js";
 import { useSettings } from "../watch/stale.js";
 import { LearnView } from "./view.js";

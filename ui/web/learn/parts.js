@@ -2,7 +2,7 @@
 
 import { entropyColour, inkOn, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { isStill } from "../dom/page.js";
+import { isStill } from "../dom/screen.js";
 
 /** @param {HTMLElement} node @param {number} entropy nats */
 export function paintEntropy(node, entropy) {

@@ -6,7 +6,7 @@ import { icon } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { onResize, scrollBehavior } from "../dom/page.js";
+import { onResize, scrollBehavior } from "../dom/screen.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { hashOf, readLesson, sceneAt } from "./lesson.js";
 import { keepRoom, makeRoom } from "./parts.js";

@@ -6,7 +6,7 @@ import { failureWords } from "../core/numbers.js";
 import { traceText } from "../core/run/trace.js";
 import { icon } from "../dom/buttons.js";
 import { make, setText } from "../dom/elements.js";
-import { isDarkPage } from "../dom/page.js";
+import { isDarkPage } from "../dom/screen.js";
 import { linkTo } from "./permalink.js";
 import { animate, staircasePicture } from "./pictures.js";
 

@@ -3,7 +3,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { make } from "../dom/elements.js";
-import { typeInto } from "../dom/page.js";
+import { typeInto } from "../dom/gradio.js";
 import { MEASURES, SOLVERS } from "../engine/decoding/settings.js";
 import { choiceOf, TITLES } from "../form/fields.js";
 

@@ -1,8 +1,10 @@
 // The static page: every view of the page over files alone, decoding in the visitor's browser.
 
 import constants from "../constants.json" with { type: "json" };
+import { playerOf } from "../dom/channels.js";
 import { find, make } from "../dom/elements.js";
-import { followScheme, playerOf, promptBox } from "../dom/page.js";
+import { promptBox } from "../dom/gradio.js";
+import { followScheme } from "../dom/screen.js";
 import { inBrowser, onSettled, sayStatus } from "../in_browser/bridge.js";
 import { mount } from "../page.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";

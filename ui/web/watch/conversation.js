@@ -2,7 +2,8 @@
 
 import { canAnyBeAsked, mayAskOn } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
-import { foldForm, promptBox } from "../dom/page.js";
+import { promptBox } from "../dom/gradio.js";
+import { foldForm } from "../dom/screen.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */

@@ -2,7 +2,8 @@
 
 import { makeButton } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { foldForm, promptBox } from "../dom/page.js";
+import { promptBox } from "../dom/gradio.js";
+import { foldForm } from "../dom/screen.js";
 import { Hood } from "../hood/hood.js";
 import { BlockView } from "./block.js";
 import { Conversation } from "./conversation.js";

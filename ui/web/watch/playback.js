@@ -4,7 +4,7 @@ import { clamp, evenly } from "../core/numbers.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { MOST_A_SECOND, makeClock, playRate } from "../dom/clock.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { isStill } from "../dom/page.js";
+import { isStill } from "../dom/screen.js";
 
 /** @import { Run } from "../core/run/run.js" */
 /** @import { PlayerState, View } from "./view.js" */

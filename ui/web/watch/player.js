@@ -13,7 +13,7 @@ import { Reveals } from "../dom/clock.js";
 import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { foldForm, isDarkPage, isStill, onResize, onScheme, showOnPhone } from "../dom/page.js";
+import { foldForm, isDarkPage, isStill, onResize, onScheme, showOnPhone } from "../dom/screen.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";

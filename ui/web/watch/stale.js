@@ -1,11 +1,12 @@
 // Whether the run on the stage is the one that the form would decode now, and if not, what differs.
 
 import { listInWords } from "../core/numbers.js";
+import { channel } from "../dom/channels.js";
 import { make, setText } from "../dom/elements.js";
-import { channel, promptBox, watchForm } from "../dom/page.js";
+import { promptBox, watchForm } from "../dom/gradio.js";
 import { settingDifferences } from "../form/fields.js";
 
-/** @import { Channel } from "../dom/page.js" */
+/** @import { Channel } from "../dom/channels.js" */
 /** @import { Run } from "../core/run/run.js" */
 
 const OTHER_PROMPT = "another prompt";

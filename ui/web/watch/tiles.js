@@ -5,7 +5,7 @@ import { clamp } from "../core/numbers.js";
 import { MAX_TILES } from "../core/run/wire.js";
 import { entropyColour, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { scrollBehavior } from "../dom/page.js";
+import { scrollBehavior } from "../dom/screen.js";
 import { showToken } from "../dom/tokens.js";
 import { passMark, positionTitle, tileState } from "./view.js";
 

@@ -5,8 +5,8 @@ import constants from "../../constants.json" with { type: "json" };
 import { isChatChosen } from "../../core/models.js";
 import { formatPercent } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
+import { onModels } from "../../dom/channels.js";
 import { make } from "../../dom/elements.js";
-import { onModels } from "../../dom/page.js";
 import { makeGuesses } from "./guess.js";
 
 /** @import { Run } from "../../core/run/run.js" */
