@@ -154,8 +154,8 @@ function playActions(player) {
     last: () => player.seek(Infinity, true),
     back: step(-1),
     forward: step(1),
-    togglePlay: () => player.playback.toggle(),
-    playPlain: () => player.playback.playPlain(),
+    togglePlay: () => player.playhead.toggle(),
+    playPlain: () => player.playhead.playPlain(),
     /** @param {number} speed */
     setSpeed: (speed) => player.set({ speed }),
   };

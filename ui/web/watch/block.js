@@ -5,7 +5,7 @@ import { make, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";
 import { Budget } from "./budget.js";
 import { Tiles } from "./tiles.js";
-import { Branches, makeVerifyLegend } from "./verify.js";
+import { Branches, makeVerifyLegend } from "./verify_legend.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */

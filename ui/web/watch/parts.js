@@ -12,10 +12,10 @@ import { makeHeadline } from "./headline.js";
 import { Help } from "./help.js";
 import { Inspector } from "./inspector.js";
 import { makeNumbers } from "./numbers.js";
-import { makeTransport } from "./playback.js";
 import { Staircase } from "./staircase/staircase.js";
-import { SudokuView } from "./sudoku.js";
+import { SudokuView } from "./sudoku_grid.js";
 import { LaneView } from "./text/text.js";
+import { makeTransport } from "./transport.js";
 import { Tree } from "./tree.js";
 
 /** @import { Family } from "../core/run/family.js" */

@@ -18,7 +18,7 @@ import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
 import { Parts } from "./parts.js";
-import { Playback } from "./playback.js";
+import { Playhead } from "./playhead.js";
 import { Stale } from "./stale.js";
 import { initialState, viewOf } from "./view.js";
 
@@ -48,7 +48,7 @@ export class Player {
     this.state = initialState();
     const leaving = new AbortController();
     this.leaving = leaving;
-    this.playback = new Playback(
+    this.playhead = new Playhead(
       this.state,
       () => this.run,
       (change) => this.set(change),
@@ -71,7 +71,7 @@ export class Player {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, { signal });
     onScheme(draw, signal);
     onResize(this.root, () => this.fit(), signal);
-    signal.addEventListener("abort", () => this.playback.clock.stop());
+    signal.addEventListener("abort", () => this.playhead.clock.stop());
   }
 
   /** Leave the page: nothing listens or draws any more. */
@@ -99,7 +99,7 @@ export class Player {
     if (news === "run" && this.run) this.begin(this.run);
     else if (news) this.draw();
     if (news) this.changed();
-    this.playback.clock.hurry();
+    this.playhead.clock.hurry();
   }
 
   /** Runs came, went on or were left: whoever keeps them may want to know. */
@@ -143,8 +143,8 @@ export class Player {
     // A live run opens after the pass that only read the prompt, if it came along.
     const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
     this.open(isCalm ? Math.max(main.lastPass, 0) : isRead ? 1 : 0, !isCalm);
-    this.playback.isFollowing = !isRecorded;
-    if (isRead) this.playback.startStep();
+    this.playhead.isFollowing = !isRecorded;
+    if (isRead) this.playhead.startStep();
     if (run.id !== "opening") showOnPhone(this.root);
   }
 
@@ -152,7 +152,7 @@ export class Player {
   open(pass, isPlaying) {
     this.wait(false);
     this.reveals.takeOver(this.parts.watch);
-    this.playback.jump();
+    this.playhead.jump();
     this.set({
       pass,
       plainPass: null,
@@ -210,13 +210,13 @@ export class Player {
   set(change) {
     Object.assign(this.state, change);
     this.draw();
-    this.playback.clock.start();
+    this.playhead.clock.start();
   }
 
   /** @param {number} pass @param {boolean} isManual */
   seek(pass, isManual) {
     if (!this.run) return;
-    this.playback.seek(pass, isManual);
+    this.playhead.seek(pass, isManual);
     if (isManual) this.say(`Forward pass ${this.state.pass + 1}`);
   }
 
@@ -245,16 +245,16 @@ export class Player {
       reveals,
       isDark: isDarkPage(),
       isLecture: isLecturing(this.root),
-      isStep: this.playback.isStep,
+      isStep: this.playhead.isStep,
     });
   }
 
   paint() {
-    const { playback } = this;
-    if (playback.hasMoved) this.reveals.begin(playback.stepMs);
+    const { playhead } = this;
+    if (playhead.hasMoved) this.reveals.begin(playhead.stepMs);
     const view = this.makeView();
     if (!view) return;
-    playback.hasMoved = false;
+    playhead.hasMoved = false;
     this.root.classList.toggle("is-holding", view.held !== null);
     this.root.classList.toggle("is-playing", view.isPlaying);
     this.root.classList.toggle("is-quick", this.reveals.isQuick);

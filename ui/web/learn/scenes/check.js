@@ -5,7 +5,7 @@ import { checkedDraft } from "../../core/run/drafts.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { Tiles } from "../../watch/tiles.js";
-import { makeVerifyLegend } from "../../watch/verify.js";
+import { makeVerifyLegend } from "../../watch/verify_legend.js";
 import { Figure } from "../figure.js";
 import { makePassWords, makeRoom } from "../parts.js";
 import { apart, choiceWords } from "../states.js";

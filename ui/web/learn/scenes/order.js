@@ -3,7 +3,7 @@
 import { puzzleIn, SUDOKU_CELLS } from "../../core/sudoku.js";
 import { capital } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
-import { SudokuView } from "../../watch/sudoku.js";
+import { SudokuView } from "../../watch/sudoku_grid.js";
 import { Figure } from "../figure.js";
 import { makePassNumbers, makeRoom } from "../parts.js";
 import { fillWords } from "../states.js";

@@ -7,7 +7,7 @@ import {
   puzzleIn,
   sudokuVerdict,
 } from "../../core/sudoku.js";
-import { cellTexts } from "../../watch/sudoku.js";
+import { cellTexts } from "../../watch/sudoku_grid.js";
 import { FIRST, PREFILL, reveals, runOf, start, wire } from "./lines.js";
 
 const PUZZLE = "1000000000000004";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { MOST_A_SECOND } from "../../dom/clock.js";
-import { Playback } from "../../watch/playback.js";
+import { Playhead } from "../../watch/playhead.js";
 import { runOf } from "../core/lines.js";
 
 /** @import { PlayerState } from "../../watch/view.js" */
@@ -21,53 +21,53 @@ function playbackAt(pass = 0) {
     alternative: null,
     showsHindsight: false,
   };
-  const playback = new Playback(
+  const playhead = new Playhead(
     state,
     () => run,
     (change) => Object.assign(state, change),
   );
-  return { playback, state, run };
+  return { playhead, state, run };
 }
 
 test("a seek stays within the run, ends a preview and, by hand, pauses", () => {
-  const { playback, state } = playbackAt();
+  const { playhead, state } = playbackAt();
   state.isPlaying = true;
-  playback.seek(Infinity, true);
+  playhead.seek(Infinity, true);
   assert.deepEqual([state.pass, state.isPlaying, state.gammaPreview], [2, false, null]);
-  playback.seek(-1, false);
+  playhead.seek(-1, false);
   assert.equal(state.pass, 0);
 });
 
 test("reveals settle after a step to the next pass, and not after a jump", () => {
-  const { playback } = playbackAt();
-  playback.seek(1, true);
-  assert.equal(playback.isStep, true);
-  playback.seek(0, true);
-  assert.equal(playback.isStep, false);
-  playback.seek(2, true);
-  assert.equal(playback.isStep, false);
+  const { playhead } = playbackAt();
+  playhead.seek(1, true);
+  assert.equal(playhead.isStep, true);
+  playhead.seek(0, true);
+  assert.equal(playhead.isStep, false);
+  playhead.seek(2, true);
+  assert.equal(playhead.isStep, false);
 });
 
 test("play at the end of a whole run begins it anew; the last pass pauses it", () => {
-  const { playback, state } = playbackAt(2);
-  playback.toggle();
+  const { playhead, state } = playbackAt(2);
+  playhead.toggle();
   assert.deepEqual([state.pass, state.isPlaying], [0, true]);
-  for (let step = 0; step < 3; step += 1) playback.advance();
+  for (let step = 0; step < 3; step += 1) playhead.advance();
   assert.deepEqual([state.pass, state.isPlaying], [2, false]);
 });
 
 test("a live run leaves late passes out to stay a second behind at most; played again, none", () => {
-  const { playback, state, run } = playbackAt();
-  playback.isFollowing = true;
+  const { playhead, state, run } = playbackAt();
+  playhead.isFollowing = true;
   Object.defineProperty(run.main, "lastPass", { get: () => MOST_A_SECOND + 18 });
-  playback.advance(4);
+  playhead.advance(4);
   assert.equal(state.pass, 5);
-  playback.advance(40);
+  playhead.advance(40);
   assert.equal(state.pass, 19);
-  playback.advance(40);
+  playhead.advance(40);
   assert.equal(state.pass, 20);
-  playback.isFollowing = false;
+  playhead.isFollowing = false;
   state.pass = 0;
-  playback.advance(40);
+  playhead.advance(40);
   assert.equal(state.pass, 1);
 });

@@ -1,0 +1,86 @@
+// The row of buttons over the staircase: first, back, play, forward, last, the scrubber with a tick at
+// each block, and the speed. It holds no state; that is playhead.js.
+
+import { evenly } from "../core/numbers.js";
+import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+
+/** @import { View } from "./view.js" */
+/** @import { Actions } from "./actions.js" */
+
+const MAX_TICKS = 100; // of the scrubber
+
+/** @param {Actions} actions */
+function makeScrubber(actions) {
+  const range = make("input", "sbd-range", {
+    type: "range",
+    min: "1",
+    max: "1",
+    step: "1",
+    "aria-label": "Forward pass",
+  });
+  range.addEventListener("input", () => actions.seek(Number(range.value) - 1));
+  const ticks = make("div", "sbd-ticks", { "aria-hidden": "true" });
+  const root = make("div", "sbd-scrubber", ticks, range);
+  let shownTicks = "";
+
+  /** @param {View} view */
+  function update(view) {
+    const count = Math.max(view.run.main.steps.length, 1);
+    setAttribute(range, "max", count);
+    if (Number(range.value) !== view.pass + 1) range.value = String(view.pass + 1);
+    setAttribute(range, "aria-valuetext", `forward pass ${view.pass + 1} of ${count}`);
+    /** @param {number} pass */
+    const place = (pass) => (count > 1 ? pass / (count - 1) : 0);
+    setStyle(range, "--done", `${place(view.pass) * 100}%`);
+    const passes = evenly(view.run.blockPasses, MAX_TICKS);
+    const key = `${count}/${passes.join()}`;
+    if (key === shownTicks) return;
+    shownTicks = key;
+    ticks.replaceChildren(
+      ...passes.map((pass) => {
+        const tick = make("span", "sbd-tick");
+        tick.style.left = `${place(pass) * 100}%`;
+        return tick;
+      }),
+    );
+  }
+
+  return { root, update };
+}
+
+/** The row over the staircase. @param {Actions} actions */
+export function makeTransport(actions) {
+  const play = makeButton("play", "Play", actions.togglePlay);
+  const scrubber = makeScrubber(actions);
+  const count = make("span");
+  const place = make("span", "sbd-place", make("span", "sbd-place-word", "forward pass "), count);
+  const root = make(
+    "div",
+    "sbd-transport",
+    { role: "group", "aria-label": "Playback" },
+    make(
+      "div",
+      "sbd-buttons",
+      makeButton("first", "First forward pass (Home)", actions.first),
+      makeButton("back", "Back one forward pass (left arrow)", actions.back),
+      play,
+      makeButton("forward", "Ahead one forward pass (right arrow)", actions.forward),
+      makeButton("last", "Last forward pass (End)", actions.last),
+    ),
+    scrubber.root,
+    place,
+    makeSpeedChoice("Speed", actions.setSpeed),
+  );
+
+  /** @param {View} view */
+  function update(view) {
+    showPlaying(play, view.isPlaying);
+    scrubber.update(view);
+    const known = view.run.main.steps.length;
+    const isOpen = view.run.main.finish === null && !view.run.isStopped;
+    setText(count, `${known ? view.pass + 1 : 0} / ${known}${isOpen ? "…" : ""}`);
+  }
+
+  return { root, update };
+}
