@@ -4,7 +4,7 @@ import { laneTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/gradio.js";
-import { numberOf } from "../form/fields.js";
+import { dialDifferences } from "../form/fields.js";
 import { WAITING } from "../watch/stale.js";
 
 /** @import { Run } from "../core/run/run.js" */
@@ -24,21 +24,17 @@ export function laneDifferences(shown, chosen) {
 }
 
 /**
- * The differences between the form and a decode that is shown.
+ * The differences between the form and a decode that is shown, in what Compare takes of it.
  * @param {Pick<Run, "prompt" | "config">} run
  * @param {string} promptId of the form's element
  */
 function formDifferences({ prompt: shown, config }, promptId) {
-  const words = [];
+  const { block_size, max_new_tokens } = config;
   const prompt = promptBox(promptId)?.value.trim();
-  if (prompt !== undefined && prompt !== shown.trim()) words.push("another prompt");
-  const block = numberOf("block_size");
-  if (block !== null && block !== config.block_size)
-    words.push(`blocks of ${block} instead of ${config.block_size}`);
-  const longest = numberOf("max_new_tokens");
-  if (longest !== null && longest !== config.max_new_tokens)
-    words.push(`at most ${longest} tokens instead of ${config.max_new_tokens}`);
-  return words;
+  return [
+    ...(prompt !== undefined && prompt !== shown.trim() ? ["another prompt"] : []),
+    ...dialDifferences({ block_size, max_new_tokens }),
+  ];
 }
 
 /**

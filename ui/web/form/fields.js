@@ -1,12 +1,9 @@
-// The settings of the form as they stand on the page, how they differ from those of a run, and the
-// changes that nobody made by hand: a model and a recorded run bring settings of their own.
+// The settings of the form as they stand on the page, and how they differ from those of a run.
 
 import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
-import { LANE_TITLES, PAPER, wayTitle } from "../core/names.js";
-import { listInWords } from "../core/numbers.js";
+import { LANE_TITLES, wayTitle } from "../core/names.js";
 import { numberBox } from "../dom/gradio.js";
-import { sayStatus } from "../in_browser/bridge.js";
 
 /** @import { Run } from "../core/run/run.js" */
 
@@ -31,8 +28,6 @@ const DIALS = [
 ];
 
 const OWN_AT_0 = ["repetition_penalty", "max_rows"];
-/** @type {string[]} */
-const DIAL_NAMES = DIALS.map(([name]) => name);
 
 const OF_SOLVER = ["gamma", "tau", "factor", "k", "by"];
 /** Settings of which each model has its own best. */
@@ -68,15 +63,33 @@ function dialOf(name) {
   return OWN_AT_0.includes(name) && value === 0 ? null : value;
 }
 
-/**
- * Settings of the form in a few words each; hidden ones are left out.
- * @param {string[]} names of fields
- */
-function dialWords(names) {
+/** Settings of the form in a few words each; hidden ones are left out. */
+export function dialWords() {
   return DIALS.flatMap(([name, tell]) => {
-    const value = names.includes(name) ? dialOf(name) : null;
+    const value = dialOf(name);
     return value === null ? [] : [tell(value)];
   });
+}
+
+/**
+ * Fields of which the form has another value than `settings`, in a few words.
+ * @param {Record<string, unknown>} settings by field
+ */
+function otherDials(settings) {
+  return DIALS.flatMap(([name, tell]) => {
+    const [own, asked] = [settings[name], dialOf(name)];
+    if (own === undefined || asked === null || asked === own) return [];
+    const words = `${tell(asked)} instead of ${own || "as many as pay"}`;
+    return [{ name, asked: tell(asked), words }];
+  });
+}
+
+/**
+ * Differences between some settings and the form's, each in a few words.
+ * @param {Record<string, unknown>} settings by field
+ */
+export function dialDifferences(settings) {
+  return otherDials(settings).map(({ words }) => words);
 }
 
 /**
@@ -84,6 +97,7 @@ function dialWords(names) {
  * @param {Run} run
  */
 export function settingDifferences(run) {
+  /** @type {Record<string, unknown>} */
   const settings = run.settings();
   const strategy = choiceOf("strategy") ?? run.strategy;
   const asked = wayTitle(strategy, choiceOf("solver") ?? run.solver.name);
@@ -92,14 +106,11 @@ export function settingDifferences(run) {
   const fresh = []; // settings of a solver, where none was at work in the run
   const model = modelDifference(run.model);
   if (model) words.push(model);
-  for (const [name, tell] of DIALS) {
-    const own = settings[name];
-    const asked = dialOf(name);
-    if (own === undefined || asked === null || asked === own) continue;
-    if (name === "block_size" && run.strategy === "ntp") continue;
-    if (model && OF_MODEL.includes(name)) continue;
-    if (OF_SOLVER.includes(name) && run.strategy !== "sbd") fresh.push(tell(asked));
-    else words.push(`${tell(asked)} instead of ${own || "as many as pay"}`);
+  for (const dial of otherDials(settings)) {
+    if (dial.name === "block_size" && run.strategy === "ntp") continue;
+    if (model && OF_MODEL.includes(dial.name)) continue;
+    if (OF_SOLVER.includes(dial.name) && run.strategy !== "sbd") fresh.push(dial.asked);
+    else words.push(dial.words);
   }
   const way = [asked, fresh.join(", ")].filter(Boolean).join(" at ");
   if (asked !== own) words.unshift(`${way} instead of ${own}`);
@@ -108,39 +119,4 @@ export function settingDifferences(run) {
     words.push(`seed ${seed} instead of ${run.config.seed}`);
   }
   return words;
-}
-
-const LOOK_MS = 250; // between two looks: a form that did not change over one has settled
-const NUM_LOOKS = 16;
-
-/** The strategy and the settings in the form, each in a few words. */
-function settings() {
-  const strategy = choiceOf("strategy");
-  const title = strategy === null ? [] : [wayTitle(strategy, choiceOf("solver") ?? PAPER)];
-  return [...title, ...dialWords(DIAL_NAMES)];
-}
-
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let waiting;
-
-/**
- * Tell what the form has now that it had not, once it has settled.
- * @param {string} cause of it, as the sentence begins: "With nano"
- */
-export function tellChanges(cause) {
-  const before = settings();
-  let last = before.join();
-  let left = NUM_LOOKS;
-  function look() {
-    const now = settings();
-    const hasSettled = now.join() === last;
-    last = now.join();
-    left -= 1;
-    const other = now.filter((words) => !before.includes(words));
-    if (hasSettled && other.length)
-      sayStatus(`${cause} the form now has ${listInWords(other)}.`, false, true);
-    else if (left > 0) waiting = setTimeout(look, LOOK_MS);
-  }
-  clearTimeout(waiting);
-  waiting = setTimeout(look, LOOK_MS);
 }

@@ -5,7 +5,7 @@ import { absenceWords, isOffered, setModels } from "../core/models.js";
 import { onAskForChat, playerOf, sayModels } from "../dom/channels.js";
 import { make, setText } from "../dom/elements.js";
 import { keepInTab, keptInTab } from "../dom/tab_storage.js";
-import { tellChanges } from "./fields.js";
+import { tellChanges } from "./changes.js";
 
 /** @import { Model } from "../core/models.js" */
 /** @import { Mount, Trigger } from "../stub.js" */

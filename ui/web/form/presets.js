@@ -6,7 +6,7 @@ import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { promptBox, typeInto, watchForm } from "../dom/gradio.js";
 import { keepInTab, keptInTab } from "../dom/tab_storage.js";
 import { currentView } from "../dom/views.js";
-import { tellChanges } from "./fields.js";
+import { tellChanges } from "./changes.js";
 
 /** @import { Mount } from "../stub.js" */
 
