@@ -132,6 +132,18 @@ def test_lanes_show_the_new_prompt_at_once_and_nothing_moves_while_they_run(open
     expect(lane(page, "ntp").locator(".sbd-compare-cut")).to_have_text("stopped")
 
 
+def test_what_stands_over_the_lanes_keeps_its_room_on_a_phone(open_page, slow_url):
+    page = open_page(slow_url, 390, 844, reduced_motion="reduce")
+    enter(page)
+    page.get_by_label("Prompt").fill("short")
+    expect(page.locator(".sbd-compare-card .sbd-stale")).to_be_visible()
+    heights = [page.locator(".sbd-compare-head").bounding_box()["height"]]
+    go(page).click()
+    expect(page.locator(".sbd-compare-prompt")).to_have_text("short")
+    heights.append(page.locator(".sbd-compare-head").bounding_box()["height"])
+    assert heights[0] == heights[1]
+
+
 def test_all_staircases_stand_on_one_scale(compared):
     extent = compared.evaluate(f"{VIEW}.extent")
     steps = compared.evaluate(f"{VIEW}.lanes.map((card) => card.lane.steps.length)")

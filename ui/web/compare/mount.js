@@ -101,6 +101,7 @@ class CompareView {
     if (name === "compare") {
       this.parts ??= this.build();
       this.parts.form.follow();
+      this.parts.stale.look();
     }
     // A view that is left stands still.
     else this.parts?.player.rest();

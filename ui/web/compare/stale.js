@@ -2,7 +2,7 @@
 
 import { laneTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
-import { make, setText } from "../dom/elements.js";
+import { make, setStyle, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/gradio.js";
 import { dialDifferences } from "../form/fields.js";
 import { WAITING } from "../watch/stale.js";
@@ -91,6 +91,8 @@ export class StaleLine {
     this.root.hidden = false;
     if (wasQuiet) this.grewOld();
     const wish = `Not this run: ${wishWords(words, this.refusal, this.hasFailed)}.`;
+    // On a phone the wish may take a line more than what is said while it waits.
+    setStyle(this.root, "min-height", this.isWaiting ? `${this.root.offsetHeight}px` : "");
     setText(this.root, this.isWaiting ? WAITING : wish);
   }
 }
