@@ -24,7 +24,7 @@ from ui import page as page_module
 from ui import recordings
 from ui.assets import ASSETS
 from ui.launch import models_of
-from ui.views import learn as export
+from ui.share import lesson_page as export
 
 FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35

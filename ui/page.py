@@ -37,7 +37,7 @@ from ui.lazy_model import LazyModel
 from ui.messages import Speaker, server_message
 from ui.models import Models
 from ui.share.linked_run import linked_run
-from ui.share.sheet import wire_sharing
+from ui.share.open_trace import wire_sharing
 from ui.views import gallery
 from ui.views.charts import charts_section
 from ui.views.compare import compare_value, wire_compare

@@ -203,7 +203,7 @@ def test_a_page_without_room_for_its_output_ends_in_one_line():
 def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path):
     trace, out = tmp_path / "trace.json", tmp_path / "run.html"
     trace.write_text(recorded("opening")[0].to_json(), "utf-8")
-    line = f"exec {sys.executable} -m ui.share.export {trace} --out {out} > /dev/full"
+    line = f"exec {sys.executable} -m ui.share.replay_page {trace} --out {out} > /dev/full"
     done = subprocess.run(
         ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=100
     )

@@ -1,30 +1,20 @@
-"""The Learn view: its scenes, with numbers of the recorded runs in their words.
+"""The Learn view: its scenes, with numbers of the recorded runs in their words."""
 
-The command writes the scenes into one HTML file that needs no server, network or model.
-
-python -m ui.views.learn --out learn.html
-"""
-
-import argparse
 import json
 import logging
 import re
-import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from math import inf, log
-from pathlib import Path
 from typing import Any
 
-from sbd_core.errors import SetBlockDecodingError, TraceError
-from sbd_core.replay import STYLES
+from sbd_core.errors import TraceError
 from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.rules import solver_parameters
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.trace import Trace
-from ui.assets import ASSETS, DIST
+from ui.assets import ASSETS
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
 from ui.form.measured import EVALUATION
@@ -289,34 +279,3 @@ def setting(prompt_id: str) -> str:
     except TraceError as error:
         logger.warning("no lesson: %s", error)
         return wire_json({**form, "problem": f"{error}."})
-
-
-def page() -> str:
-    """The exported HTML. Raises TraceError if the recorded runs are missing."""
-    names = (*STYLES, "learn")
-    styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
-    text = (ASSETS / "html" / "learn-page.html").read_text("utf-8").replace("/*STYLES*/", styles)
-    text = text.replace("/*SCRIPTS*/", (DIST / "learn.js").read_text("utf-8"))
-    return text.replace("<!--LESSON-->", lesson(has_model=False))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; exit status 0: done, 2: runs cannot be read or the file not written."""
-    parser = argparse.ArgumentParser(
-        description="Put the ten scenes of the Learn view into one page that works offline.",
-        prog="python -m ui.views.learn",
-    )
-    parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
-    flags = parser.parse_args(arguments)
-    try:
-        text = page()
-        flags.out.write_text(text, encoding="utf-8")
-    except (OSError, SetBlockDecodingError) as error:
-        print(f"python -m ui.views.learn: {error}", file=sys.stderr)
-        return 2
-    print(f"wrote {flags.out}: {len(text.encode()) / 1000:.0f} kB")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui.views import learn as export
+from ui.share import lesson_page as export
 
 
 @pytest.fixture(scope="module")

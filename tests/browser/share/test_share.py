@@ -17,7 +17,7 @@ from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces
 from tests.ui.doubles import story_model
 from ui import recordings
-from ui.share.export import main as export_main
+from ui.share.replay_page import main as export_main
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

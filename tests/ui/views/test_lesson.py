@@ -10,6 +10,7 @@ import pytest
 from sbd_core.errors import TraceError
 from ui import recordings
 from ui.form.measured import EVALUATION
+from ui.share import lesson_page
 from ui.views import learn
 from ui.views.learn import facts, machines, run_seconds, setting
 
@@ -119,13 +120,13 @@ def test_without_recorded_runs_the_view_says_what_writes_them(without_runs):
 
 
 def test_export_without_runs_says_so_and_ends_with_2(without_runs, tmp_path, capsys):
-    assert learn.main(["--out", str(tmp_path / "learn.html")]) == 2
+    assert lesson_page.main(["--out", str(tmp_path / "learn.html")]) == 2
     assert "scripts.record writes" in capsys.readouterr().err
 
 
 def test_export_writes_one_file_that_asks_for_nothing(tmp_path, capsys):
     path = tmp_path / "learn.html"
-    assert learn.main(["--out", str(path)]) == 0
+    assert lesson_page.main(["--out", str(path)]) == 0
     text = path.read_text("utf-8")
     assert "default-src 'none'" in text
     assert not re.search(r"(?:src|href)=[\"']?https?:", text.replace("https://arxiv.org", ""))

@@ -1,7 +1,7 @@
 """The command that turns traces into one HTML file that replays them offline.
 
-python -m ui.share.export run.json --out run.html            the trace of one decode
-python -m ui.share.export sbd.json ntp.json --out run.html   several lanes, the main one first
+python -m ui.share.replay_page run.json --out run.html            the trace of one decode
+python -m ui.share.replay_page sbd.json ntp.json --out run.html   several lanes, the main one first
 """
 
 import argparse
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; exit status 0: done, 2: a file cannot be read, used or written."""
     parser = argparse.ArgumentParser(
         description="Turn traces of one prompt into a page that replays them offline.",
-        prog="python -m ui.share.export",
+        prog="python -m ui.share.replay_page",
     )
     parser.add_argument("traces", nargs="+", type=Path, help="trace files, the main one first")
     parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         page = replay_html(*traces)
         flags.out.write_text(page, encoding="utf-8")
     except (OSError, UnicodeDecodeError, SetBlockDecodingError) as error:
-        print(f"python -m ui.share.export: {error}", file=sys.stderr)
+        print(f"python -m ui.share.replay_page: {error}", file=sys.stderr)
         return 2
     print(f"wrote {flags.out}: {len(page.encode()) / 1000:.0f} kB")
     return 0

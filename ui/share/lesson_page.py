@@ -1,0 +1,45 @@
+"""The command that puts the scenes of the Learn view into one HTML file, which works offline.
+
+python -m ui.share.lesson_page --out lesson.html
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sbd_core.errors import SetBlockDecodingError
+from sbd_core.replay import STYLES
+from ui.assets import ASSETS, DIST
+from ui.views.learn import lesson
+
+
+def page() -> str:
+    """The exported HTML. Raises TraceError if the recorded runs are missing."""
+    names = (*STYLES, "learn")
+    styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
+    text = (ASSETS / "html" / "learn-page.html").read_text("utf-8").replace("/*STYLES*/", styles)
+    text = text.replace("/*SCRIPTS*/", (DIST / "learn.js").read_text("utf-8"))
+    return text.replace("<!--LESSON-->", lesson(has_model=False))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; exit status 0: done, 2: runs cannot be read or the file not written."""
+    parser = argparse.ArgumentParser(
+        description="Put the ten scenes of the Learn view into one page that works offline.",
+        prog="python -m ui.share.lesson_page",
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
+    flags = parser.parse_args(arguments)
+    try:
+        text = page()
+        flags.out.write_text(text, encoding="utf-8")
+    except (OSError, SetBlockDecodingError) as error:
+        print(f"python -m ui.share.lesson_page: {error}", file=sys.stderr)
+        return 2
+    print(f"wrote {flags.out}: {len(text.encode()) / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
