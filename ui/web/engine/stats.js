@@ -1,4 +1,4 @@
-// Rows of logits measured, in plain numbers: LogitStats and compute_logit_stats() of
+// Measures rows of logits, in plain numbers: LogitStats and compute_logit_stats() of
 // sbd_core/sampling.py.
 
 import { EngineError } from "./errors.js";
@@ -15,26 +15,26 @@ const NUM_BEST = 2; // the margin is between two
  */
 
 /**
- * One row: its likeliest token and that one's probability, the next one's, its entropy in nats, the
- * tokens listed, best first; logits: of the row, there until the next forward pass.
- * @typedef {{ bestId: number, probability: number, second: number, entropy: number, topIds: number[], topProbabilities: number[], logits: () => Float32Array }} Row
+ * One row: its likeliest token and that one's probability, the next one's, its entropy in nats and the
+ * tokens listed, best first; logits: the row itself, there until the next forward pass.
+ * @typedef {{ bestId: number, probability: number, second: number, entropy: number, top: [tokenId: number, probability: number][], logits: () => Float32Array }} Row
  */
 
-/** A row with logits of its own, which outlive the next forward pass. @param {Row} row @returns {Row} */
+/** The same row with a copy of its logits, which outlives the next forward pass. @param {Row} row @returns {Row} */
 export function kept(row) {
   const own = row.logits().slice();
   return { ...row, logits: () => own };
 }
 
-/** The probability of a token, whichever it is. @param {Row} row @param {number} tokenId */
+/** The probability of any token in a row. @param {Row} row @param {number} tokenId */
 export function probabilityOf({ bestId, probability, logits }, tokenId) {
   if (tokenId === bestId) return probability;
   const own = logits();
-  return probability * Math.exp((own[tokenId] ?? 0) - (own[bestId] ?? 0));
+  return probability * Math.exp(own[tokenId] - own[bestId]);
 }
 
 /**
- * The measures of rows of logits. Logits of forbidden tokens are -infinity in them afterwards. Raises
+ * The measures of rows of logits. Forbidden tokens have logits of -infinity afterwards. Raises
  * EngineError for logits that are no numbers.
  * @param {Logits} logits
  * @param {number} start
@@ -47,7 +47,7 @@ export function measureRows(logits, start, stop, { forbiddenIds, numTop }) {
     const own = () => logits.row(start + index);
     const row = own();
     for (const id of forbiddenIds) {
-      if (!((row[id] ?? 0) < Infinity)) throw notNumbers();
+      if (!(row[id] < Infinity)) throw notNumbers();
       row[id] = -Infinity;
     }
     return { ...measure(row, numTop), logits: own };
@@ -58,32 +58,27 @@ function notNumbers() {
   return new EngineError("The model gave logits that are NaN, infinite or all -infinity.");
 }
 
-/** All of a row but its logits. @param {Float32Array} row @param {number} numTop tokens listed */
+/** All measures of a row. @param {Float32Array} row @param {number} numTop tokens listed */
 function measure(row, numTop) {
   const ids = topOf(row, Math.min(Math.max(numTop, NUM_BEST), row.length));
-  const [best = 0] = ids;
-  const most = row[best] ?? NaN;
+  const [bestId] = ids;
+  const most = row[bestId];
   let [others, weighted] = [0, 0]; // besides the best token, whose share would take their digits
   for (let id = 0; id < row.length; id += 1) {
-    const below = /** @type {number} */ (row[id]) - most;
+    const below = row[id] - most;
     // exp(-104) is less than half of the least number of fp32.
-    if (below < -104 || id === best) continue;
+    if (below < -104 || id === bestId) continue;
     const share = Math.exp(below);
     others += share;
     weighted += share * below;
   }
   if (!Number.isFinite(most + others)) throw notNumbers();
   const whole = 1 + others;
-  const chances = ids.map((id) => Math.exp((row[id] ?? 0) - most) / whole);
-  const [probability = 0, second = 0] = chances;
-  return {
-    bestId: best,
-    probability,
-    second,
-    entropy: Math.log1p(others) - weighted / whole,
-    topIds: ids.slice(0, numTop),
-    topProbabilities: chances.slice(0, numTop),
-  };
+  const chances = ids.map((id) => Math.exp(row[id] - most) / whole);
+  const [probability, second = 0] = chances;
+  const entropy = Math.log1p(others) - weighted / whole;
+  const top = /** @type {Row["top"]} */ (ids.slice(0, numTop).map((id, i) => [id, chances[i]]));
+  return { bestId, probability, second, entropy, top };
 }
 
 /**
@@ -96,14 +91,13 @@ export function topOf(row, count) {
   const ids = [];
   let least = -Infinity;
   for (let id = 0; id < row.length; id += 1) {
-    const value = /** @type {number} */ (row[id]);
+    const value = row[id];
     if (value <= least && ids.length === count) continue;
     let place = ids.length;
-    while (place > 0 && /** @type {number} */ (row[/** @type {number} */ (ids[place - 1])]) < value)
-      place -= 1;
+    while (place > 0 && row[ids[place - 1]] < value) place -= 1;
     ids.splice(place, 0, id);
     if (ids.length > count) ids.length = count;
-    least = /** @type {number} */ (row[/** @type {number} */ (ids.at(-1))]);
+    least = row[ids[ids.length - 1]];
   }
   return ids;
 }

@@ -2,17 +2,30 @@
 // sbd_core/decoding/draft_tree.py says how. Pure; nothing here sees a token.
 import constants from "../../constants.json" with { type: "json" };
 
-/** @typedef {[numRows: number, seconds: number][]} RowCosts from 1 row on, in rising order; seconds never fall */
-/** @typedef {{ survival: number[], drafted: number, alternatives: number, rejected: number }} Calibration of a head's probabilities, kept with its weights */
-/** @typedef {[place: number, rank: number, size: number]} PlannedAlternative place in the draft, rank from 0 on, masks behind it */
-/** @typedef {{ blockSizes: number[], alternatives: PlannedAlternative[], price: number }} RowPlan masks behind the draft's first 0, 1, 2, ... tokens; each alternative read; tokens that a row has to bring */
-/** @typedef {{ worth: number, rows: number }} Step by which a branch grows: tokens that each row brings, rows */
-/** @typedef {{ place: number, rank: number | null, chance: number, steps: Step[], rows: number }} Branch where rows may stand: masks behind `place` drafted tokens, or an alternative to the next one */
-/** @typedef {[sum: number, expected: number]} Sums that fade: of what came true, and of what was expected */
+/**
+ * Seconds of a forward pass by its number of rows, which rises from 1 on; the seconds never fall.
+ * @typedef {[numRows: number, seconds: number][]} RowCosts
+ */
+/**
+ * How far a head's probabilities can be believed; kept with its weights.
+ * @typedef {{ survival: number[], drafted: number, alternatives: number, rejected: number }} Calibration
+ */
+/**
+ * The rows of a forward pass besides one exact token and the draft that it checks. blockSizes: masks
+ * behind the draft's first 0, 1, 2, ... tokens. alternatives: place in the draft, rank from 0 on and
+ * masks behind it of each one read. price: tokens that a row must bring.
+ * @typedef {{ blockSizes: number[], alternatives: [place: number, rank: number, size: number][], price: number }} RowPlan
+ */
+/** A step by which a branch grows. @typedef {{ worth: number, rows: number }} Step worth: tokens that each row brings */
+/**
+ * A place for rows: masks behind `place` drafted tokens, or an alternative to the next one.
+ * @typedef {{ place: number, rank: number | null, chance: number, steps: Step[], rows: number }} Branch
+ */
+/** Sums that fade, of what came true and of what was expected. @typedef {[sum: number, expected: number]} Sums */
 
 /** Largest number of alternatives to a drafted token. */
 export const NUM_ALTERNATIVES = 7;
-/** @type {Calibration} of a model that names none */
+/** The calibration of a model that names none. @type {Calibration} */
 export const USUAL_CALIBRATION = constants.calibration;
 const MEMORY = 0.98;
 const PRIOR_WEIGHT = 2;
@@ -20,33 +33,31 @@ const CERTAIN = 0.99;
 
 /** Seconds of a forward pass of so many rows. @param {RowCosts} costs @param {number} numRows */
 export function secondsOf(costs, numRows) {
-  const [only = [1, 1]] = costs;
-  if (costs.length === 1) return only[1];
+  if (costs.length === 1) return costs[0][1];
   const found = costs.findIndex(([rows]) => rows >= numRows);
   const place = Math.max(1, found < 0 ? costs.length - 1 : found);
-  const [low, high] = [costs[place - 1] ?? only, costs[place] ?? only];
-  const share = (numRows - low[0]) / (high[0] - low[0]);
-  return Math.max(low[1] + share * (high[1] - low[1]), Number.MIN_VALUE);
+  const [[fewer, low], [more, high]] = costs.slice(place - 1);
+  return Math.max(low + ((numRows - fewer) / (more - fewer)) * (high - low), Number.MIN_VALUE);
 }
 
-/** How drafts fared in this decode; it fades, and what is left is the calibration's. */
+/** The record of how drafts fared in this decode; it fades towards the calibration. */
 export class DraftRecord {
   /** @param {Calibration} calibration */
   constructor(calibration) {
     this.calibration = calibration;
-    /** @type {Sums} draft tokens that were right; the head's probabilities of those checked */
+    /** Draft tokens that were right, and the head's probabilities of those checked. @type {Sums} */
     this.drafted = [0, 0];
-    /** @type {Sums} the same of alternatives */
+    /** The same of alternatives. @type {Sums} */
     this.alternatives = [0, 0];
-    /** @type {Sums[]} of each depth: chances that a new draft is right up to there; drafts */
+    /** For each depth the chances that a new draft is right up to there, and drafts. @type {Sums[]} */
     this.survivals = [];
-    /** @type {Sums} tokens and seconds, by the table of costs */
+    /** Tokens and seconds, by the table of costs. @type {Sums} */
     this.rate = [0, 0];
   }
 
   /**
    * The chance of each token to be right.
-   * @param {number[]} probabilities the head's
+   * @param {number[]} probabilities those of the head
    * @param {"drafted" | "alternatives"} [kind]
    */
   chances(probabilities, kind = "drafted") {
@@ -67,8 +78,8 @@ export class DraftRecord {
   }
 
   /**
-   * A block behind accepted tokens was read.
-   * @param {number[]} probabilities the head's, of all that might be drafted from it; 0 behind the end of the text
+   * Record a block read behind accepted tokens.
+   * @param {number[]} probabilities the head's, of all tokens that might be drafted; 0 behind the end of the text
    */
   see(probabilities) {
     for (const [depth, reached] of products(this.chances(probabilities)).entries())
@@ -76,25 +87,25 @@ export class DraftRecord {
   }
 
   /**
-   * A forward pass was made. checked: the head's probabilities of the drafted tokens up to the first
-   * wrong one, numRight of which were right; others: of the alternatives to tokens that were reached;
-   * seconds: by the table of costs, 0 if it does not count.
+   * Record a forward pass. checked: the head's probabilities of the drafted tokens up to the first
+   * wrong one, numRight of which were right; others: those of the alternatives to tokens that were
+   * reached; seconds: by the table of costs, 0 if the pass does not count.
    * @param {{ checked: number[], numRight: number, others: number[], hasAlternative: boolean, numTokens: number, seconds: number }} pass
    */
   count({ checked, numRight, others, hasAlternative, numTokens, seconds }) {
     this.drafted = plus(this.drafted, numRight, total(checked));
-    this.alternatives = plus(this.alternatives, hasAlternative ? 1 : 0, total(others));
+    this.alternatives = plus(this.alternatives, Number(hasAlternative), total(others));
     this.rate = plus(this.rate, seconds ? numTokens : 0, seconds);
   }
 }
 
-/** Rows of the forward pass, with one exact token. @param {RowPlan} plan */
+/** The number of rows of a forward pass, with one exact token. @param {RowPlan} plan */
 export function numRowsOf({ blockSizes, alternatives }) {
   return blockSizes.length + total(blockSizes) + total(alternatives.map(([, , size]) => 1 + size));
 }
 
 /**
- * How many tokens to draft: as long as the chance that all are right is above the price.
+ * The number of tokens to draft: as long as the chance that all are right is above the price.
  * @param {number[]} chances
  * @param {number} price
  */
@@ -104,17 +115,17 @@ export function draftLength(chances, price) {
 }
 
 /**
- * A plan is asked for.
+ * What a plan depends on besides the draft's own probabilities.
  * @typedef {object} Asked
  * @property {number} blockSize masks of a block at most
  * @property {number} numLeft tokens that the answer may still grow by
- * @property {number[][]} alternatives of each drafted token, the probabilities of others, likeliest first
- * @property {number} numSure drafted tokens, first in the draft, that are as good as right
- * @property {number | null} maxRows of the pass; null by costs
+ * @property {number[][]} alternatives for each drafted token the probabilities of others, likeliest first
+ * @property {number} numSure number of leading draft tokens that are as good as right
+ * @property {number | null} maxRows rows of the pass at most; null by costs
  * @property {RowCosts | null} costs
  * @property {boolean} isEnd whether the draft's last token ends the text
  * @property {number} numCausal exact tokens that the pass reads
- * @property {number} price of the last plan
+ * @property {number} price the last plan's
  */
 
 /**
@@ -126,8 +137,7 @@ export function draftLength(chances, price) {
  */
 export function planRows(record, probabilities, asked) {
   const { costs, numLeft, numSure } = asked;
-  const own = record.chances(probabilities.slice(numSure));
-  const chances = [...new Array(numSure).fill(1), ...own];
+  const chances = new Array(numSure).fill(1).concat(record.chances(probabilities.slice(numSure)));
   const survival = record.survival(Math.max(0, Math.min(asked.blockSize, numLeft) - 1));
   const branches = branchesOf(record, chances, asked.alternatives, survival, asked.price);
   if (asked.isEnd) branches.pop();
@@ -136,15 +146,14 @@ export function planRows(record, probabilities, asked) {
   let [worth, rows, price] = [0, 0, 0];
   /** @type {{ worth: number, rows: number, branch?: Branch, to: number }[]} */
   let points = [{ worth, rows, to: 0 }];
-  for (const unit of unitsOf(branches)) {
+  for (const { branch, ...unit } of unitsOf(branches)) {
     if (base + rows >= most) {
       price = unit.worth;
       break;
     }
-    const { branch } = unit;
     const more = Math.min(unit.rows, most - base - rows);
     let to = Math.min(branch.rows + more, numLeft - branch.place);
-    if (to === 1 + ownRows(branch)) to -= 1; // a single mask brings nothing
+    if (to === (branch.rank === null ? 1 : 2)) to -= 1; // a single mask brings nothing
     if (to <= branch.rows) continue;
     worth += unit.worth * (to - branch.rows);
     rows += to - branch.rows;
@@ -179,11 +188,6 @@ export function planRows(record, probabilities, asked) {
   return plan;
 }
 
-/** Rows of an alternative's own. @param {Branch} branch */
-function ownRows({ rank }) {
-  return rank === null ? 0 : 1;
-}
-
 /** All steps of all branches that bring something, by falling worth. @param {Branch[]} branches */
 function unitsOf(branches) {
   const units = branches.flatMap((branch) =>
@@ -208,15 +212,14 @@ function branchesOf(record, chances, alternatives, survival, price) {
   const behindRejected = stepsOf([0, ...less]);
   const before = stepsOf([1 - price, 0, ...gains]);
   const after = stepsOf([Math.max(0, 1 - price - total(less)), 0, ...gains]);
-  const [first, usual] = [before[0]?.worth ?? 0, behindRejected[0]?.worth ?? 0];
+  const [first, usual] = [before[0].worth, behindRejected[0].worth];
   /** @type {Branch[]} */
   const branches = [];
   let reached = 1;
   for (const [place, chance] of chances.entries()) {
     let left = reached * (1 - chance);
-    for (const [rank, share] of record
-      .chances(alternatives[place] ?? [], "alternatives")
-      .entries()) {
+    const shares = record.chances(alternatives[place] ?? [], "alternatives");
+    for (const [rank, share] of shares.entries()) {
       const other = reached * share;
       const isFirst = other * first > left * usual;
       const steps = isFirst ? before : after;
@@ -232,34 +235,30 @@ function branchesOf(record, chances, alternatives, survival, price) {
 }
 
 /**
- * Tokens per second so far, drawn to the most that this plan may give.
+ * The tokens per second so far, drawn to the most that this plan may give.
  * @param {DraftRecord} record
  * @param {{ worth: number, rows: number }[]} points
  * @param {number} base
  * @param {RowCosts} costs
  */
 function rateOf(record, points, base, costs) {
-  let [tokens, seconds] = [0, 1];
-  for (const point of points) {
-    const time = secondsOf(costs, base + point.rows);
-    if ((1 + point.worth) / time > tokens / seconds) [tokens, seconds] = [1 + point.worth, time];
-  }
+  const rates = points.map(({ worth, rows }) => [1 + worth, secondsOf(costs, base + rows)]);
+  const [tokens, seconds] = rates.reduce((a, b) => (b[0] / b[1] > a[0] / a[1] ? b : a));
   return (record.rate[0] + PRIOR_WEIGHT * tokens) / (record.rate[1] + PRIOR_WEIGHT * seconds);
 }
 
 /**
- * Steps by falling worth. A row that brings less than the next is taken together with it.
- * @param {number[]} gains what row after row brings
+ * Steps by falling worth. A row that brings less than the next one is taken together with it.
+ * @param {number[]} gains the tokens that row after row brings
  */
 function stepsOf(gains) {
   /** @type {Step[]} */
   const steps = [];
   for (const gain of gains) {
     let [worth, rows] = [gain, 1];
-    for (let earlier = steps.at(-1); earlier && earlier.worth < worth; earlier = steps.at(-1)) {
-      const sum = worth * rows + earlier.worth * earlier.rows;
-      rows += earlier.rows;
-      worth = sum / rows;
+    for (let last = steps.at(-1); last && last.worth < worth; last = steps.at(-1)) {
+      worth = (worth * rows + last.worth * last.rows) / (rows + last.rows);
+      rows += last.rows;
       steps.pop();
     }
     steps.push({ worth, rows });
@@ -267,7 +266,7 @@ function stepsOf(gains) {
   return steps;
 }
 
-/** @param {Sums} sums @param {number} sum @param {number} expected @returns {Sums} */
+/** The sums after one more observation. @param {Sums} sums @param {number} sum @param {number} expected @returns {Sums} */
 function plus(sums, sum, expected) {
   return [sums[0] * MEMORY + sum, sums[1] * MEMORY + expected];
 }
@@ -290,16 +289,13 @@ function survivalTo({ survival }, depth) {
   return last * (before ? last / before : 0) ** (depth - survival.length + 1);
 }
 
-/** Products of the first, the first two, ... of them. @param {number[]} values */
+/** The products of the first, the first two, ... of them. @param {number[]} values */
 function products(values) {
   let product = 1;
-  return values.map((value) => {
-    product *= value;
-    return product;
-  });
+  return values.map((value) => (product *= value));
 }
 
-/** @param {number[]} values */
+/** The sum of them. @param {number[]} values */
 function total(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }

@@ -8,22 +8,17 @@ import { cutAfterEnd } from "./state.js";
  * Guesses for the positions after the exact tokens.
  * @typedef {object} Draft
  * @property {number[]} tokenIds
- * @property {number[]} probabilities of the most likely token at each
+ * @property {number[]} probabilities the most likely token's at each position
  * @property {[tokenId: number, probability: number][][]} alternatives for each token others that could
  *   stand there, likeliest first
- * @property {number} numSure of the first tokens, those that the causal head gave behind an alternative
+ * @property {number} numSure number of leading tokens that the causal head gave behind an alternative
  */
 
 /** @type {Draft} */
-export const EMPTY_DRAFT = {
-  tokenIds: [],
-  probabilities: [],
-  alternatives: [],
-  numSure: 0,
-};
+export const EMPTY_DRAFT = { tokenIds: [], probabilities: [], alternatives: [], numSure: 0 };
 
 /**
- * A draft behind tokens that are nearly sure.
+ * The same draft behind tokens that are nearly sure.
  * @param {number[]} sure
  * @param {Draft} draft
  * @returns {Draft}
@@ -39,9 +34,10 @@ export function behind(sure, draft) {
 }
 
 /**
- * The draft that a block's rows make; its first position is known exactly by another row.
+ * The draft that a block's rows make; another row gives the token of its first position exactly. An end
+ * is no alternative: where the answer ends the check says so, and nothing stands behind it.
  * @param {Row[]} rows
- * @param {number} length of the draft, unless it ends before
+ * @param {number} length tokens to draft, unless the text ends before
  * @param {Set<number>} endIds
  * @returns {Draft}
  */
@@ -52,20 +48,7 @@ export function draftOf([, ...rows], length, endIds) {
   return {
     tokenIds,
     probabilities: own.map(({ probability }) => probability),
-    alternatives: own.map((row) => othersOf(row, endIds)),
+    alternatives: own.map(({ top }) => top.slice(1).filter(([id]) => !endIds.has(id))),
     numSure: 0,
   };
-}
-
-/**
- * The tokens listed of a row but the best. An end is no use: where the answer ends the check says so,
- * and nothing stands behind it.
- * @param {Row} row
- * @param {Set<number>} endIds
- */
-function othersOf({ topIds, topProbabilities }, endIds) {
-  const listed = topIds.map((id, rank) => {
-    return /** @type {[number, number]} */ ([id, topProbabilities[rank] ?? 0]);
-  });
-  return listed.slice(1).filter(([id]) => !endIds.has(id));
 }

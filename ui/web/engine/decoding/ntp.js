@@ -23,15 +23,10 @@ export class NextTokenPrediction {
     const rows = state.causalRows(logits, 1, state.isRecorded);
     const position = state.answer.length;
     this.causalIds = rows.map(({ bestId }) => bestId);
+    const masked = state.isRecorded ? maskedPositions(rows, position) : [];
+    const reveals = revealsOf(rows, position);
     const hindsight = makeHindsight(this.causalIds, rows, position);
-    return state.event(
-      { start: position, size: 1 },
-      {
-        masked: state.isRecorded ? maskedPositions(rows, position) : [],
-        reveals: revealsOf(hindsight),
-        committed: this.causalIds,
-        hindsight,
-      },
-    );
+    const fields = { masked, reveals, committed: this.causalIds, hindsight };
+    return state.event({ start: position, size: 1 }, fields);
   }
 }

@@ -1,4 +1,4 @@
-// Seconds of forward passes by rows on this device, measured once;
+// Measures, once, the seconds of forward passes by rows on this device;
 // sbd_core/decoding/row_costs.py.
 
 import { median } from "../../core/numbers.js";
@@ -17,7 +17,7 @@ const NUM_DRAFTED = 4;
 const BUDGET_MS = 2000;
 const MAX_ROUNDS = 40;
 
-/** @param {Checkpoint} checkpoint */
+/** The costs of rows, measured where they are not known yet. @param {Checkpoint} checkpoint */
 export async function rowCostsOf(checkpoint) {
   if (!checkpoint.rowCosts) {
     checkpoint.rowCosts = await measureRowCosts(checkpoint);
@@ -40,17 +40,17 @@ async function measureRowCosts({ model, maskId: mask, samplerHead }) {
   const cache = new Cache(model, numPrompt + longest);
   const spec = { forbiddenIds: [maskId], numTop: 0 };
   const drafted = { ...spec, numTop: 1 + NUM_ALTERNATIVES };
-  /** @param {number} numCausal @param {number} numMasks */
+  /** The seconds of one pass. @param {number} numCausal @param {number} numMasks */
   const seconds = async (numCausal, numMasks) => {
     const began = performance.now();
+    const first = Math.min(numCausal, MAX_CAUSAL);
     const logits = await model.forward({
       cache,
       causalIds: new Array(numCausal).fill(0),
       blockIds: new Array(numMasks).fill(maskId),
-      numCausalLogits: Math.min(numCausal, MAX_CAUSAL),
+      numCausalLogits: first,
       predraftBlocks: [],
     });
-    const first = Math.min(numCausal, MAX_CAUSAL);
     const stop = Math.min(logits.numRows, first + NUM_DRAFTED);
     measureRows(logits, 0, first, spec);
     const follow = samplerHead?.begin(logits, Math.min(first + 1, stop), stop);
@@ -73,7 +73,7 @@ async function measureRowCosts({ model, maskId: mask, samplerHead }) {
         const wanted = size === 2 ? 2 : Math.max(1, Math.floor(size / ROWS_A_CAUSAL));
         const numCausal = Math.min(wanted, MAX_CAUSAL);
         const time = await seconds(numCausal, size - numCausal);
-        if (round) times[index]?.push(time);
+        if (round) times[index].push(time);
       }
       if (round && performance.now() - began > BUDGET_MS) break;
     }

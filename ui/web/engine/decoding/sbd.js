@@ -5,11 +5,11 @@
 import { kept } from "../stats.js";
 import { CAUSAL_FIRST } from "./settings.js";
 import { ranked } from "./solvers.js";
-import { cutAfterEnd, makeHindsight, maskedPositions, sixDigits } from "./state.js";
+import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
 /** @import { Row } from "../stats.js" */
-/** @import { DecodingState, Hindsight, Reveal, Span, Strategy } from "./state.js" */
+/** @import { DecodingState, Span, Strategy } from "./state.js" */
 
 /** Revealed tokens that the next forward pass reads, and with it scores. */
 class PendingTokens {
@@ -22,14 +22,14 @@ class PendingTokens {
   }
 
   /**
-   * Rescore the tokens by the causal rows, a row for each; they are then in the cache. A token is
-   * scored by the row of the token before it.
+   * Rescore the tokens by the causal rows, a row for each; they are then in the cache. The row of the
+   * token before it scores a token.
    * @param {Row[]} rows
    */
   rescoreAndClear(rows) {
     const hindsight = makeHindsight(this.tokenIds, [this.before, ...rows], this.start);
     this.start += this.tokenIds.length;
-    this.before = kept(rows.at(-1) ?? this.before);
+    this.before = kept(rows[rows.length - 1]);
     this.tokenIds = [];
     return hindsight;
   }
@@ -44,19 +44,16 @@ class Block {
     this.size = size;
     this.maskId = maskId;
     this.endIds = endIds;
-    this.tokenIds = Array.from(
-      { length: size },
-      (_, offset) => pinned.get(start + offset) ?? maskId,
-    );
-    const texts = settings.pinned.filter(([, tokenId]) => !endIds.has(tokenId));
-    const furthest = Math.max(0, ...texts.map(([offset]) => offset - start));
-    this.numBeforePins = Math.min(furthest, size);
+    const positions = Array.from({ length: size }, (_, offset) => start + offset);
+    this.tokenIds = positions.map((position) => pinned.get(position) ?? maskId);
+    const furthest = settings.pinned.findLast(([, tokenId]) => !endIds.has(tokenId)) ?? [start];
+    this.numBeforePins = Math.min(furthest[0] - start, size);
   }
 
   /**
    * Make the ends impossible that would cut off a token pinned later.
-   * @param {Logits} logits whose rows from `first` on are the block's
-   * @param {number} first
+   * @param {Logits} logits
+   * @param {number} first row of the block
    */
   keepOpen(logits, first) {
     for (let offset = 0; offset < this.numBeforePins; offset += 1) {
@@ -65,31 +62,26 @@ class Block {
     }
   }
 
-  /** Tokens that the block adds to the answer, null while a mask stands before its end. */
+  /** The tokens that the block adds to the answer; null while a mask stands before its end. */
   get finalTokenIds() {
     const known = cutAfterEnd(this.tokenIds, this.endIds);
     return known.includes(this.maskId) ? null : known;
   }
 
-  /** Offsets that are masked and before the first end-of-sequence known. */
+  /** The offsets that are masked and stand before the first end-of-sequence known. */
   masked() {
     const beforeEnd = cutAfterEnd(this.tokenIds, this.endIds);
     return [...beforeEnd.keys()].filter((offset) => beforeEnd[offset] === this.maskId);
   }
 
   /**
-   * Fix the tokens at offsets `order`, out of one for every position of the block.
+   * Reveal the likeliest tokens at some offsets.
    * @param {number[]} order
-   * @param {Row[]} rows
-   * @returns {Reveal[]}
+   * @param {Row[]} rows of every position of the block
    */
   reveal(order, rows) {
-    return order.flatMap((offset, rank) =>
-      rows.slice(offset, offset + 1).map(({ bestId, probability }) => {
-        this.tokenIds[offset] = bestId;
-        return [this.start + offset, bestId, rank, sixDigits(probability)];
-      }),
-    );
+    for (const offset of order) this.tokenIds[offset] = rows[offset].bestId;
+    return revealsOf(rows, this.start, order);
   }
 }
 
@@ -97,11 +89,11 @@ class SetBlockDecoding {
   /** @param {DecodingState} state */
   constructor(state) {
     this.state = state;
-    /** @type {PendingTokens | null} null before the prompt has been read */
+    /** Null before the prompt has been read. @type {PendingTokens | null} */
     this.pending = null;
     /** @type {Block | null} */
     this.block = null;
-    /** @type {number[]} tokens of wholly pinned blocks: committed by the next event */
+    /** Tokens of wholly pinned blocks, which the next event commits. @type {number[]} */
     this.waiting = [];
   }
 
@@ -116,7 +108,7 @@ class SetBlockDecoding {
   }
 
   /**
-   * The next block with a mask in it; of size 0 where nothing is left to predict.
+   * The next block that holds a mask; one of size 0 if nothing is left to predict.
    * @param {PendingTokens} pending
    */
   nextBlock(pending) {
@@ -140,14 +132,12 @@ class SetBlockDecoding {
   finish(logits) {
     const { state, pending, block } = this;
     if (!pending || !block) {
-      const [last] = state.causalRows(logits, 1);
-      if (last) this.pending = new PendingTokens(last);
+      this.pending = new PendingTokens(state.causalRows(logits, 1)[0]);
       return state.event({ start: 0, size: 0 });
     }
     const numPending = pending.tokenIds.length;
-    /** @type {Hindsight[]} */
-    let hindsight = [];
-    if (numPending) hindsight = pending.rescoreAndClear(state.causalRows(logits, numPending));
+    const read = state.causalRows(logits, numPending);
+    const hindsight = numPending ? pending.rescoreAndClear(read) : [];
     const revealed = block.size ? this.revealed(block, logits, numPending) : {};
     const final = block.finalTokenIds;
     const committed = [...this.waiting, ...(final ?? [])];
@@ -160,10 +150,10 @@ class SetBlockDecoding {
   }
 
   /**
-   * Reveal what the solver picks: what was masked before, and the reveals.
+   * Reveal the positions that the solver picks; gives what was masked, and the reveals.
    * @param {Block} block
-   * @param {Logits} logits whose rows from `first` on are the block's
-   * @param {number} first
+   * @param {Logits} logits
+   * @param {number} first row of the block
    */
   revealed(block, logits, first) {
     const { state } = this;
@@ -176,12 +166,12 @@ class SetBlockDecoding {
   }
 }
 
-/** Every forward pass starts a block behind the tokens known and commits what it reveals. */
+/** Starts a block behind the tokens known in every forward pass, and commits what it reveals. */
 class CausalFirstDecoding {
   /** @param {DecodingState} state */
   constructor(state) {
     this.state = state;
-    /** @type {PendingTokens | null} null before the prompt has been read */
+    /** Null before the prompt has been read. @type {PendingTokens | null} */
     this.pending = null;
     /** @type {Span} */
     this.block = { start: 0, size: 0 };
@@ -203,32 +193,23 @@ class CausalFirstDecoding {
     const read = this.pending?.tokenIds ?? [];
     const numCausal = read.length || 1;
     const causal = state.causalRows(logits, numCausal, true);
-    const first = causal.slice(numCausal - 1);
-    const hindsight = this.pending ? this.pending.rescoreAndClear(causal) : [];
-    for (const row of first) this.pending ??= new PendingTokens(row);
-    const exact = [...read.slice(1), ...first.map(({ bestId }) => bestId)];
+    const first = causal[numCausal - 1];
+    const hindsight = this.pending?.rescoreAndClear(causal) ?? [];
+    this.pending ??= new PendingTokens(first);
+    const exact = [...read.slice(1), first.bestId];
     const stop = numCausal + block.size;
-    const rows = [...first, ...state.draft(logits, numCausal, stop, exact, true).slice(1)];
+    const rows = [first, ...state.draft(logits, numCausal, stop, exact, true).slice(1)];
     const order = ranked(state.settings.solver, rows, [...rows.keys()], state.generator);
-    const chosen = rows.slice(0, order.length);
-    const ids = chosen.map(({ bestId }) => bestId);
+    const ids = rows.slice(0, order.length).map(({ bestId }) => bestId);
     const committed = cutAfterEnd(ids, state.endIds);
-    this.pending?.tokenIds.push(...committed);
-    /** @type {Reveal[]} */
-    const reveals = chosen
-      .slice(0, committed.length)
-      .map(({ bestId, probability }, rank) => [
-        block.start + rank,
-        bestId,
-        rank,
-        sixDigits(probability),
-      ]);
+    this.pending.tokenIds.push(...committed);
+    const reveals = revealsOf(rows.slice(0, committed.length), block.start);
     const masked = maskedPositions(rows, block.start);
     return state.event(block, { masked, reveals, committed, hindsight });
   }
 }
 
-/** The way of the settings' solver. @param {DecodingState} state @returns {Strategy} */
+/** The strategy for the settings' solver. @param {DecodingState} state @returns {Strategy} */
 export function setBlockDecoding(state) {
   const isCausal = state.settings.solver.name === CAUSAL_FIRST;
   return isCausal ? new CausalFirstDecoding(state) : new SetBlockDecoding(state);

@@ -13,109 +13,64 @@ const STRATEGIES = ["sbd", "ntp", "verify"];
 export const CAUSAL_FIRST = "causal-first";
 export const MEASURES = ["confidence", "entropy", "margin"];
 
-/** The parameters of each solver with their values where none is given. */
-/** @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>} */
+/**
+ * The parameters of each solver, with the value that each has where none is given.
+ * @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>}
+ */
 export const SOLVERS = constants.solverDefaults;
 
 /** @typedef {{ name: string, gamma: number, tau: number, factor: number, k: number, by: string }} Solver */
 
 /**
+ * What a decode was asked for.
  * @typedef {object} Settings
  * @property {string} strategy
- * @property {Solver} solver with the parameters of its own; the others are not read
+ * @property {Solver} solver with its own parameters; the others are not read
  * @property {number} block_size
  * @property {number} max_new_tokens
  * @property {number} temperature 0, as this engine takes the likeliest token
  * @property {number} seed
  * @property {number} top_k_recorded
- * @property {[offset: number, id: number][]} pinned by offset
+ * @property {[offset: number, id: number][]} pinned in the order of their offsets
  * @property {boolean} is_raw_prompt
  * @property {boolean} allows_untrained_block_size
  * @property {number} repetition_penalty 1 for none
  * @property {number | null} max_rows rows of a forward pass of verify at most; null is by row_costs
- * @property {RowCosts | null} row_costs of verify where max_rows is null, which needs them
+ * @property {RowCosts | null} row_costs what verify needs where max_rows is null
  */
 
-const DEFAULTS = {
-  strategy: "sbd",
-  block_size: 16,
-  max_new_tokens: 256,
-  temperature: 0,
-  seed: 0,
-  top_k_recorded: 5,
-  pinned: [],
-  is_raw_prompt: false,
-  allows_untrained_block_size: false,
-  repetition_penalty: 1,
-  max_rows: 41,
-  row_costs: null,
-};
-
 /**
- * The settings with defaults filled in. Raises ArgumentError naming the field, rule and value.
- * @param {Record<string, unknown>} given
+ * The settings, checked. Raises ArgumentError naming the field, rule and value.
+ * @param {Record<string, unknown>} given all of them; parameters that are not the solver's are dropped
  * @returns {Settings}
  */
 export function readSettings(given) {
-  const settings = /** @type {Settings} */ ({
-    ...DEFAULTS,
-    ...given,
-    solver: readSolver(given.solver ?? { name: "entropy-bound" }),
-  });
-  if (!STRATEGIES.includes(settings.strategy)) {
-    throw new ArgumentError(
-      "strategy",
-      `must be one of ${STRATEGIES.join(", ")}`,
-      settings.strategy,
-    );
-  }
+  const solver = readSolver(/** @type {Record<string, unknown>} */ (given.solver));
+  const settings = /** @type {Settings} */ ({ ...given, solver });
+  requireOneOf("strategy", settings.strategy, STRATEGIES);
   requireWhole("block_size", settings.block_size, 1, MAX_BLOCK_SIZE);
   requireWhole("max_new_tokens", settings.max_new_tokens, 1);
   requireWhole("seed", settings.seed, 0);
   requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
-  checkRows(settings);
+  if (settings.max_rows !== null) requireWhole("max_rows", settings.max_rows, 1);
   return { ...settings, pinned: readPinned(settings) };
 }
 
-/** @param {Settings} settings */
-function checkRows({ strategy, max_rows: most, row_costs: costs }) {
-  if (most !== null) requireWhole("max_rows", most, 1);
-  if (most !== null && costs !== null)
-    throw new ArgumentError("row_costs", "needs max_rows null", most);
-  if (strategy === "verify" && most === null && costs === null)
-    throw new ArgumentError("max_rows", "must be a number where row_costs are not known", most);
-}
-
-/** @param {unknown} given */
-function readSolver(given) {
-  const solver = /** @type {Record<string, unknown>} */ (given);
-  const name = String(solver.name);
-  const parameters = Object.hasOwn(SOLVERS, name) ? SOLVERS[name] : undefined;
-  if (!parameters) {
-    throw new ArgumentError(
-      "solver",
-      `must be one of ${Object.keys(SOLVERS).join(", ")}`,
-      solver.name,
-    );
-  }
-  for (const [parameter, value] of Object.entries(solver)) {
-    if (parameter !== "name" && !(parameter in parameters)) {
-      const rule = `is not a parameter of ${name}, which takes ${Object.keys(parameters).join(", ") || "none"}`;
-      throw new ArgumentError(parameter, rule, value);
-    }
-  }
-  const found = /** @type {Solver} */ ({ name, ...parameters, ...solver });
+/** The solver of that name with its own parameters alone. @param {Record<string, unknown>} given */
+function readSolver({ name, ...given }) {
+  requireOneOf("solver", name, Object.keys(SOLVERS));
+  const parameters = SOLVERS[String(name)];
+  const own = Object.entries(parameters).map(([key, usual]) => [key, given[key] ?? usual]);
+  const found = /** @type {Solver} */ ({ name, ...Object.fromEntries(own) });
   if ("gamma" in parameters) requireNumber("gamma", found.gamma, 0);
   if ("tau" in parameters) requireNumber("tau", found.tau, 0, 1);
   if ("factor" in parameters) requireNumber("factor", found.factor, 0);
   if ("k" in parameters) requireWhole("k", found.k, 1);
-  if ("by" in parameters && !MEASURES.includes(found.by)) {
-    throw new ArgumentError("by", `must be one of ${MEASURES.join(", ")}`, found.by);
-  }
+  if ("by" in parameters) requireOneOf("by", found.by, MEASURES);
   return found;
 }
 
-/** @param {Settings} settings @returns {[number, number][]} */
+/** The pins by their offsets, checked. @param {Settings} settings @returns {[number, number][]} */
 function readPinned({ pinned, strategy, solver, max_new_tokens }) {
   if (pinned.length && strategy !== "sbd")
     throw new ArgumentError("pinned", "needs strategy sbd", strategy);
@@ -133,16 +88,28 @@ function readPinned({ pinned, strategy, solver, max_new_tokens }) {
   return [...pinned].sort(([a], [b]) => a - b);
 }
 
-/** @param {string} argument @param {unknown} value @param {number} low @param {number} high */
-export function requireNumber(argument, value, low, high = Infinity) {
-  const rule = `must be a finite number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
-  const isIn = typeof value === "number" && Number.isFinite(value) && value >= low && value <= high;
-  if (!isIn) throw new ArgumentError(argument, rule, value);
+/**
+ * Raises ArgumentError unless the value is a number within bounds.
+ * @param {string} argument
+ * @param {unknown} value
+ * @param {number} low
+ * @param {number} [high]
+ * @param {"finite" | "whole"} [kind]
+ */
+export function requireNumber(argument, value, low, high = Infinity, kind = "finite") {
+  const rule = `must be a ${kind} number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
+  const isOfKind = kind === "whole" ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (!isOfKind || !(Number(value) >= low && Number(value) <= high))
+    throw new ArgumentError(argument, rule, value);
 }
 
-/** @param {string} argument @param {unknown} value @param {number} low @param {number} high */
-function requireWhole(argument, value, low, high = Infinity) {
-  const rule = `must be a whole number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
-  const isIn = Number.isSafeInteger(value) && Number(value) >= low && Number(value) <= high;
-  if (!isIn) throw new ArgumentError(argument, rule, value);
+/** @param {string} argument @param {unknown} value @param {number} low @param {number} [high] */
+function requireWhole(argument, value, low, high) {
+  requireNumber(argument, value, low, high, "whole");
+}
+
+/** @param {string} argument @param {unknown} value @param {string[]} names */
+function requireOneOf(argument, value, names) {
+  if (!names.some((name) => name === value))
+    throw new ArgumentError(argument, `must be one of ${names.join(", ")}`, value);
 }

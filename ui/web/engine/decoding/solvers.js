@@ -1,6 +1,6 @@
-// Which masked positions a forward pass reveals: sbd_core/rules.py. Every rule puts the masked
-// positions in an order of preference and reveals a prefix of it, at least one position. Rules with a
-// gamma are those that the page draws by, too: core/gamma_rules.js.
+// The rules that say which masked positions a forward pass reveals: sbd_core/rules.py. Every rule puts
+// them in an order of preference and reveals a prefix of it, at least one position. The page draws by the
+// rules with a gamma, too: core/gamma_rules.js.
 
 import { countRevealed, hasBudget, revealCosts, solverOrder } from "../../core/gamma_rules.js";
 import { ArgumentError } from "../errors.js";
@@ -17,12 +17,11 @@ import { ArgumentError } from "../errors.js";
  * @param {Generator} generator used by `random` alone
  */
 export function ranked(solver, rows, masked, generator) {
-  const items = [...rows.entries()]
-    .filter(([position]) => masked.includes(position))
-    .map(([position, { entropy, probability, second }]) => {
-      const top = [probability, second].map((chance) => ({ token: 0, probability: chance }));
-      return { position, entropy, top, probability, margin: probability - second };
-    });
+  const items = masked.map((position) => {
+    const { entropy, probability, second } = rows[position];
+    const top = [probability, second].map((chance) => ({ token: 0, probability: chance }));
+    return { position, entropy, top, probability, margin: probability - second };
+  });
   return prefix(solver, items, generator).map(({ position }) => position);
 }
 
@@ -41,9 +40,9 @@ function prefix(solver, items, generator) {
     case "factor": {
       // Largest n with (n + 1)(1 - c_n) < factor, up to the first failure.
       const order = best(({ probability }) => probability);
-      const holds = (/** @type {Item} */ { probability }, /** @type {number} */ index) =>
-        (index + 2) * (1 - probability) < solver.factor;
-      const failure = order.findIndex((item, index) => !holds(item, index));
+      const failure = order.findIndex(
+        ({ probability }, index) => !((index + 2) * (1 - probability) < solver.factor),
+      );
       return failure < 0 ? order : order.slice(0, Math.max(1, failure));
     }
     case "top-k":
@@ -53,7 +52,7 @@ function prefix(solver, items, generator) {
       return generator
         .permutation(items.length)
         .slice(0, k)
-        .flatMap((index) => items.slice(index, index + 1));
+        .map((index) => items[index]);
     case "left-to-right":
       return items.slice(0, k);
   }

@@ -10,15 +10,15 @@ import { measureRows, probabilityOf } from "../stats.js";
 /** @import { Row, StatsSpec } from "../stats.js" */
 /** @import { Settings } from "./settings.js" */
 
-/** @typedef {{ start: number, size: number }} Span positions of the answer */
-/** @typedef {Required<EventData>} StepEvent what one forward pass did */
+/** Positions of the answer. @typedef {{ start: number, size: number }} Span */
+/** What one forward pass did. @typedef {Required<EventData>} StepEvent */
 /** @typedef {StepEvent["masked"][number]} MaskedPosition */
 /** @typedef {StepEvent["hindsight"][number]} Hindsight */
 /** @typedef {StepEvent["reveals"][number]} Reveal */
 
-/** @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy called in turns */
+/** A way to decode; the two are called in turns. @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy */
 
-/** An event's fields unless its strategy says otherwise. */
+/** The fields of an event unless its strategy says otherwise. */
 const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
 
 /** The repetition penalty: tokens that stand before a row become less likely in it. */
@@ -30,7 +30,7 @@ class SeenTokens {
     this.ids = new Set();
   }
 
-  /** Tokens that stand before every row from now on. @param {number[]} tokenIds */
+  /** Add tokens that stand before every row from now on. @param {number[]} tokenIds */
   add(tokenIds) {
     for (const id of tokenIds) this.ids.add(id);
   }
@@ -41,14 +41,9 @@ class SeenTokens {
    * @param {number[]} later the tokens before it that were not added yet
    */
   penalise(row, later) {
-    for (const id of this.ids) this.scale(row, id);
-    for (const id of new Set(later)) if (!this.ids.has(id)) this.scale(row, id);
-  }
-
-  /** @param {Float32Array} row @param {number} id */
-  scale(row, id) {
-    const logit = row[id] ?? 0;
-    row[id] = logit < 0 ? logit * this.penalty : logit / this.penalty;
+    for (const id of new Set([...this.ids, ...later])) {
+      row[id] = row[id] < 0 ? row[id] * this.penalty : row[id] / this.penalty;
+    }
   }
 }
 
@@ -80,7 +75,7 @@ export class DecodingState {
     /** The tokens in the cache; null without a penalty. */
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);
     this.numSeen = 0;
-    /** @type {number[]} causal tokens of this forward pass that the cache may not keep */
+    /** Causal tokens of this forward pass that the cache may not keep. @type {number[]} */
     this.unsure = [];
     this.numForwards = 0;
     this.began = 0;
@@ -88,7 +83,7 @@ export class DecodingState {
     this.context = [0, 0];
   }
 
-  /** Tokens the answer may still grow by. */
+  /** The number of tokens that the answer may still grow by. */
   get numLeft() {
     return this.settings.max_new_tokens - this.answer.length;
   }
@@ -100,6 +95,7 @@ export class DecodingState {
   }
 
   /**
+   * The forward pass to make next.
    * @param {number[]} causalIds
    * @param {number[]} blockIds
    * @param {number} numCausalLogits
@@ -122,7 +118,7 @@ export class DecodingState {
    * Measure the causal rows before `stop`, as a check of tokens needs them.
    * @param {Logits} logits
    * @param {number} stop
-   * @param {boolean} isRecorded all that solver and record need, too
+   * @param {boolean} isRecorded whether solver or record need more of them
    */
   causalRows(logits, stop, isRecorded = false) {
     const spec = isRecorded ? this.blockSpec : this.causalSpec;
@@ -136,9 +132,11 @@ export class DecodingState {
    * @param {number[]} blockIds as the model read them; a row counts the tokens known at its left
    */
   blockRows(logits, start, blockIds) {
-    const known = (/** @type {number} */ row) =>
-      blockIds.slice(0, row).filter((id) => id !== this.maskId);
-    const before = (/** @type {number} */ row) => [...this.unsure, ...known(row)];
+    /** @param {number} row */
+    const before = (row) => [
+      ...this.unsure,
+      ...blockIds.slice(0, row).filter((id) => id !== this.maskId),
+    ];
     return this.rows(logits, start, start + blockIds.length, this.blockSpec, before);
   }
 
@@ -148,35 +146,36 @@ export class DecodingState {
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
-   * @param {number[]} exact accepted and brought by the forward pass; the last of them stands at the
-   *   block's first position
-   * @param {boolean} isRecorded all that the record needs, too
+   * @param {number[]} exact tokens accepted and brought by the forward pass; the last of them stands at
+   *   the block's first position
+   * @param {boolean} isRecorded whether the record needs more of them
    * @param {number} numTop tokens listed a row, at least
    */
   draft(logits, start, stop, exact, isRecorded, numTop = 0) {
     const own = isRecorded ? this.blockSpec : this.causalSpec;
     const spec = { ...own, numTop: Math.max(own.numTop, numTop) };
     if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, spec, () => []);
-    const before = exact.slice(0, -1);
-    const follow = this.samplerHead?.begin(logits, Math.min(start + 1, stop), stop);
-    const rows = this.rows(logits, start, Math.min(start + 1, stop), spec, () => before);
-    let last = exact.at(-1) ?? 0;
-    for (let row = start + 1; row < stop; row += 1) {
-      before.push(last);
-      follow?.(row - start - 1, last);
-      rows.push(...this.rows(logits, row, row + 1, spec, () => before));
-      last = rows.at(-1)?.bestId ?? 0;
+    const before = [...exact];
+    const second = start + 1;
+    const follow = this.samplerHead?.begin(logits, second, stop);
+    const rows = this.rows(logits, start, second, spec, () => exact.slice(0, -1));
+    for (let row = second; row < stop; row += 1) {
+      follow?.(row - second, before[before.length - 1]);
+      const [own] = this.rows(logits, row, row + 1, spec, () => before);
+      before.push(own.bestId);
+      rows.push(own);
     }
     return rows;
   }
 
   /**
+   * Measure rows of logits, less likely those tokens that stand before them.
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
    * @param {StatsSpec} spec
-   * @param {(row: number) => number[]} before of each row, the tokens that it counts besides those
-   *   certain in the cache
+   * @param {(row: number) => number[]} before the tokens that a row counts besides those certain in the
+   *   cache
    */
   rows(logits, start, stop, spec, before) {
     for (let row = start; this.seen && row < stop; row += 1) {
@@ -209,13 +208,11 @@ export class DecodingState {
  * @returns {MaskedPosition[]}
  */
 export function maskedPositions(rows, start, numTop, offsets = [...rows.keys()]) {
-  const asked = [...rows.entries()].filter(([offset]) => offsets.includes(offset));
-  return asked.map(([offset, { entropy, topIds, topProbabilities }]) => [
-    start + offset,
-    sixDigits(entropy),
-    topIds.slice(0, numTop),
-    topProbabilities.slice(0, numTop).map(sixDigits),
-  ]);
+  return offsets.map((offset) => {
+    const top = rows[offset].top.slice(0, numTop);
+    const chances = top.map(([, probability]) => sixDigits(probability));
+    return [start + offset, sixDigits(rows[offset].entropy), top.map(([id]) => id), chances];
+  });
 }
 
 /**
@@ -226,25 +223,25 @@ export function maskedPositions(rows, start, numTop, offsets = [...rows.keys()])
  * @returns {Hindsight[]}
  */
 export function makeHindsight(tokenIds, rows, start) {
-  return rows.slice(0, tokenIds.length).map((row, index) => {
-    const tokenId = tokenIds[index] ?? row.bestId;
+  return tokenIds.map((tokenId, index) => {
+    const row = rows[index];
     const probability = sixDigits(probabilityOf(row, tokenId));
     return [start + index, tokenId, probability, row.bestId, sixDigits(row.probability)];
   });
 }
 
 /**
- * Tokens of the causal head, revealed left to right.
- * @param {Hindsight[]} hindsight
+ * The reveal of the likeliest tokens at offsets of the block at position `start`.
+ * @param {Row[]} rows
+ * @param {number} start
+ * @param {number[]} [offsets] in the order of the reveal
  * @returns {Reveal[]}
  */
-export function revealsOf(hindsight) {
-  return hindsight.map(([position, tokenId, probability], rank) => [
-    position,
-    tokenId,
-    rank,
-    probability,
-  ]);
+export function revealsOf(rows, start, offsets = [...rows.keys()]) {
+  return offsets.map((offset, rank) => {
+    const { bestId, probability } = rows[offset];
+    return [start + offset, bestId, rank, sixDigits(probability)];
+  });
 }
 
 /**

@@ -33,7 +33,7 @@ export async function* stream(checkpoint, promptIds, settings) {
   const cache = new Cache(model, promptIds.length + settings.max_new_tokens + most);
   try {
     const state = new DecodingState(checkpoint, cache, promptIds, settings);
-    const strategy = (STRATEGIES[settings.strategy] ?? setBlockDecoding)(state);
+    const strategy = STRATEGIES[settings.strategy](state);
     for (let request = strategy.nextRequest(); request; request = strategy.nextRequest()) {
       state.began = performance.now();
       yield strategy.finish(await model.forward(request));
@@ -43,7 +43,7 @@ export async function* stream(checkpoint, promptIds, settings) {
   }
 }
 
-/** Rows that a forward pass of verify may have beyond the answer. @param {Settings} settings */
+/** The most rows that a forward pass of verify has beyond the answer. @param {Settings} settings */
 function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }) {
   const allowed = most ?? costs?.at(-1)?.[0] ?? 1;
   const every = (size + 1) * (size + 1 + NUM_ALTERNATIVES * (size + 1));
@@ -58,8 +58,6 @@ function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }) {
  */
 export function checkFits({ model, name, maskId }, promptIds, settings) {
   const { vocabulary, maxPositions, blockRange } = model.shape;
-  const isToken = (/** @type {number} */ id) => Number.isInteger(id) && id >= 0 && id < vocabulary;
-  const rule = `must hold token ids from 0 to ${vocabulary - 1}`;
   if (!promptIds.length) throw new ArgumentError("prompt", "must hold at least one token", "[]");
   if (promptIds.length + settings.max_new_tokens > maxPositions) {
     const most = `must leave room: its tokens and max_new_tokens together must be at most ${maxPositions}, the reach of ${name}`;
@@ -67,11 +65,8 @@ export function checkFits({ model, name, maskId }, promptIds, settings) {
   }
   if (settings.strategy === "ntp") return;
   if (maskId === null) {
-    throw new ArgumentError(
-      "strategy",
-      `must be ntp, as the tokenizer of ${name} has no mask token`,
-      settings.strategy,
-    );
+    const rule = `must be ntp, as the tokenizer of ${name} has no mask token`;
+    throw new ArgumentError("strategy", rule, settings.strategy);
   }
   const [low, high] = blockRange ?? [1, Infinity];
   const isIn = low <= settings.block_size && settings.block_size <= high;
@@ -80,7 +75,10 @@ export function checkFits({ model, name, maskId }, promptIds, settings) {
     throw new ArgumentError("block_size", sizes, settings.block_size);
   }
   for (const [offset, id] of settings.pinned) {
-    if (!isToken(id)) throw new ArgumentError(`pinned[${offset}]`, rule, id);
+    if (!(Number.isInteger(id) && id >= 0 && id < vocabulary)) {
+      const rule = `must hold token ids from 0 to ${vocabulary - 1}`;
+      throw new ArgumentError(`pinned[${offset}]`, rule, id);
+    }
     if (id === maskId)
       throw new ArgumentError(`pinned[${offset}]`, "must not be the mask token", id);
   }

@@ -18,16 +18,19 @@ import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.
 /** @import { RowPlan } from "./draft_tree.js" */
 /** @import { DecodingState, MaskedPosition, Span, StepEvent } from "./state.js" */
 
-/** @typedef {{ span: Span, alternative: number | null, firstMask: number, stop: number }} Branch a predraft asked for; rows of the logits: its first mask, one past its last row */
+/**
+ * A predraft asked for. firstMask, stop: rows of the logits, its first mask's and the one past its last.
+ * @typedef {{ span: Span, alternative: number | null, firstMask: number, stop: number }} Branch
+ */
 
-/** Tokens listed of a drafted position: the draft's own and its alternatives. */
+/** The number of tokens listed at a drafted position: the draft's own and its alternatives. */
 const NUM_TOP = 1 + NUM_ALTERNATIVES;
 
 export class DraftAndVerify {
   /** @param {DecodingState} state */
   constructor(state) {
     this.state = state;
-    /** @type {number[]} final tokens that are not in the cache yet */
+    /** Final tokens that are not in the cache yet. @type {number[]} */
     this.exactIds = state.promptIds;
     this.draft = EMPTY_DRAFT;
     /** @type {Span} */
@@ -46,13 +49,20 @@ export class DraftAndVerify {
     const numDrafted = draft.tokenIds.length;
     this.plan = this.nextPlan();
     const spans = this.plan.blockSizes.map((size, end) => ({ start: start + end, size }));
-    this.block = { start: start + numDrafted, size: spans[numDrafted]?.size ?? 0 };
+    this.block = spans[numDrafted];
     let row = numDrafted + 1 + this.block.size;
-    this.branches = this.asked(spans.slice(0, numDrafted)).map(({ span, alternative }) => {
+    /** @param {Span} span @param {number | null} alternative @returns {Branch} */
+    const branchOf = (span, alternative) => {
       const firstMask = row + (alternative === null ? 0 : 1);
       row = firstMask + span.size;
       return { span, alternative, firstMask, stop: row };
-    });
+    };
+    const behind = spans.slice(0, numDrafted).filter(({ size }) => size);
+    this.branches = behind.map((span) => branchOf(span, null));
+    for (const [place, rank, size] of this.plan.alternatives) {
+      const span = { start: start + place + 1, size };
+      this.branches.push(branchOf(span, draft.alternatives[place][rank][0]));
+    }
     const numBefore = this.exactIds.length - start;
     return state.request(
       [...this.exactIds, ...draft.tokenIds],
@@ -63,21 +73,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * The predrafts of the plan, those of alternatives last.
-   * @param {Span[]} spans behind drafted tokens
-   * @returns {Pick<Branch, "span" | "alternative">[]}
-   */
-  asked(spans) {
-    const { draft, plan, state } = this;
-    const others = plan.alternatives.map(([place, rank, size]) => {
-      const [alternative = null] = draft.alternatives[place]?.[rank] ?? [];
-      return { span: { start: state.answer.length + place + 1, size }, alternative };
-    });
-    const behind = spans.filter(({ size }) => size);
-    return [...behind.map((span) => ({ span, alternative: null })), ...others];
-  }
-
-  /**
+   * The rows of a predraft as the model reads them.
    * @param {Branch} branch
    * @param {number} numBefore causal tokens before position 0, less those cached
    * @returns {PredraftBlock}
@@ -136,38 +132,33 @@ export class DraftAndVerify {
       this.draft = this.drafted(rows);
     }
     const predrafts = this.predrafts(logits, used, exact);
+    const reveals = revealsOf(causal.slice(0, tokens.length), start);
     const hindsight = makeHindsight(tokens, causal, start);
-    return state.event(block, {
-      masked,
-      reveals: revealsOf(hindsight),
-      committed: tokens,
-      draft: this.draft.tokenIds,
-      hindsight,
-      predrafts,
-    });
+    const draft = this.draft.tokenIds;
+    return state.event(block, { masked, reveals, committed: tokens, draft, hindsight, predrafts });
   }
 
   /**
    * Record how the draft fared. Tokens behind an alternative counted as right beforehand.
    * @param {number} numAccepted
-   * @param {boolean} hasAlternative whether one was right where the draft was not
+   * @param {boolean} hasAlternative whether an alternative was right where the draft was not
    */
   learn(numAccepted, hasAlternative) {
     const { state, plan, draft } = this;
     const reached = plan.alternatives.filter(([place]) => place <= numAccepted);
-    // The prompt's forward pass is every strategy's.
+    // Every strategy makes the prompt's forward pass.
     const costs = state.answer.length ? state.settings.row_costs : null;
     this.record.count({
       checked: draft.probabilities.slice(draft.numSure, numAccepted + 1),
       numRight: Math.max(0, numAccepted - draft.numSure),
-      others: reached.map(([place, rank]) => draft.alternatives[place]?.[rank]?.[1] ?? 0),
+      others: reached.map(([place, rank]) => draft.alternatives[place][rank][1]),
       hasAlternative,
       numTokens: numAccepted + 1,
       seconds: costs ? secondsOf(costs, numRowsOf(plan)) : 0,
     });
   }
 
-  /** @param {Row[]} rows @param {boolean} [isBehindRejected] */
+  /** The draft that a block's rows make. @param {Row[]} rows @param {boolean} [isBehindRejected] */
   drafted(rows, isBehindRejected = false) {
     const { state, record, plan } = this;
     const guesses = rows.slice(1);
@@ -180,21 +171,21 @@ export class DraftAndVerify {
   }
 
   /**
-   * The predraft behind what was accepted; rather one of an alternative that is right.
+   * The predraft behind the accepted tokens; one behind a right alternative is preferred.
    * @param {number[]} exact
    * @returns {Branch | undefined}
    */
   branchUsed(exact) {
     if (exact.length > this.draft.tokenIds.length) return undefined;
     const position = this.state.answer.length + exact.length;
-    /** @param {number} start @param {number | null | undefined} alternative */
+    /** @param {number} start @param {number | null} alternative */
     const at = (start, alternative) =>
       this.branches.find((each) => each.span.start === start && each.alternative === alternative);
-    return at(position, exact.at(-1)) ?? at(position - 1, null);
+    return at(position, exact[exact.length - 1]) ?? at(position - 1, null);
   }
 
   /**
-   * The predrafts. The used one is the draft now; no other is drafted from.
+   * The record of all predrafts. The used one becomes the draft; the others are dropped.
    * @param {Logits} logits
    * @param {Branch | undefined} used
    * @param {number[]} exact
@@ -203,18 +194,16 @@ export class DraftAndVerify {
   predrafts(logits, used, exact) {
     if (used) this.draft = this.draftOfUsed(used, logits, exact);
     return this.branches.map((branch) => {
-      const { span, alternative } = branch;
+      const { start, size } = branch.span;
       const isUsed = branch === used;
       const tokenIds = isUsed ? this.draft.tokenIds : [];
-      const other = /** @type {[alternative?: number]} */ (
-        alternative === null ? [] : [alternative]
-      );
-      return [span.start, span.size, tokenIds, isUsed, ...other];
+      if (branch.alternative === null) return [start, size, tokenIds, isUsed];
+      return [start, size, tokenIds, isUsed, branch.alternative];
     });
   }
 
   /**
-   * The next draft. Behind an alternative it begins with the token that its row gives.
+   * The next draft; behind an alternative it begins with the token that its row gives.
    * @param {Branch} used
    * @param {Logits} logits
    * @param {number[]} exact
@@ -226,16 +215,13 @@ export class DraftAndVerify {
         ? []
         : idsOf(state.rows(logits, firstMask - 1, firstMask, state.causalSpec, () => exact));
     if (!span.size || sure.some((id) => state.endIds.has(id))) return behind(sure, EMPTY_DRAFT);
-    const before = [...exact, ...sure];
-    const rows = state.draft(logits, firstMask, stop, before, false, NUM_TOP);
-    const draft = this.drafted(rows, alternative === null);
-    return behind(sure, draft);
+    const rows = state.draft(logits, firstMask, stop, [...exact, ...sure], false, NUM_TOP);
+    return behind(sure, this.drafted(rows, alternative === null));
   }
 
   /**
-   * Accepted draft tokens and one more from the causal head, which has a row for each.
+   * The accepted draft tokens and one exact token more, from the causal rows.
    * @param {Row[]} causal
-   * @returns {number[]}
    */
   checked(causal) {
     const { tokenIds } = this.draft;

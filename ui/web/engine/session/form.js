@@ -1,9 +1,9 @@
-// A visitor's request, and the rules it must keep: ui/decode/form.py.
+// Checks a visitor's request by the rules it must keep: ui/decode/form.py.
 
 import constants from "../../constants.json" with { type: "json" };
 import { dialOf, FIELD_LABELS, KINDS, PAPER, strategyOf } from "../../core/names.js";
 import { rowCostsOf } from "../decoding/row_costs.js";
-import { readSettings, SOLVERS } from "../decoding/settings.js";
+import { readSettings } from "../decoding/settings.js";
 import { checkFits } from "../decoding/stream.js";
 import { ArgumentError, EngineError, shown } from "../errors.js";
 
@@ -11,9 +11,10 @@ import { ArgumentError, EngineError, shown } from "../errors.js";
 /** @import { Settings } from "../decoding/settings.js" */
 
 const { promptCharacters, newTokens, templateCharacters, block: shownBlock } = constants.limits;
+const TOP_RECORDED = 5;
 const BLANK = /_{3,}(?:\((\d+)\)|(\d+))?/g;
 
-/** @typedef {Record<string, unknown>} Form the fields of a decode by their names, unchecked */
+/** The fields of a decode by their names, unchecked. @typedef {Record<string, unknown>} Form */
 
 /** @type {Form} */
 const DEFAULTS = {
@@ -36,44 +37,35 @@ const DEFAULTS = {
  */
 export async function openForm(checkpoint, form) {
   const fields = { ...DEFAULTS, ...form };
-  const { prompt, solver } = fields;
+  const { prompt, strategy } = fields;
   if (typeof prompt !== "string" || !prompt.trim())
     throw new ArgumentError("prompt", "must not be empty", "");
-  if (prompt.length > promptCharacters) {
-    const rule = `must be at most ${promptCharacters.toLocaleString("en")} characters`;
-    throw new ArgumentError("prompt", rule, prompt.length);
-  }
-  const parameters = Object.hasOwn(SOLVERS, String(solver)) ? (SOLVERS[String(solver)] ?? {}) : {};
-  const own = Object.keys(parameters).map((name) => [name, fields[name] ?? parameters[name]]);
+  requireAtMost("prompt", prompt.length, promptCharacters, "characters");
+  const needsCosts = strategy === "verify" && !fields.max_rows;
   const settings = readSettings({
-    strategy: fields.strategy,
-    solver: { name: solver, ...Object.fromEntries(own) },
+    strategy,
+    solver: { ...fields, name: fields.solver },
     block_size: fields.block_size,
     allows_untrained_block_size: Number(fields.block_size) >= 2,
     max_new_tokens: fields.max_new_tokens,
+    temperature: 0,
     seed: fields.seed,
+    top_k_recorded: TOP_RECORDED,
+    is_raw_prompt: false,
     repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
     max_rows: fields.max_rows || null,
-    row_costs:
-      fields.strategy === "verify" && !fields.max_rows ? await rowCostsOf(checkpoint) : null,
+    row_costs: needsCosts ? await rowCostsOf(checkpoint) : null,
     pinned: pairs(fields.pinned),
   });
-  if (settings.max_new_tokens > newTokens) {
-    const rule = `must be at most ${newTokens} tokens on this page`;
-    throw new ArgumentError("max_new_tokens", rule, settings.max_new_tokens);
-  }
-  const given = new Set(settings.pinned.map(([offset]) => offset));
-  const blanks = pinsOf(checkpoint, fields.template, settings).filter(
-    ([offset]) => !given.has(offset),
-  );
-  const pinned = [...settings.pinned, ...blanks].sort(([a], [b]) => a - b);
+  const { max_new_tokens: longest, block_size: blockSize } = settings;
+  requireAtMost("max_new_tokens", longest, newTokens, "tokens on this page");
+  // A pin of the form goes before one of the template.
+  const pins = new Map([...pinsOf(checkpoint, fields.template, settings), ...settings.pinned]);
+  settings.pinned = [...pins].sort(([a], [b]) => a - b);
   const promptIds = checkpoint.tokenizer.encodePrompt(prompt, false);
-  checkFits(checkpoint, promptIds, { ...settings, pinned });
-  if (settings.block_size > shownBlock) {
-    const rule = `must be at most ${shownBlock} positions on this page`;
-    throw new ArgumentError("block_size", rule, settings.block_size);
-  }
-  return { prompt, promptIds, settings: { ...settings, pinned } };
+  checkFits(checkpoint, promptIds, settings);
+  requireAtMost("block_size", blockSize, shownBlock, "positions on this page");
+  return { prompt, promptIds, settings };
 }
 
 /**
@@ -103,7 +95,13 @@ export function laneForms(lanes, form) {
   });
 }
 
-/** @param {unknown} value [[offset, token id], ...] */
+/** @param {string} argument @param {number} value @param {number} most @param {string} unit */
+function requireAtMost(argument, value, most, unit) {
+  const rule = `must be at most ${most.toLocaleString("en")} ${unit}`;
+  if (value > most) throw new ArgumentError(argument, rule, value);
+}
+
+/** The pins of a form, if they are pairs. @param {unknown} value [[offset, token id], ...] */
 function pairs(value) {
   const isList =
     Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
@@ -121,10 +119,7 @@ function pairs(value) {
 function pinsOf({ tokenizer, endIds }, template, settings) {
   if (typeof template !== "string") throw new ArgumentError("template", "must be text", template);
   if (!template.trim()) return [];
-  if (template.length > templateCharacters) {
-    const rule = `must be at most ${templateCharacters.toLocaleString("en")} characters`;
-    throw new ArgumentError("template", rule, template.length);
-  }
+  requireAtMost("template", template.length, templateCharacters, "characters");
   if (settings.strategy !== "sbd") {
     throw new ArgumentError("template", "needs the strategy Set Block Decoding", settings.strategy);
   }
@@ -139,16 +134,13 @@ function pinsOf({ tokenizer, endIds }, template, settings) {
   if (!place) throw new ArgumentError("template", "must hold a blank, ___", template);
   const end = [...endIds].sort((a, b) => a - b).slice(0, 1);
   tokens.push(...tokenizer.encode(template.slice(place)), ...end);
-  if (tokens.length > settings.max_new_tokens) {
-    const rule = `must be at most ${settings.max_new_tokens} tokens with its end, the longest answer`;
-    throw new ArgumentError("template", rule, tokens.length);
-  }
-  return tokens.flatMap((id, offset) =>
-    id === null ? [] : [/** @type {[number, number]} */ ([offset, id])],
-  );
+  const unit = "tokens with its end, the longest answer";
+  requireAtMost("template", tokens.length, settings.max_new_tokens, unit);
+  const pins = /** @type {[number, number][]} */ ([...tokens.entries()]);
+  return pins.filter(([, id]) => id !== null);
 }
 
-/** @param {RegExpMatchArray} blank */
+/** The number of tokens that a blank holds. @param {RegExpMatchArray} blank */
 function blankLength(blank) {
   const digits = blank[1] ?? blank[2] ?? "1";
   const length = digits.length <= 4 ? Number(digits) : 0;

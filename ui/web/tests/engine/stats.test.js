@@ -26,13 +26,11 @@ test("a row's measures are those of its softmax, without forbidden tokens", () =
   const chances = [0.5, 0.25, 0.125, 0.125];
   const logits = logitsOf([[9, ...chances.map((chance) => Math.log(chance) + 3)]]);
   const [stats = assert.fail()] = measureRows(logits, 0, 1, { forbiddenIds: [0], numTop: 3 });
-  assert.deepEqual([stats.bestId, stats.topIds], [1, [1, 2, 3]]);
+  assert.deepEqual([stats.bestId, stats.top.map(([id]) => id)], [1, [1, 2, 3]]);
   near(stats.probability, 0.5);
   near(stats.second, 0.25);
   near(stats.entropy, 1.75 * Math.LN2);
-  for (const [rank, chance] of stats.topProbabilities.entries()) {
-    near(chance, chances[rank] ?? NaN);
-  }
+  for (const [rank, [, chance]] of stats.top.entries()) near(chance, chances[rank]);
   assert.equal(logits.row(0)[0], -Infinity);
 });
 
