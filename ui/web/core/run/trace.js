@@ -8,7 +8,15 @@ import { answerTokens } from "./family.js";
 /** @import { EventData, WireLine } from "./wire.js" */
 
 const VERSION = 4;
-const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
+/** The fields of an event that did nothing. */
+export const NOTHING = {
+  masked: [],
+  reveals: [],
+  committed: [],
+  draft: [],
+  hindsight: [],
+  predrafts: [],
+};
 
 /** @param {Run} run @param {Lane} lane */
 export function traceText(run, lane = run.main) {

@@ -1,6 +1,7 @@
 // The state that all strategies share: one model, one cache, one random stream, one answer so far. A port of
 // sbd_core/decoding/state.py; an event is one of a trace file.
 
+import { NOTHING } from "../../core/run/trace.js";
 import { Generator } from "../random.js";
 import { measureRows, probabilityOf } from "../stats.js";
 
@@ -17,9 +18,6 @@ import { measureRows, probabilityOf } from "../stats.js";
 /** @typedef {StepEvent["reveals"][number]} Reveal */
 
 /** A way to decode; the two are called in turns. @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy */
-
-/** The fields of an event unless its strategy says otherwise. */
-const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
 
 /** The repetition penalty: tokens that stand before a row become less likely in it. */
 class SeenTokens {
@@ -55,7 +53,7 @@ export class DecodingState {
    * @param {Settings} settings
    */
   constructor(checkpoint, cache, promptIds, settings) {
-    const { maskId, endIds, suppressedIds, samplerHead, calibration } = checkpoint;
+    const { maskId, endIds, samplerHead, calibration } = checkpoint;
     this.cache = cache;
     this.promptIds = promptIds;
     this.settings = settings;
@@ -66,7 +64,7 @@ export class DecodingState {
     /** @type {number[]} */
     this.answer = [];
     this.samplerHead = samplerHead;
-    const forbiddenIds = [...suppressedIds, ...(maskId === null ? [] : [maskId])];
+    const forbiddenIds = maskId === null ? [] : [maskId];
     this.causalSpec = { forbiddenIds, numTop: 0 };
     this.blockSpec = { forbiddenIds, numTop: settings.top_k_recorded };
     /** Whether events hold measures of rows that decoding itself does without. */

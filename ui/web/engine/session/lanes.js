@@ -1,4 +1,4 @@
-// Several ways to decode one prompt, side by side, one forward pass at a time: ui/decode/lanes.py.
+// Decodes one prompt in several ways, side by side, one forward pass at a time: ui/decode/lanes.py.
 
 import { stream } from "../decoding/stream.js";
 
@@ -8,7 +8,7 @@ import { stream } from "../decoding/stream.js";
 
 /** @typedef {"end_of_sequence" | "length" | "stopped"} Finish */
 
-/** One strategy at work: what it was asked, and what came out so far. */
+/** One decode at work: its request, and the events so far. */
 export class Lane {
   /**
    * @param {Checkpoint} checkpoint
@@ -64,28 +64,25 @@ export class Lane {
 }
 
 /**
- * Every forward pass of every lane, null for its end: in a race one of each lane in turn, else lane after
- * lane, so that nobody waits for a lane that the first is only compared with. Forward passes before a
- * lane's first reveal are not a turn: they only read the prompt.
+ * Makes every forward pass of every lane; null for its end. In a race it makes one of each lane in turn,
+ * else lane after lane, so that nobody waits for a lane that the first is only compared with. Forward
+ * passes before a lane's first reveal are no turn: they only read the prompt.
  * @param {Lane[]} lanes
  * @param {boolean} isRace
  * @returns {AsyncGenerator<[Lane, StepEvent | null], void>}
  */
 export async function* passes(lanes, isRace) {
-  const running = [...lanes];
-  if (!isRace && lanes.length > 1) {
-    for (const lane of lanes) yield* passes([lane], false);
-    return;
-  }
-  while (running.length) {
-    for (const lane of [...running]) {
-      let event = await lane.step();
-      while (event && !lane.hasRevealed) {
-        yield [lane, event];
-        event = await lane.step();
+  for (const group of isRace ? [lanes] : lanes.map((lane) => [lane])) {
+    const running = new Set(group);
+    while (running.size) {
+      for (const lane of running) {
+        let event;
+        do {
+          event = await lane.step();
+          yield [lane, event];
+        } while (event && !lane.hasRevealed);
+        if (!event) running.delete(lane);
       }
-      yield [lane, event];
-      if (!event) running.splice(running.indexOf(lane), 1);
     }
   }
 }

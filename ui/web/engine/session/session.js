@@ -1,25 +1,28 @@
-// One visitor's decodes in this browser: the form checked, the lanes run pass by pass, the runs
-// kept for the share sheet. The counterpart of ui/decode/session.py; says all it has to say through
-// one function. Knows no worker and no page.
+// Runs one visitor's decodes in this browser: checks the form, then makes the lanes' forward passes in
+// turn. The counterpart of ui/decode/session.py; says all it has to say through one function. Knows no
+// worker and no page.
 
+import { PAPER } from "../../core/names.js";
 import { NUM_TIMINGS } from "../../core/run/times.js";
 import { rowCostsOf } from "../decoding/row_costs.js";
+import { readSettings } from "../decoding/settings.js";
 import { EngineError } from "../errors.js";
 import { laneForms, messageOf, openForm } from "./form.js";
 import { Lane, passes } from "./lanes.js";
 import { RunLines } from "./wire.js";
 
+/** @import { Settings } from "../decoding/settings.js" */
 /** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Form } from "./form.js" */
 
 /**
- * News for the page. wire: lines for the player.
+ * News for the page.
  * @typedef {object} News
  * @property {"decode" | "compare" | "timing" | "bench"} about
- * @property {string} [text] a line for the visitor, "" clears it
+ * @property {string} [text] a line for the visitor; "" clears it
  * @property {boolean} [isError]
  * @property {boolean} [isRunning]
- * @property {string} [wire]
+ * @property {string} [wire] lines for the player; "stop" after the last of a run that was stopped
  * @property {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} [timing]
  */
 
@@ -29,14 +32,14 @@ const MAX_ASK = 16;
 const STOPPED_TEXT = "Stopped.";
 const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
 
-/** To three digits. @param {number} value */
+/** The number to three digits. @param {number} value */
 const rounded = (value) => Number(value.toPrecision(3));
 
 export class Session {
   /**
    * @param {Checkpoint} checkpoint
    * @param {(news: News) => void} say
-   * @param {() => Promise<void>} breathe lets messages in
+   * @param {() => Promise<void>} breathe a pause in which messages come in
    */
   constructor(checkpoint, say, breathe) {
     this.checkpoint = checkpoint;
@@ -53,37 +56,30 @@ export class Session {
 
   /** Whether a turn is still on; messages are let in first if it is time. @param {number} turn */
   async goesOn(turn) {
-    const now = performance.now();
-    if (now - this.breathed > MS_BETWEEN_BREATHS) {
+    if (performance.now() - this.breathed > MS_BETWEEN_BREATHS) {
       await this.breathe();
       this.breathed = performance.now();
     }
     return turn === this.turn;
   }
 
-  /** A new turn; the one before ends. */
-  begin() {
-    this.turn += 1;
-    return this.turn;
-  }
-
-  /** Everything the page shows of one decode. @param {Form} form */
+  /** Tell everything that the page shows of one decode. @param {Form} form */
   async decode(form) {
     const ask = String(form.ask ?? "").slice(0, MAX_ASK);
     await this.tell("decode", () => this.open(form), ask);
   }
 
   /**
-   * The same of one prompt decoded in several ways, each a lane of that name.
+   * Tell the same of one prompt decoded in several ways, each a lane of that name.
    * @param {string[]} names see core/names.js
-   * @param {Form} form what they share
+   * @param {Form} form the fields that they share
    */
   async compare(names, form) {
     const opened = async () => {
       const lanes = [];
       for (const [name, own] of laneForms(names, form)) {
         const [lane] = await this.open(own);
-        if (lane) lanes.push(Object.assign(lane, { name }));
+        lanes.push(Object.assign(lane, { name }));
       }
       return lanes;
     };
@@ -91,16 +87,18 @@ export class Session {
   }
 
   /**
+   * Run lanes in a new turn, which ends the one before, and tell how it ended.
    * @param {"decode" | "compare"} about
-   * @param {() => Promise<Lane[]>} opened
+   * @param {() => Promise<Lane[]>} open
    * @param {string} ask
    */
-  async tell(about, opened, ask) {
-    const turn = this.begin();
+  async tell(about, open, ask) {
+    this.stop();
+    const { turn } = this;
     /** @type {Lane[]} */
     let lanes = [];
     try {
-      lanes = await opened();
+      lanes = await open();
       await this.run(about, lanes, ask, turn);
       const isStopped = turn !== this.turn;
       this.say({ about, text: isStopped ? STOPPED_TEXT : "", isRunning: false });
@@ -111,23 +109,22 @@ export class Session {
     }
   }
 
-  /** The lanes of a form, the main one first; checked and not started. @param {Form} form */
+  /**
+   * The lanes of a form, checked and not started: the one asked for, then next-token prediction.
+   * @param {Form} form
+   */
   async open(form) {
     const { prompt, promptIds, settings } = await openForm(this.checkpoint, form);
-    const main = new Lane(this.checkpoint, prompt, promptIds, settings);
-    if (settings.strategy === "ntp") return [main];
-    const plain = await openForm(this.checkpoint, {
-      prompt,
-      strategy: "ntp",
-      block_size: settings.block_size,
-      max_new_tokens: settings.max_new_tokens,
-      seed: settings.seed,
-      repetition_penalty: settings.repetition_penalty,
-    });
-    return [main, new Lane(this.checkpoint, prompt, promptIds, plain.settings)];
+    /** @param {Settings} own */
+    const laneOf = (own) => new Lane(this.checkpoint, prompt, promptIds, own);
+    if (settings.strategy === "ntp") return [laneOf(settings)];
+    const others = { solver: { name: PAPER }, pinned: [], max_rows: null, row_costs: null };
+    const plain = readSettings({ ...settings, ...others, strategy: "ntp" });
+    return [laneOf(settings), laneOf(plain)];
   }
 
   /**
+   * Make the forward passes of lanes and tell their lines, until the turn is over.
    * @param {"decode" | "compare"} about
    * @param {Lane[]} lanes
    * @param {string} ask
@@ -135,7 +132,6 @@ export class Session {
    */
   async run(about, lanes, ask, turn) {
     const [main] = lanes;
-    if (!main) return;
     const runId = crypto.randomUUID().slice(0, 8);
     const wire = new RunLines(runId, this.checkpoint);
     const { prompt, promptIds } = main;
@@ -161,23 +157,20 @@ export class Session {
     if (isCut) this.say({ about, wire: "stop", isRunning: true });
   }
 
-  /** One decode made a few times, for its median and range. @param {Form} form */
+  /** Make one decode a few times, for its median and range. @param {Form} form */
   async time(form) {
-    const turn = this.begin();
-    const timing = {
-      run: String(form.ask),
-      seconds: /** @type {number[]} */ ([]),
-      ntpSeconds: /** @type {number[]} */ ([]),
-    };
+    this.stop();
+    const { turn } = this;
+    /** @type {NonNullable<News["timing"]>} */
+    const timing = { run: String(form.ask), seconds: [], ntpSeconds: [] };
     try {
       for (let i = 0; i < NUM_TIMINGS; i += 1) {
         const [main, plain = main] = await this.open(form);
         for (const lane of new Set([main, plain])) {
-          while (await lane?.step()) if (!(await this.goesOn(turn))) return;
-          await lane?.close();
+          while (await lane.step()) if (!(await this.goesOn(turn))) return await lane.close();
         }
-        timing.seconds.push(main?.seconds ?? 0);
-        timing.ntpSeconds.push(plain?.seconds ?? 0);
+        timing.seconds.push(main.seconds);
+        timing.ntpSeconds.push(plain.seconds);
         this.say({ about: "timing", timing });
       }
     } catch (error) {
@@ -187,18 +180,16 @@ export class Session {
 
   /**
    * Measure decoding here, as one line of JSON: milliseconds by rows, and tokens a second.
-   * @param {string} engine what decodes
+   * @param {string} engine the name of what decodes
    */
   async bench(engine) {
     const { checkpoint } = this;
     const { model, name } = checkpoint;
     const { fewestRows, wantedStep } = model;
-    /** @param {string} strategy */
+    /** The tokens a second of a strategy. @param {string} strategy */
     const speed = async (strategy) => {
-      const opened = await openForm(checkpoint, { ...BENCH_FORM, strategy });
-      const lane = new Lane(checkpoint, opened.prompt, opened.promptIds, opened.settings);
+      const [lane] = await this.open({ ...BENCH_FORM, strategy });
       while (await lane.step());
-      await lane.close();
       return rounded(lane.answer.length / lane.seconds);
     };
     try {
@@ -219,7 +210,7 @@ export class Session {
     }
   }
 
-  /** @param {News["about"]} about @param {unknown} error */
+  /** Tell why something failed. @param {News["about"]} about @param {unknown} error */
   fail(about, error) {
     if (!(error instanceof EngineError)) console.error(error);
     this.say({ about, text: messageOf(error), isError: true, isRunning: false });

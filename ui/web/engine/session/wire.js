@@ -10,7 +10,7 @@ import { mentionedIds } from "../../core/run/trace.js";
 
 const BYTES_PER_VALUE = 4;
 
-/** @type {Verdict} of every answer: this engine decodes, only the server checks. */
+/** The verdict on every answer: this engine decodes, only the server checks. @type {Verdict} */
 const NOT_CHECKED = {
   right: null,
   words: "Not checked in the browser: the checks of answers are Python’s, on a server.",
@@ -21,14 +21,14 @@ export class RunLines {
   constructor(runId, checkpoint) {
     this.runId = runId;
     this.checkpoint = checkpoint;
-    /** @type {Set<number>} ids of tokens whose texts are sent */
+    /** Ids of the tokens whose texts were sent. @type {Set<number>} */
     this.sent = new Set();
     this.sequence = 0;
   }
 
   /**
    * The line that opens the run.
-   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], names: string[], ask: string }} run names: of the lanes, where those are not their strategies
+   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], names: string[], ask: string }} run names: those of the lanes, unless they are their strategies
    */
   start({ prompt, promptIds, lanes, names, ask }) {
     const { name, endIds, model } = this.checkpoint;
@@ -58,13 +58,13 @@ export class RunLines {
     });
   }
 
-  /** One forward pass of a lane. @param {string} lane @param {StepEvent} event */
+  /** The line of one forward pass of a lane. @param {string} lane @param {StepEvent} event */
   step(lane, event) {
     return this.line("step", { lane, tokens: this.texts(mentionedIds(event)), ...event });
   }
 
   /**
-   * The lane is complete.
+   * The line that says that a lane is complete.
    * @param {string} lane
    * @param {string} finish
    * @param {string} text the whole decoded answer
@@ -73,7 +73,7 @@ export class RunLines {
     return this.line("end", { lane, finish, text, verdict: NOT_CHECKED });
   }
 
-  /** Texts of the tokens that no line has named yet. @param {number[]} ids */
+  /** The texts of the tokens that no line has named yet. @param {number[]} ids */
   texts(ids) {
     const fresh = [...new Set(ids)].filter((id) => !this.sent.has(id));
     for (const id of fresh) this.sent.add(id);
@@ -93,16 +93,13 @@ export class RunLines {
   }
 }
 
-/** @param {unknown} value */
+/** Whether a field is an empty text, list or record, or null. @param {unknown} value */
 function isEmpty(value) {
-  return (
-    value === "" ||
-    value === null ||
-    (typeof value === "object" && !Object.keys(/** @type {object} */ (value)).length)
-  );
+  if (typeof value === "object") return !Object.keys(value ?? {}).length;
+  return value === "";
 }
 
-/** @param {string} character that markup could mistake for its own */
+/** A character as JSON may write it, so that no markup mistakes it for its own. @param {string} character */
 function escaped(character) {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
