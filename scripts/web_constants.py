@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core import roofline
-from sbd_core.config import Calibration
 from sbd_core.plots import theme
 from sbd_core.replay import STYLES
 from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
@@ -42,7 +41,6 @@ def constants() -> dict[str, Any]:
         "formIds": FIELD_IDS,
         "linkNames": [*permalink.FIELDS, permalink.LANES],
         "devices": {name: device_data(each) for name, each in roofline.DEVICES.items()},
-        "calibration": asdict(Calibration()),
         "limits": {  # of the files, forms and runs that the page takes
             "block": MAX_SHOWN_BLOCK,
             "fileBytes": trace_files.MAX_FILE_BYTES,

@@ -1,8 +1,8 @@
-// The visitor's GPU: opened for the runtime, and tried, as what a row of a forward pass gives must not
+// Opens the visitor's GPU for the runtime, and tries it: the numbers of a row of a forward pass must not
 // depend on the rows beside it.
 
 import { EngineError } from "./errors.js";
-import { Cache, ROW_COUNTS } from "./model.js";
+import { Cache, MOST_ROWS, ROW_COUNTS } from "./model.js";
 
 /** @import { Graph } from "./exported/files.js" */
 /** @import { Checkpoint } from "./exported/open.js" */
@@ -20,22 +20,22 @@ const LIMITS = /** @type {const} */ ([
   "maxComputeWorkgroupSizeZ",
   "maxComputeWorkgroupsPerDimension",
 ]);
-/** The runtime's code for subgroups reads this many keys at once, whatever their size. */
+/** The number of keys that the runtime's code for subgroups reads at once, whatever their size. */
 const LEAST_SUBGROUP = 8;
-/** Tokens of the trial in an export; see TRIAL of sbd_core/hf/export_web.py. */
+/** The number of tokens of the trial in an export; see TRIAL of sbd_core/hf/export_web.py. */
 const NUM_TRIED = 24;
-/** Share of the largest logit by which weights of 8 bits may move one. */
+/** The share of the largest logit by which weights of 8 bits may move one. */
 const NEAR = 0.1;
-/** With more, padding would cost what a GPU gains. */
+/** The most rows to fill passes up to: with more, padding would cost what a GPU gains. */
 const MOST_ROWS_AT_LEAST = 32;
 
-/** An adapter by its name. @param {Partial<GPUAdapterInfo>} [info] which older browsers have not */
+/** The name of an adapter. @param {Partial<GPUAdapterInfo>} [info] older browsers have none */
 function nameOf({ description, vendor, architecture } = {}) {
   return description || [vendor, architecture].filter(Boolean).join(" ") || "unnamed";
 }
 
 /**
- * null where there is none.
+ * The GPU of this machine; null where there is none.
  * @param {boolean} takesSoftware whether a processor that plays a GPU is one
  */
 export async function findAdapter(takesSoftware) {
@@ -45,8 +45,8 @@ export async function findAdapter(takesSoftware) {
 }
 
 /**
- * With all that its adapter has; null where there is none.
- * @param {boolean} takesSoftware
+ * Open the GPU, with all limits of its adapter; null where there is none.
+ * @param {boolean} takesSoftware whether a processor that plays a GPU is one
  * @returns {Promise<Gpu | null>}
  */
 export async function openGpu(takesSoftware) {
@@ -58,24 +58,23 @@ export async function openGpu(takesSoftware) {
   /** @type {GPUFeatureName[]} */
   const requiredFeatures = isWide ? ["subgroups"] : [];
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
-  // Such as no memory left: what is computed from then on is nothing.
+  // As where no memory is left: all that is computed from then on is wrong.
   device.addEventListener("uncapturederror", () => device.destroy());
   return { device, name: nameOf(adapter.info) };
 }
 
 /**
- * Make passes of every number of rows, so that their shaders are compiled; look whether they give
- * what they should, and from how many rows on one is the same to the bit whatever stands beside it.
+ * Make passes of every number of rows, so that their shaders are compiled; see whether they give the
+ * right logits, and from how many rows on a row is the same to the bit whatever stands beside it.
  * Raises EngineError where that is never so.
  * @param {Checkpoint} checkpoint
  * @param {Graph["trial"]} trial
  */
 export async function tryRows({ model, maskId }, trial) {
-  const longest = Number(ROW_COUNTS.at(-1));
   const ids = Array.from({ length: NUM_TRIED }, (_, index) => index);
-  const cache = new Cache(model, NUM_TRIED + longest);
+  const cache = new Cache(model, NUM_TRIED + MOST_ROWS);
   const request = { cache, causalIds: ids.slice(-2), blockIds: [], numCausalLogits: 1 };
-  /** The last causal row and a masked one of a pass. @param {number} numRows */
+  /** The logits of the last causal row and a masked one of a pass. @param {number} numRows */
   const rowsOf = async (numRows) => {
     cache.truncate(NUM_TRIED - 2);
     const other = { numCausal: 1, tokenIds: [maskId ?? 0], isAlternative: false };
@@ -88,12 +87,12 @@ export async function tryRows({ model, maskId }, trial) {
   };
   try {
     await model.forward({ ...request, causalIds: ids.slice(0, -2), predraftBlocks: [] });
-    const found = await rowsOf(longest);
+    const found = await rowsOf(MOST_ROWS);
     const most = Math.abs(trial[0]?.[1] ?? 0);
-    if (!trial.every(([id, logit]) => Math.abs(Number(found[id]) - logit) < NEAR * most)) {
+    if (!trial.every(([id, logit]) => Math.abs(found[id] - logit) < NEAR * most)) {
       throw new EngineError("Your GPU computes other numbers than it should.");
     }
-    let [fewest, isSame] = [longest, true];
+    let [fewest, isSame] = [MOST_ROWS, true];
     for (const count of ROW_COUNTS.slice(0, -1).toReversed()) {
       const rows = await rowsOf(count);
       isSame &&= rows.every((value, index) => value === found[index]);

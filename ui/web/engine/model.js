@@ -1,41 +1,46 @@
-// A model's graph in ONNX Runtime: forward passes over one text, and the places of its KV cache. The
-// graph and its inputs are described in sbd_core/models/backends/onnx/web_graph.py.
+// Makes forward passes over one text by a model's graph in ONNX Runtime, and keeps their KV cache.
+// sbd_core/models/backends/onnx/web_graph.py describes the graph and its inputs.
 
 import { visibleRows } from "../core/forward/mask.js";
 import { EngineError } from "./errors.js";
+import { bytesOf } from "./runtime.js";
 
 /** @import { SeenBlock } from "../core/forward/mask.js" */
 /** @import { Resident, Runtime, Type } from "./runtime.js" */
 
+/** A tensor to make. @typedef {[name: string, type: Type, sizes: number[]]} Asked */
+/** Tensors by the names of a graph's inputs or outputs, and the place of each. @typedef {{ tensors: Record<string, number>, places: Record<string, number> }} Held */
+
 const FLOAT_BYTES = 4;
 /** Capacity is a multiple of this, so that sums over positions keep their order. */
 const CAPACITY_STEP = 64;
-/** Rows read at once of a prompt: scores grow with their square. */
+/** The most rows of a prompt that are read at once: scores grow with their square. */
 const LONGEST_PASS = 128;
-/** Added to the score of what a row does not see. */
+/** What is added to the score of a key that a row does not see. */
 const UNSEEN = -1e30;
 /** A GPU's passes have one of these numbers of rows, or a multiple of the last. */
 export const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
+export const MOST_ROWS = 64;
 
 /**
- * Sizes of a model, as its forward passes need them.
+ * The sizes of a model, by their names in the manifest.
  * @typedef {object} Shape
- * @property {number} numLayers
+ * @property {number} num_layers
  * @property {number} hidden
- * @property {number} numHeads
- * @property {number} numKvHeads
- * @property {number} headSize
- * @property {number} width of the feed-forward part
+ * @property {number} num_heads
+ * @property {number} num_kv_heads
+ * @property {number} head_size
+ * @property {number} width the feed-forward part's
  * @property {number} vocabulary
- * @property {number} maxPositions
- * @property {{ frequencies: number[], scaling: number }} rotary
- * @property {boolean} hasAdapter
- * @property {[low: number, high: number] | null} blockRange block sizes it was trained on
+ * @property {number} max_positions
+ * @property {{ inverse_frequencies: number[], scaling: number }} rotary
+ * @property {boolean} has_adapter
+ * @property {[low: number, high: number] | null} block_range block sizes that it was trained on
  */
 
 /**
- * Behind the first causal tokens. isAlternative: its first token is another for what stands there,
- * read causally.
+ * A block behind the first causal tokens. isAlternative: its first token is read causally, an alternative
+ * to the token that stands there.
  * @typedef {{ numCausal: number, tokenIds: number[], isAlternative: boolean }} PredraftBlock
  */
 
@@ -49,7 +54,7 @@ export const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
  * @property {PredraftBlock[]} predraftBlocks
  */
 
-/** A place that grows with what is asked of it; what it held is lost then. */
+/** Memory for tensors, which grows with what is asked of it; what it held is lost then. */
 class Scratch {
   /** @param {Runtime} runtime */
   constructor(runtime) {
@@ -58,45 +63,61 @@ class Scratch {
     this.bytes = 0;
   }
 
-  /** @param {number} bytes */
-  atLeast(bytes) {
+  /**
+   * Make tensors one behind the other.
+   * @param {Asked[]} asked the widest type first, as each must begin
+   *   where its elements may
+   * @returns {Held}
+   */
+  hold(asked) {
+    const sizes = asked.map(([, type, sizes]) => bytesOf(type, sizes));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     if (bytes > this.bytes) {
       if (this.bytes) this.runtime.release(this.place);
       this.bytes = 0; // nothing is here if there is no more memory
       this.place = this.runtime.allocate(bytes);
       this.bytes = bytes;
     }
-    return this.place;
+    /** @type {Held} */
+    const held = { tensors: {}, places: {} };
+    let { place } = this;
+    for (const [index, [name, type, shape]] of asked.entries()) {
+      held.places[name] = place;
+      held.tensors[name] = this.runtime.tensor(type, shape, place);
+      place += sizes[index];
+    }
+    return held;
   }
 }
 
 /** Rows of logits in the runtime's memory, there until the next forward pass. */
 export class Logits {
-  /** @param {Model} model @param {number} numRows */
-  constructor(model, numRows) {
+  /** @param {Model} model @param {number} numRows @param {Record<string, number>} places */
+  constructor(model, numRows, places) {
     this.model = model;
     this.numRows = numRows;
+    this.places = places;
   }
 
-  /** @param {number} index */
+  /** The logits of a row. @param {number} index */
   row(index) {
-    const { runtime, shape, logits } = this.model;
-    return runtime.floats(logits.place + index * shape.vocabulary * FLOAT_BYTES, shape.vocabulary);
+    const { runtime, shape } = this.model;
+    const { vocabulary } = shape;
+    return runtime.floats(this.places.logits + index * vocabulary * FLOAT_BYTES, vocabulary);
   }
 
   /** The share of the hidden state in what a sampler head sums up. @param {number} index */
   ofHidden(index) {
-    const { runtime, samplerSize, sampler } = this.model;
-    return runtime.floats(sampler.place + index * samplerSize * FLOAT_BYTES, samplerSize);
+    const { runtime, samplerSize } = this.model;
+    return runtime.floats(this.places.sampler + index * samplerSize * FLOAT_BYTES, samplerSize);
   }
 }
 
-/** Keys and values of the causal tokens read so far, input and output of every forward pass. */
+/** Keys and values of the causal tokens read so far: inputs and outputs of every forward pass. */
 export class Cache {
-  /** @param {Model} model @param {number} capacity in positions */
+  /** @param {Model} model @param {number} capacity positions, at least */
   constructor({ runtime, session, shape, fewestRows }, capacity) {
-    const { numLayers, numKvHeads, headSize } = shape;
-    const padding = fewestRows > 1 ? /** @type {number} */ (ROW_COUNTS.at(-1)) : 0;
+    const padding = fewestRows > 1 ? MOST_ROWS : 0;
     this.capacity = Math.ceil((capacity + padding) / CAPACITY_STEP) * CAPACITY_STEP;
     this.length = 0;
     /** @type {Resident[]} */
@@ -106,10 +127,11 @@ export class Cache {
     /** @type {Record<string, number>} */
     this.outputs = {};
     try {
-      for (let index = 0; index < 2 * numLayers; index += 1) {
+      for (let index = 0; index < 2 * shape.num_layers; index += 1) {
         const name = `${index % 2 ? "values" : "keys"}.${index >> 1}`;
         // What lies behind the length must be finite, so that a weight of zero takes it out.
-        const made = runtime.resident(session, [numKvHeads * this.capacity, headSize]);
+        const sizes = [shape.num_kv_heads * this.capacity, shape.head_size];
+        const made = runtime.resident(session, sizes);
         this.residents.push(made);
         this.inputs[name] = this.outputs[`${name}.new`] = made.tensor;
       }
@@ -119,7 +141,7 @@ export class Cache {
     }
   }
 
-  /** @param {number} length forget every token from this position on */
+  /** Forget every token from a position on. @param {number} length */
   truncate(length) {
     this.length = Math.min(this.length, length);
   }
@@ -131,16 +153,16 @@ export class Cache {
 }
 
 /**
- * Cosines and sines of every position, each (positions, half a head); in fp32 as transformers has
+ * The cosines and sines of every position, each (positions, half a head); in fp32 as transformers has
  * them.
  * @param {Shape} shape
  */
-function rotaryTables({ rotary: { frequencies, scaling }, maxPositions }) {
+function rotaryTables({ rotary: { inverse_frequencies: frequencies, scaling }, max_positions }) {
   const half = frequencies.length;
-  const cosines = new Float32Array(maxPositions * half);
-  const sines = new Float32Array(maxPositions * half);
+  const cosines = new Float32Array(max_positions * half);
+  const sines = new Float32Array(max_positions * half);
   for (let place = 0; place < cosines.length; place += 1) {
-    const angle = Math.fround(Math.floor(place / half) * (frequencies[place % half] ?? 0));
+    const angle = Math.fround(Math.floor(place / half) * frequencies[place % half]);
     cosines[place] = Math.fround(Math.cos(angle)) * scaling;
     sines[place] = Math.fround(Math.sin(angle)) * scaling;
   }
@@ -150,9 +172,9 @@ function rotaryTables({ rotary: { frequencies, scaling }, maxPositions }) {
 export class Model {
   /**
    * @param {Runtime} runtime
-   * @param {number} session of the graph
+   * @param {number} session the graph's
    * @param {Shape} shape
-   * @param {number} samplerSize numbers a row that the graph gives a sampler head, 0 without one
+   * @param {number} samplerSize numbers a row that the graph gives a sampler head; 0 without one
    */
   constructor(runtime, session, shape, samplerSize) {
     this.runtime = runtime;
@@ -160,27 +182,25 @@ export class Model {
     this.shape = shape;
     this.samplerSize = samplerSize;
     this.rotary = rotaryTables(shape);
-    this.logits = new Scratch(runtime);
-    this.sampler = new Scratch(runtime);
-    this.scratch = new Scratch(runtime);
-    /** Rows that a pass has at least: with fewer, a row's numbers may depend on those beside it. */
-    this.fewestRows = runtime.device ? Number(ROW_COUNTS[0]) : 1;
-    /** Logits come in multiples of this many rows. */
+    this.inputs = new Scratch(runtime);
+    this.outputs = new Scratch(runtime);
+    /** The fewest rows of a pass: with fewer, a row's numbers may depend on those beside it. */
+    this.fewestRows = runtime.device ? ROW_COUNTS[0] : 1;
+    /** The number of rows of which logits come in multiples. */
     this.wantedStep = this.fewestRows;
   }
 
-  /** With how many rows a pass of so many is made. @param {number} numRows */
+  /** The number of rows that a pass of so many is filled up to. @param {number} numRows */
   padded(numRows) {
     if (this.fewestRows === 1) return numRows;
-    const longest = Number(ROW_COUNTS.at(-1));
     const asked = Math.max(numRows, this.fewestRows);
-    return ROW_COUNTS.find((count) => count >= asked) ?? Math.ceil(asked / longest) * longest;
+    return ROW_COUNTS.find((count) => count >= asked) ?? Math.ceil(asked / MOST_ROWS) * MOST_ROWS;
   }
 
   /**
-   * One forward pass; the causal keys and values stay in the cache, those of blocks are dropped.
+   * Make a forward pass; the causal keys and values stay in the cache, those of blocks are dropped.
    * @param {ForwardRequest} request
-   * @returns {Promise<Logits>} of the last numCausalLogits causal tokens and of every block position
+   * @returns {Promise<Logits>} those of the last numCausalLogits causal tokens and of every block position
    */
   async forward({ cache, causalIds, blockIds, numCausalLogits, predraftBlocks }) {
     const numQuiet = causalIds.length - numCausalLogits;
@@ -201,90 +221,73 @@ export class Model {
   }
 
   /**
+   * Make one call of the graph.
    * @param {Cache} cache
    * @param {number[]} causalIds
-   * @param {number[]} blockIds of all blocks
+   * @param {number[]} blockIds tokens of all blocks
    * @param {SeenBlock[]} blocks
-   * @param {number} numLogits of the last rows
+   * @param {number} numLogits number of rows, the last ones, that give logits
    */
   async pass(cache, causalIds, blockIds, blocks, numLogits) {
-    const { runtime, shape } = this;
-    const { numKvHeads, vocabulary } = shape;
+    const { runtime, shape, rotary } = this;
+    const { num_kv_heads: numKvHeads, vocabulary } = shape;
     const { length, capacity } = cache;
     const ids = [...causalIds, ...blockIds];
     const numRead = ids.length;
     const numRows = this.padded(numRead);
     const numWanted = Math.ceil(numLogits / this.wantedStep) * this.wantedStep;
     if (length + numRows > capacity) throw new EngineError("The text is longer than its cache.");
-    const half = shape.rotary.frequencies.length;
-    const logits = this.logits.atLeast(numWanted * vocabulary * FLOAT_BYTES);
-    // The widest first, as each must begin where its elements may.
-    const counts = [numRows * numKvHeads * 2, numRows * capacity, numRows * half, numRows * half];
-    const all = [...counts, numRows, numWanted, numRows];
-    let place = this.scratch.atLeast(all.reduce((sum, count) => sum + count, 0) * FLOAT_BYTES);
-    const [places = 0, bias = 0, cosines = 0, sines = 0, tokens = 0, wanted = 0, isOfBlock = 0] =
-      all.map((count) => {
-        const own = place;
-        place += count * FLOAT_BYTES;
-        return own;
-      });
-    runtime.integers(tokens, numRows).fill(0).set(ids);
-    runtime.integers(wanted, numWanted).forEach((_, index, rows) => {
+    const half = shape.rotary.inverse_frequencies.length;
+    /** @type {Asked[]} */
+    const outputs = [["logits", "float32", [numWanted, vocabulary]]];
+    if (this.samplerSize) outputs.push(["sampler", "float32", [numWanted, this.samplerSize]]);
+    /** @type {Asked[]} */
+    const inputs = [
+      ["places", "int64", [numRows * numKvHeads, 1]],
+      ["bias", "float32", [numRows, capacity]],
+      ["cosines", "float32", [numRows, half]],
+      ["sines", "float32", [numRows, half]],
+      ["token_ids", "int32", [numRows]],
+      ["wanted", "int32", [numWanted]],
+    ];
+    if (shape.has_adapter) inputs.push(["is_of_block", "float32", [numRows, 1]]);
+    const asked = this.outputs.hold(outputs);
+    const given = this.inputs.hold(inputs);
+    const { places } = given;
+    runtime.integers(places.token_ids, numRows).fill(0).set(ids);
+    runtime.integers(places.wanted, numWanted).forEach((_, index, rows) => {
       rows[index] = Math.min(numRead - numLogits + index, numRead - 1);
     });
-    runtime.longs(places, numRows * numKvHeads).forEach((_, index, rows) => {
+    runtime.longs(places.places, numRows * numKvHeads).forEach((_, index, rows) => {
       const [row, head] = [Math.floor(index / numKvHeads), index % numKvHeads];
       rows[index] = BigInt(head * capacity + length + row);
     });
     const rows = visibleRows(causalIds.length, blocks);
     const padding = { seen: 1 - length, first: 0, stop: 0, position: -length, isCausal: true };
     while (rows.length < numRows) rows.push(padding);
-    const kinds = runtime.floats(isOfBlock, numRows);
-    const scores = runtime.floats(bias, numRows * capacity).fill(UNSEEN);
-    for (const [row, { seen, first, stop, position, isCausal }] of rows.entries()) {
+    const bias = runtime.floats(places.bias, numRows * capacity).fill(UNSEEN);
+    const cosines = runtime.floats(places.cosines, numRows * half);
+    const sines = runtime.floats(places.sines, numRows * half);
+    for (const [row, { seen, first, stop, position }] of rows.entries()) {
       const own = row * capacity;
-      scores.fill(0, own, own + length + seen);
-      scores.fill(0, own + length + first, own + length + stop);
-      kinds[row] = isCausal ? 0 : 1;
+      bias.fill(0, own, own + length + seen);
+      bias.fill(0, own + length + first, own + length + stop);
       const from = (length + position) * half;
-      runtime
-        .floats(cosines, numRows * half)
-        .set(this.rotary.cosines.subarray(from, from + half), row * half);
-      runtime
-        .floats(sines, numRows * half)
-        .set(this.rotary.sines.subarray(from, from + half), row * half);
+      cosines.set(rotary.cosines.subarray(from, from + half), row * half);
+      sines.set(rotary.sines.subarray(from, from + half), row * half);
     }
-    /** @type {[name: string, type: Type, sizes: number[], place: number][]} */
-    const inputs = [
-      ["token_ids", "int32", [numRows], tokens],
-      ["wanted", "int32", [numWanted], wanted],
-      ["cosines", "float32", [numRows, half], cosines],
-      ["sines", "float32", [numRows, half], sines],
-      ["places", "int64", [numRows * numKvHeads, 1], places],
-      ["bias", "float32", [numRows, capacity], bias],
-    ];
-    if (shape.hasAdapter) inputs.push(["is_of_block", "float32", [numRows, 1], isOfBlock]);
-    /** @type {typeof inputs} */
-    const outputs = [["logits", "float32", [numWanted, vocabulary], logits]];
-    if (this.samplerSize) {
-      const place = this.sampler.atLeast(numWanted * this.samplerSize * FLOAT_BYTES);
-      outputs.push(["sampler", "float32", [numWanted, this.samplerSize], place]);
+    if (shape.has_adapter) {
+      const isOfBlock = rows.map(({ isCausal }) => Number(!isCausal));
+      runtime.floats(places.is_of_block, numRows).set(isOfBlock);
     }
-    const [given, asked] = [inputs, outputs].map((list) =>
-      Object.fromEntries(
-        list.map(([name, type, sizes, at]) => [name, runtime.tensor(type, sizes, at)]),
-      ),
-    );
     try {
-      await runtime.run(
-        this.session,
-        { ...given, ...cache.inputs },
-        { ...asked, ...cache.outputs },
-      );
+      const read = { ...given.tensors, ...cache.inputs };
+      await runtime.run(this.session, read, { ...asked.tensors, ...cache.outputs });
     } finally {
-      for (const tensor of Object.values({ ...given, ...asked })) runtime.releaseTensor(tensor);
+      const made = [given, asked].flatMap(({ tensors }) => Object.values(tensors));
+      for (const tensor of made) runtime.releaseTensor(tensor);
     }
     cache.length += causalIds.length;
-    return new Logits(this, numLogits);
+    return new Logits(this, numLogits, asked.places);
   }
 }

@@ -1,4 +1,4 @@
-// ONNX Runtime compiled to WebAssembly, as onnxruntime-web ships it: its memory, tensors in it, and
+// Calls ONNX Runtime compiled to WebAssembly, as onnxruntime-web ships it: its memory, tensors in it, and
 // sessions, on the processor or a GPU. Called without that package's own wrapper, which copies every
 // input into the memory and every output out of it, the KV cache too. Knows no models.
 
@@ -9,11 +9,15 @@ const NO_WEBASSEMBLY = "This browser has no WebAssembly, which decoding here nee
 const NO_SIMD =
   "This browser’s WebAssembly has no 128-bit SIMD, which decoding here needs; a newer one has.";
 
-/** ONNX's numbers of the types of elements. */
-const TYPES = /** @type {const} */ ({ float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 });
+/** For each type of elements the number that ONNX has for it, and bytes. */
+const TYPES = /** @type {const} */ ({
+  float32: [1, 4],
+  uint8: [2, 1],
+  int32: [6, 4],
+  int64: [7, 8],
+});
 const [ON_CPU, ON_GPU] = [1, 4];
 const POINTER_BYTES = 4;
-const FLOAT_BYTES = 4;
 /** STORAGE, COPY_SRC and COPY_DST of GPUBufferUsage. */
 const BUFFER_USAGE = 0x80 | 0x04 | 0x08;
 const ERRORS_ONLY = 3;
@@ -21,12 +25,12 @@ const ALL_OPTIMIZATIONS = 99;
 
 /** @typedef {keyof typeof TYPES} Type */
 /** A tensor that stays where sessions compute. @typedef {{ tensor: number, release: () => void }} Resident */
-/** @typedef {Record<string, number>} Tensors handles by the names of a graph's inputs or outputs */
+/** Handles of tensors by the names of a graph's inputs or outputs. @typedef {Record<string, number>} Tensors */
 
 /**
- * The part that is used here of what onnxruntime-web's own wrapper calls.
+ * The functions of onnxruntime-web's code that are called here.
  * @typedef {object} Module
- * @property {Uint8Array<ArrayBuffer>} HEAPU8 replaced when memory grows
+ * @property {Uint8Array<ArrayBuffer>} HEAPU8 its memory; another one once that grows
  * @property {(bytes: number) => number} _malloc
  * @property {(place: number) => void} _free
  * @property {(place: number) => string} UTF8ToString
@@ -41,7 +45,7 @@ const ALL_OPTIMIZATIONS = 99;
  * @property {(place: number, bytes: number, options: number) => number | Promise<number>} _OrtCreateSession
  * @property {(type: number, place: number, bytes: number, sizes: number, rank: number, location: number) => number} _OrtCreateTensor
  * @property {(tensor: number) => number} _OrtReleaseTensor
- * @property {() => void} asyncInit in the build for GPUs alone, as those below
+ * @property {() => void} asyncInit as all functions below in the build for GPUs alone
  * @property {(setDevice: () => void) => void} webgpuInit
  * @property {(device: GPUDevice) => [id: number, instance: number, device: number]} webgpuRegisterDevice
  * @property {(session: number) => void} webgpuOnCreateSession
@@ -60,27 +64,32 @@ const SIMD = Uint8Array.from(
   ].flat(),
 );
 
-/** Raises EngineError where the runtime cannot run. */
+/** Check that the runtime can run here. Raises EngineError. */
 export function checkWebAssembly() {
   if (typeof WebAssembly !== "object") throw new EngineError(NO_WEBASSEMBLY);
   if (!WebAssembly.validate(SIMD)) throw new EngineError(NO_SIMD);
 }
 
+/** The bytes of a tensor. @param {Type} type @param {number[]} sizes */
+export function bytesOf(type, sizes) {
+  return sizes.reduce((product, size) => product * size, TYPES[type][1]);
+}
+
 export class Runtime {
-  /** @param {Module} module @param {GPUDevice | null} device on which sessions compute */
+  /** @param {Module} module @param {GPUDevice | null} device the one on which sessions compute */
   constructor(module, device) {
     this.module = module;
     this.device = device;
-    /** @type {Map<string, number>} places of names, which stay */
+    /** Places of names, which stay. @type {Map<string, number>} */
     this.names = new Map();
   }
 
   /**
-   * Raises EngineError where it cannot run.
-   * @param {(settings: object) => Promise<Module>} makeModule what onnxruntime-web's .mjs exports
+   * Start the runtime. Raises EngineError where it cannot run.
+   * @param {(settings: object) => Promise<Module>} makeModule the export of onnxruntime-web's .mjs
    * @param {ArrayBuffer} wasmBinary
    * @param {number} numThreads
-   * @param {GPUDevice | null} [device] for which it is the build for GPUs
+   * @param {GPUDevice | null} [device] a GPU, for the build for GPUs
    */
   static async start(makeModule, wasmBinary, numThreads, device = null) {
     const locateFile = (/** @type {string} */ name) => name;
@@ -101,7 +110,7 @@ export class Runtime {
     if (code === 0) return;
     const place = this.allocate(2 * POINTER_BYTES);
     this.module._OrtGetLastError(place, place + POINTER_BYTES);
-    const [, message = 0] = this.integers(place, 2);
+    const [, message] = this.integers(place, 2);
     this.release(place);
     const words = message ? this.module.UTF8ToString(message) : `code ${code}`;
     if (/bad_alloc|Failed to allocate/i.test(words)) throw new EngineError(NOT_ENOUGH);
@@ -118,68 +127,67 @@ export class Runtime {
     return place;
   }
 
-  /** @param {number} place */
+  /** Give a place back. @param {number} place */
   release(place) {
     this.module._free(place);
   }
 
-  /** Bytes at a place. @param {number} place @param {number} count */
+  /** The numbers of fp32 at a place. @param {number} place @param {number} count */
   floats(place, count) {
     return new Float32Array(this.module.HEAPU8.buffer, place, count);
   }
 
-  /** @param {number} place @param {number} count */
+  /** The bytes at a place. @param {number} place @param {number} count */
   bytes(place, count) {
     return new Uint8Array(this.module.HEAPU8.buffer, place, count);
   }
 
-  /** @param {number} place @param {number} count */
+  /** The integers of 32 bits at a place. @param {number} place @param {number} count */
   integers(place, count) {
     return new Int32Array(this.module.HEAPU8.buffer, place, count);
   }
 
-  /** @param {number} place @param {number} count */
+  /** The integers of 64 bits at a place. @param {number} place @param {number} count */
   longs(place, count) {
     return new BigInt64Array(this.module.HEAPU8.buffer, place, count);
   }
 
   /**
-   * A tensor of what lies at a place.
+   * Make a tensor of what lies at a place.
    * @param {Type} type
    * @param {number[]} sizes
    * @param {number} place
    * @param {number} [where] ON_CPU or ON_GPU
    */
   tensor(type, sizes, place, where = ON_CPU) {
-    const sizesPlace = this.allocate(POINTER_BYTES * Math.max(1, sizes.length));
-    this.integers(sizesPlace, sizes.length).set(sizes);
-    const width = { float32: 4, uint8: 1, int8: 1, int32: 4, int64: 8 }[type];
-    const bytes = width * sizes.reduce((product, size) => product * size, 1);
-    const { module } = this;
     const rank = sizes.length;
-    const tensor = module._OrtCreateTensor(TYPES[type], place, bytes, sizesPlace, rank, where);
+    const sizesPlace = this.allocate(POINTER_BYTES * Math.max(1, rank));
+    this.integers(sizesPlace, rank).set(sizes);
+    const tensor = this.module._OrtCreateTensor(
+      ...[TYPES[type][0], place, bytesOf(type, sizes), sizesPlace, rank, where],
+    );
     this.release(sizesPlace);
     if (!tensor) this.check(1);
     return tensor;
   }
 
-  /** @param {number} tensor */
+  /** Give a tensor back; the place of its values stays. @param {number} tensor */
   releaseTensor(tensor) {
     this.module._OrtReleaseTensor(tensor);
   }
 
   /**
-   * A tensor of zeros in fp32 that stays where a session computes.
+   * Make a tensor of zeros in fp32 that stays where a session computes.
    * @param {number} session
-   * @param {[rows: number, columns: number]} sizes
+   * @param {number[]} sizes
    * @returns {Resident}
    */
   resident(session, sizes) {
     const { device, module } = this;
-    const bytes = FLOAT_BYTES * sizes[0] * sizes[1];
+    const bytes = bytesOf("float32", sizes);
     const buffer = device?.createBuffer({ size: bytes, usage: BUFFER_USAGE });
     const place = buffer ? module.webgpuRegisterBuffer(buffer, session) : this.allocate(bytes);
-    if (!buffer) this.floats(place, bytes / FLOAT_BYTES).fill(0);
+    if (!buffer) this.bytes(place, bytes).fill(0);
     const tensor = this.tensor("float32", sizes, place, buffer ? ON_GPU : ON_CPU);
     const release = () => {
       this.releaseTensor(tensor);
@@ -190,7 +198,7 @@ export class Runtime {
     return { tensor, release };
   }
 
-  /** @param {string} name */
+  /** The place of a name. @param {string} name */
   nameOf(name) {
     const known = this.names.get(name);
     if (known !== undefined) return known;
@@ -202,9 +210,9 @@ export class Runtime {
   }
 
   /**
-   * Sessions stay as long as the runtime.
+   * Make a session; it stays as long as the runtime.
    * @param {Uint8Array} graph
-   * @param {Record<string, Uint8Array>} files of weights, by the names that the graph has for them
+   * @param {Record<string, Uint8Array>} files weights, by the names that the graph has for their files
    */
   async session(graph, files) {
     const { module, device } = this;
@@ -227,7 +235,7 @@ export class Runtime {
     }
   }
 
-  /** @param {number} options of a session to come @param {GPUDevice} device */
+  /** Have a session compute on a GPU. @param {number} options the session's @param {GPUDevice} device */
   async chooseDevice(options, device) {
     const { module } = this;
     const names = ["deviceId", "webgpuInstance", "webgpuDevice"];
@@ -255,9 +263,10 @@ export class Runtime {
       Object.keys(tensors).map((name) => this.nameOf(name)),
       Object.values(tensors),
     ]);
-    const place = this.allocate(lists.flat().length * POINTER_BYTES);
-    this.integers(place, lists.flat().length).set(lists.flat());
-    const [numInputs = 0, , numOutputs = 0] = lists.map(({ length }) => length);
+    const list = lists.flat();
+    const place = this.allocate(list.length * POINTER_BYTES);
+    this.integers(place, list.length).set(list);
+    const [numInputs, , numOutputs] = lists.map(({ length }) => length);
     const at = (/** @type {number} */ index) => place + POINTER_BYTES * index;
     try {
       const code = await this.module._OrtRun(

@@ -1,5 +1,5 @@
 // Reweighs a block's row once the token before it is known: SamplerHead of sbd_core/models/sampler_head.py, over
-// each row's likeliest tokens. What depends on hidden states alone comes from the graph.
+// each row's likeliest tokens. The graph gives the part that depends on hidden states alone.
 
 import { topOf } from "./stats.js";
 
@@ -26,7 +26,7 @@ export class SamplerHead {
     this.weights = weights;
     this.hidden = hidden;
     this.width = weights.out.length / hidden;
-    /** @type {Map<number, Float32Array>} what a token before adds to `into @ x` */
+    /** The share of a token before in `into @ x`. @type {Map<number, Float32Array>} */
     this.known = new Map();
   }
 
@@ -43,14 +43,10 @@ export class SamplerHead {
     }));
     /** @param {number} index from `start` @param {number} tokenId */
     return (index, tokenId) => {
-      const found = rows[index];
-      if (!found) return;
-      const change = this.change(found.ofHidden, tokenId);
+      const change = this.change(rows[index].ofHidden, tokenId);
       const row = logits.row(start + index);
-      for (const id of found.likeliest) {
-        const [more = 0] = product(this.weights.head(id), 1, change);
-        row[id] = (row[id] ?? 0) + more;
-      }
+      for (const id of rows[index].likeliest)
+        row[id] += product(this.weights.head(id), 1, change)[0];
     };
   }
 
@@ -60,8 +56,7 @@ export class SamplerHead {
     if (kept) return kept;
     const { hidden, weights } = this;
     const embedding = weights.embedding(tokenId);
-    let squares = 0;
-    for (const value of embedding) squares += value * value;
+    const squares = embedding.reduce((sum, value) => sum + value * value, 0);
     const scale = 1 / Math.sqrt(squares / hidden + EPSILON);
     const normed = embedding.map((value) => value * scale);
     const found = product(weights.ofToken, 2 * this.width, normed);
@@ -77,35 +72,32 @@ export class SamplerHead {
    */
   change(ofHidden, tokenId) {
     const { width, weights } = this;
-    const sum = this.ofToken(tokenId).map((value, index) => value + (ofHidden[index] ?? 0));
-    const gated = Float32Array.from({ length: width }, (_, index) => {
-      const gate = sum[index] ?? 0;
-      return (gate / (1 + Math.exp(-gate))) * (sum[width + index] ?? 0);
-    });
+    const sum = this.ofToken(tokenId).map((value, index) => value + ofHidden[index]);
+    const gated = sum
+      .subarray(0, width)
+      .map((gate, index) => (gate / (1 + Math.exp(-gate))) * sum[width + index]);
     return product(weights.out, this.hidden, gated);
   }
 }
 
 /**
- * Rows of a matrix by x. Four sums at once, as one would wait for itself.
+ * The products of a matrix's rows by x. Four sums at once, as one would wait for itself.
  * @param {Float32Array} matrix
  * @param {number} numRows
  * @param {Float32Array} x
  */
 function product(matrix, numRows, x) {
   const whole = x.length - (x.length % 4);
-  const at = (/** @type {number} */ place) => /** @type {number} */ (matrix[place]);
-  const by = (/** @type {number} */ place) => /** @type {number} */ (x[place]);
   const found = new Float32Array(numRows);
   for (let row = 0, place = 0; row < numRows; row += 1, place += x.length) {
     let [a, b, c, d] = [0, 0, 0, 0];
     for (let i = 0; i < whole; i += 4) {
-      a += at(place + i) * by(i);
-      b += at(place + i + 1) * by(i + 1);
-      c += at(place + i + 2) * by(i + 2);
-      d += at(place + i + 3) * by(i + 3);
+      a += matrix[place + i] * x[i];
+      b += matrix[place + i + 1] * x[i + 1];
+      c += matrix[place + i + 2] * x[i + 2];
+      d += matrix[place + i + 3] * x[i + 3];
     }
-    for (let i = whole; i < x.length; i += 1) a += at(place + i) * by(i);
+    for (let i = whole; i < x.length; i += 1) a += matrix[place + i] * x[i];
     found[row] = a + b + c + d;
   }
   return found;

@@ -26,7 +26,7 @@ import { Session } from "./session/session.js";
 /**
  * isKept: whether this browser keeps the model for later. gpu: the name of the one that decodes, "" for
  * the processor; why: a sentence if that is not what was to be expected.
- * @typedef {{ kind: "ready", name: string, numParameters: number, blockRange: [number, number] | null, isKept: boolean, gpu: string, why: string }} Ready
+ * @typedef {{ kind: "ready", name: string, numParameters: number, isKept: boolean, gpu: string, why: string }} Ready
  */
 /**
  * bytes: since the last of its kind; -Infinity where it begins anew.
@@ -121,11 +121,9 @@ async function load({ base, engine }) {
   checkpoint.rowCosts = await files.noted(costs);
   checkpoint.keepCosts = (measured) => void files.note(costs, measured);
   session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
-  const { name, numParameters, model } = checkpoint;
-  const { blockRange } = model.shape;
+  const { name, numParameters } = checkpoint;
   const { isKept } = files;
-  const ready = { name, numParameters, blockRange, isKept, gpu: (found && gpu?.name) || "", why };
-  tell({ kind: "ready", ...ready });
+  tell({ kind: "ready", name, numParameters, isKept, gpu: (found && gpu?.name) || "", why });
 }
 
 /** @param {unknown} error @param {string} unknown what is said of one that nobody raised on purpose */

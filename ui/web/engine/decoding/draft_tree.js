@@ -1,6 +1,5 @@
 // Which rows a forward pass of verify feeds: one rule, by what a row may bring and what it costs;
 // sbd_core/decoding/draft_tree.py says how. Pure; nothing here sees a token.
-import constants from "../../constants.json" with { type: "json" };
 
 /**
  * Seconds of a forward pass by its number of rows, which rises from 1 on; the seconds never fall.
@@ -25,8 +24,6 @@ import constants from "../../constants.json" with { type: "json" };
 
 /** Largest number of alternatives to a drafted token. */
 export const NUM_ALTERNATIVES = 7;
-/** The calibration of a model that names none. @type {Calibration} */
-export const USUAL_CALIBRATION = constants.calibration;
 const MEMORY = 0.98;
 const PRIOR_WEIGHT = 2;
 const CERTAIN = 0.99;

@@ -33,7 +33,7 @@ export async function rowCostsOf(checkpoint) {
  */
 async function measureRowCosts({ model, maskId: mask, samplerHead }) {
   const maskId = mask ?? 0;
-  const { maxPositions } = model.shape;
+  const { max_positions: maxPositions } = model.shape;
   const longest = Math.min(48, maxPositions - 1);
   const numPrompt = Math.min(NUM_PROMPT, maxPositions - longest);
   const sizes = NUM_ROWS.filter((size) => size <= longest);

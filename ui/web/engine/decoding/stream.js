@@ -57,7 +57,7 @@ function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }) {
  * @param {Settings} settings
  */
 export function checkFits({ model, name, maskId }, promptIds, settings) {
-  const { vocabulary, maxPositions, blockRange } = model.shape;
+  const { vocabulary, max_positions: maxPositions, block_range: blockRange } = model.shape;
   if (!promptIds.length) throw new ArgumentError("prompt", "must hold at least one token", "[]");
   if (promptIds.length + settings.max_new_tokens > maxPositions) {
     const most = `must leave room: its tokens and max_new_tokens together must be at most ${maxPositions}, the reach of ${name}`;

@@ -1,6 +1,5 @@
-// An exported model, opened: what `python -m sbd_core export web` writes, read into the runtime.
+// Opens an exported model: reads what `python -m sbd_core export web` writes into the runtime.
 
-import { USUAL_CALIBRATION } from "../decoding/draft_tree.js";
 import { PENALTIES, requireNumber } from "../decoding/settings.js";
 import { EngineError } from "../errors.js";
 import { Model } from "../model.js";
@@ -16,7 +15,8 @@ import { between, Weights } from "./weights.js";
 const WEIGHTS_FILE = "weights.bin";
 const EMBEDDING = "model.embed_tokens.weight";
 const HEAD = "lm_head.weight";
-/** Parts fetched at once. */
+const TEMPLATE = "chat_template.jinja";
+/** The number of parts fetched at once. */
 const AT_ONCE = 4;
 /** The graph of an export in int8 that tries out the products; see build.py. */
 const PRODUCTS = "products.onnx";
@@ -31,56 +31,51 @@ const INEXACT = "This browser’s products of 8-bit integers are not exact, whic
  * @property {Tokenizer} tokenizer
  * @property {number | null} maskId
  * @property {Set<number>} endIds
- * @property {number[]} suppressedIds tokens that no answer may hold
- * @property {number} repetitionPenalty what a decode takes that names none
+ * @property {number} repetitionPenalty the penalty of a decode that names none
  * @property {Calibration} calibration
  * @property {SamplerHead | null} samplerHead
  * @property {number} numParameters
- * @property {RowCosts | null} rowCosts on this device, once they were measured
- * @property {(costs: RowCosts) => void} keepCosts for a later visit
+ * @property {RowCosts | null} rowCosts costs on this device, once they were measured
+ * @property {(costs: RowCosts) => void} keepCosts keeps them for a later visit
  */
 
 /**
- * Raises EngineError, which says what is wrong with the export.
+ * Open an export. Raises EngineError, which says what is wrong with it.
  * @param {Runtime} runtime
  * @param {Manifest} manifest
  * @param {Files} files
- * @param {string} [engine] whose graph is taken
+ * @param {string} [engine] the engine whose graph is taken
  * @returns {Promise<Checkpoint>}
  */
 export async function openExport(runtime, manifest, files, engine = "wasm") {
   const { name, config, tensors, graphs } = manifest;
   const graph = graphs[engine] ?? missing("graph for this engine");
   /** @param {string} file */
-  const text = async (file) => {
-    const promised = manifest.files[file];
-    return promised ? new TextDecoder().decode(await files.read(file, promised)) : null;
-  };
-  const settings = jsonOf(await text("tokenizer_config.json"), "tokenizer_config.json");
-  const template = (await text("chat_template.jinja")) ?? settings.chat_template ?? null;
-  const vocabulary = jsonOf((await text("tokenizer.json")) ?? missing("tokenizer.json"));
-  const tokenizer = new Tokenizer(vocabulary, settings, template);
-  const shape = shapeOf(config, jsonOf(await text("config.json"), "config.json"));
-  const trial = engine === "wasm" && manifest.files[PRODUCTS];
-  if (trial) await tryProducts(runtime, await files.read(PRODUCTS, trial));
-  const graphFile = manifest.files[graph.file] ?? missing(graph.file);
-  const code = await files.read(graph.file, graphFile);
+  const read = (file) => files.read(file, manifest.files[file] ?? missing(file));
+  /** @param {string} file */
+  const textOf = async (file) => new TextDecoder().decode(await read(file));
+  const settings = jsonOf(await textOf("tokenizer_config.json"), "tokenizer_config.json");
+  const own = TEMPLATE in manifest.files ? await textOf(TEMPLATE) : settings.chat_template;
+  const vocabulary = jsonOf(await textOf("tokenizer.json"), "tokenizer.json");
+  const tokenizer = new Tokenizer(vocabulary, settings, own ?? null);
+  const { intermediate_size: width } = jsonOf(await textOf("config.json"), "config.json");
+  if (engine === "wasm" && PRODUCTS in manifest.files)
+    await tryProducts(runtime, await read(PRODUCTS));
+  const code = await read(graph.file);
   const weights = new Weights(tensors, await partsOf(manifest, files));
-  const data = { [WEIGHTS_FILE]: weights.fileOf(graph) };
-  const session = await runtime.session(code, data);
-  const repetitionPenalty = config.repetition_penalty ?? 1;
-  requireNumber("config.repetition_penalty", repetitionPenalty, ...PENALTIES);
+  const session = await runtime.session(code, { [WEIGHTS_FILE]: weights.fileOf(graph) });
+  requireNumber("config.repetition_penalty", config.repetition_penalty, ...PENALTIES);
+  const shape = /** @type {Shape} */ ({ ...config, width });
   const model = new Model(runtime, session, shape, 2 * (config.sampler?.width ?? 0));
   return {
     name,
     model,
     tokenizer,
-    maskId: config.mask_token_id ?? null,
+    maskId: config.mask_token_id,
     endIds: new Set(config.end_token_ids),
-    suppressedIds: config.suppressed_ids ?? [],
-    repetitionPenalty,
-    calibration: { ...USUAL_CALIBRATION, ...config.calibration },
-    samplerHead: config.sampler ? samplerHead(weights, shape) : null,
+    repetitionPenalty: config.repetition_penalty,
+    calibration: config.calibration,
+    samplerHead: config.sampler ? samplerHead(weights, shape.hidden) : null,
     numParameters: numParameters(manifest),
     rowCosts: null,
     keepCosts: () => {},
@@ -88,7 +83,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
 }
 
 /**
- * Raises EngineError where sums of the largest products of uint8 and int8 are cut off.
+ * Try products of 8-bit integers. Raises EngineError where sums of the largest ones are cut off.
  * @param {Runtime} runtime
  * @param {Uint8Array} graph
  */
@@ -98,10 +93,9 @@ async function tryProducts(runtime, graph) {
     const size = numRows * NUM_PRODUCTS;
     const place = runtime.allocate(size + 4);
     runtime.floats(place, 1).fill(Number.NaN);
-    const values = runtime.bytes(place + 4, size);
-    values.forEach((_, index) => {
-      values[index] = index < NUM_PRODUCTS || (index * 7919) % 13 < 6 ? 255 : 0;
-    });
+    const isLargest = (/** @type {number} */ i) => i < NUM_PRODUCTS || (i * 7919) % 13 < 6;
+    const values = Array.from({ length: size }, (_, index) => (isLargest(index) ? 255 : 0));
+    runtime.bytes(place + 4, size).set(values);
     const x = runtime.tensor("uint8", [numRows, NUM_PRODUCTS], place + 4);
     const told = runtime.tensor("float32", [], place);
     await runtime.run(session, { x }, { error: told });
@@ -119,63 +113,29 @@ async function tryProducts(runtime, graph) {
  */
 async function partsOf({ parts }, files) {
   const data = new Uint8Array(parts.reduce((sum, { size }) => sum + size, 0));
-  let place = 0;
-  const waiting = parts.map((part) => {
-    const own = { part, place };
-    place += part.size;
-    return own;
-  });
+  const waiting = parts.values(); // shared, so that each part is read once
+  let next = 0;
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      data.set(await files.read(next.part.file, next.part), next.place);
+    for (const part of waiting) {
+      const place = next;
+      next += part.size;
+      data.set(await files.read(part.file, part), place);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return data;
 }
 
-/** @param {Weights} weights @param {Shape} shape */
-function samplerHead(weights, { hidden }) {
-  const headName = weights.has(HEAD) ? HEAD : EMBEDDING;
-  const tables = weights.only([...new Set([EMBEDDING, headName])]);
-  const rows = (/** @type {string} */ name) => (/** @type {number} */ id) =>
-    tables.matrix(name, id, 1).values;
-  return new SamplerHead(
-    {
-      ofToken: between(weights.matrix("sampler.into"), [hidden, 2 * hidden]).values,
-      out: weights.matrix("sampler.out").values,
-      embedding: rows(EMBEDDING),
-      head: rows(headName),
-    },
-    hidden,
-  );
+/** The sampler head of the stored tensors. @param {Weights} weights @param {number} hidden */
+function samplerHead(weights, hidden) {
+  const ofToken = between(weights.matrix("sampler.into"), [hidden, 2 * hidden]).values;
+  const out = weights.matrix("sampler.out").values;
+  const embedding = weights.rowsOf(EMBEDDING);
+  const head = HEAD in weights.tensors ? weights.rowsOf(HEAD) : embedding;
+  return new SamplerHead({ ofToken, out, embedding, head }, hidden);
 }
 
-/**
- * @param {Record<string, any>} config of the manifest
- * @param {Record<string, any>} own of the model's folder
- * @returns {Shape}
- */
-function shapeOf(config, own) {
-  return {
-    numLayers: config.num_layers,
-    hidden: config.hidden,
-    numHeads: config.num_heads,
-    numKvHeads: config.num_kv_heads,
-    headSize: config.head_size,
-    width: own.intermediate_size,
-    vocabulary: config.vocabulary,
-    maxPositions: config.max_positions,
-    rotary: {
-      frequencies: config.rotary.inverse_frequencies,
-      scaling: config.rotary.scaling,
-    },
-    hasAdapter: config.has_adapter,
-    blockRange: config.block_range ?? null,
-  };
-}
-
-/** Facts of the model itself, without adapter and sampler head. @param {Manifest} manifest */
+/** The size of the model itself, without adapter and sampler head. @param {Manifest} manifest */
 function numParameters({ tensors }) {
   const own = Object.entries(tensors).filter(([name]) => /^(model|lm_head)\./.test(name));
   const sizes = own.map(([, { shape }]) => shape.reduce((product, size) => product * size, 1));
@@ -187,9 +147,8 @@ function missing(file) {
   throw new EngineError(`The model’s export has no ${file}.`);
 }
 
-/** @param {string | null} text @param {string} [name] @returns {Record<string, any>} */
-function jsonOf(text, name = "tokenizer.json") {
-  if (text === null) return {};
+/** The JSON object that a file holds. @param {string} text @param {string} name @returns {Record<string, any>} */
+function jsonOf(text, name) {
   try {
     const found = JSON.parse(text);
     if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;

@@ -1,4 +1,4 @@
-// The weights of a graph, made from the tensors that an export stores, in the order of operations that
+// Makes the weights of a graph from the tensors that an export stores, in the order of operations that
 // sbd_core/models/backends/onnx/web_graph.py has, so that both compute with the same numbers.
 
 import { EngineError } from "../errors.js";
@@ -24,59 +24,43 @@ export class Weights {
   constructor(tensors, data) {
     this.tensors = tensors;
     this.data = data;
-    /** @type {({ key: string } & Quantized) | null} what a rule for integers left for the one for their scales */
+    /** What a rule for integers left for the one for their scales. @type {({ key: string } & Quantized) | null} */
     this.left = null;
   }
 
-  /** @param {string} name */
-  has(name) {
-    return Object.hasOwn(this.tensors, name);
-  }
-
-  /** Some of the tensors, without the memory of the others. @param {string[]} names */
-  only(names) {
-    const found = names.map((name) => this.stored(name).view);
-    const data = new Uint8Array(found.reduce((sum, { byteLength }) => sum + byteLength, 0));
-    let place = 0;
-    const tensors = names.map((name, index) => {
-      const own = /** @type {DataView<ArrayBuffer>} */ (found[index]);
-      data.set(new Uint8Array(own.buffer, own.byteOffset, own.byteLength), place);
-      place += own.byteLength;
-      const stored = /** @type {Stored} */ (this.tensors[name]);
-      return [name, { ...stored, offset: place - own.byteLength }];
-    });
-    return new Weights(Object.fromEntries(tensors), data);
-  }
-
-  /** @param {string} name */
+  /** A tensor as it is stored, rows being all its sizes but the last. @param {string} name */
   stored(name) {
     const stored = this.tensors[name];
     if (!stored) throw new EngineError(`The model’s export lacks ${name}.`);
     const { shape, offset, bytes, kind } = stored;
+    const read = READERS[kind];
+    if (!read) throw new EngineError(`The model’s export holds ${name} as ${kind}, unknown here.`);
     const columns = shape.at(-1) ?? 1;
     const rows = shape.slice(0, -1).reduce((product, size) => product * size, 1);
     const view = new DataView(this.data.buffer, this.data.byteOffset + offset, bytes);
-    return { kind, rows, columns, view };
+    return { read, rows, columns, view };
   }
 
-  /**
-   * Some rows of a tensor in fp32; all of them where none are named.
-   * @param {string} name
-   * @param {number} [first]
-   * @param {number} [count]
-   * @returns {Matrix}
-   */
-  matrix(name, first = 0, count) {
-    const { kind, rows, columns, view } = this.stored(name);
-    const many = count ?? rows;
-    const read = READERS[kind];
-    if (!read) throw new EngineError(`The model’s export holds ${name} as ${kind}, unknown here.`);
-    const values = new Float32Array(many * columns);
-    read(view, first * columns, values);
-    return { rows: many, columns, values };
+  /** A tensor in fp32. @param {string} name @returns {Matrix} */
+  matrix(name) {
+    const { read, rows, columns, view } = this.stored(name);
+    const values = new Float32Array(rows * columns);
+    read(view, 0, values);
+    return { rows, columns, values };
   }
 
-  /** A graph's file of weights. @param {Graph} graph */
+  /** A function that reads single rows of a tensor, from memory of its own. @param {string} name */
+  rowsOf(name) {
+    const { read, columns, view } = this.stored(name);
+    const own = new DataView(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
+    return (/** @type {number} */ row) => {
+      const values = new Float32Array(columns);
+      read(own, row * columns, values);
+      return values;
+    };
+  }
+
+  /** The file of weights of a graph. @param {Graph} graph */
   fileOf({ bytes, weights }) {
     const file = new Uint8Array(bytes);
     for (const weight of weights) {
@@ -89,33 +73,26 @@ export class Weights {
     return file;
   }
 
-  /** @param {Initializer} weight @returns {Float32Array | Int8Array | Uint8Array} */
+  /** An initializer, made by its rule. @param {Initializer} weight @returns {Float32Array | Int8Array | Uint8Array} */
   made(weight) {
     const part = weight.rule.endsWith("scales") ? "scales" : "integers";
-    switch (weight.rule) {
+    switch (weight.rule.replace(part, "")) {
       case "values":
-        return below(this.matrices(weight)).values;
+        return joined(this.matrices(weight)).values;
       case "diagonal":
-        return diagonal(this.matrices(weight));
-      case "integers":
-      case "scales":
-        return this.once(weight, () => quantized(below(this.matrices(weight)), weight.group ?? 1))[
-          part
-        ];
-      case "blocks.integers":
-      case "blocks.scales":
-        return this.once(weight, () => quantizedInBlocks(below(this.matrices(weight)).values))[
-          part
-        ];
-      case "rounded.integers":
-      case "rounded.scales":
+        return joined(this.matrices(weight), true).values;
+      case "":
+        return this.once(weight, () => quantized(joined(this.matrices(weight)), weight))[part];
+      case "blocks.":
+        return this.once(weight, () => inBlocks(joined(this.matrices(weight))))[part];
+      case "rounded.":
         return this.once(weight, () => this.blocks(weight))[part];
       default:
         throw new EngineError(`The model’s export makes weights by ${weight.rule}, unknown here.`);
     }
   }
 
-  /** @param {Initializer} weight */
+  /** The tensors that a weight is made of, turned, cut and swapped as it says. @param {Initializer} weight */
   matrices({ from, turns_last: turnsLast, columns, swaps }) {
     const whole = from.map((name) => this.matrix(name));
     const found = columns ? whole.map((matrix) => between(matrix, columns)) : whole;
@@ -130,7 +107,7 @@ export class Weights {
   }
 
   /**
-   * Integers and their scales are asked for one after the other.
+   * Make integers and their scales once: these are asked for one after the other.
    * @param {Initializer} weight
    * @param {() => Quantized} make
    */
@@ -141,7 +118,7 @@ export class Weights {
   }
 
   /** A tensor as it is stored, which is in q8_0. @param {Initializer} weight */
-  blocks({ from: [name = ""] }) {
+  blocks({ from: [name] }) {
     const { rows, columns, view } = this.stored(name);
     const count = (rows * columns) / GROUP;
     const integers = new Int8Array(rows * columns);
@@ -155,7 +132,10 @@ export class Weights {
   }
 }
 
-/** @type {Record<string, (view: DataView<ArrayBuffer>, start: number, values: Float32Array) => void>} write values from the start-th on; blocks are read whole */
+/**
+ * Readers of each kind of tensor, which fill `values` from the start-th value on; blocks are read whole.
+ * @type {Record<string, (view: DataView<ArrayBuffer>, start: number, values: Float32Array) => void>}
+ */
 const READERS = {
   f32: (view, start, values) => {
     const place = view.byteOffset + 4 * start;
@@ -173,7 +153,7 @@ const READERS = {
     for (let first = 0; first < values.length; first += GROUP, place += Q8_BYTES) {
       const scale = half(view.getUint16(place, true));
       for (let index = 0; index < GROUP; index += 1) {
-        values[first + index] = scale * /** @type {number} */ (bytes[place + 2 + index]);
+        values[first + index] = scale * bytes[place + 2 + index];
       }
     }
   },
@@ -184,7 +164,7 @@ const READERS = {
       const scale = half(view.getUint16(place, true));
       const least = half(view.getUint16(place + 2, true));
       for (let index = 0; index < GROUP / 2; index += 1) {
-        const byte = /** @type {number} */ (bytes[place + 4 + index]);
+        const byte = bytes[place + 4 + index];
         values[first + index] = fround(scale * (byte & 15)) + least;
         values[first + GROUP / 2 + index] = fround(scale * (byte >> 4)) + least;
       }
@@ -192,10 +172,10 @@ const READERS = {
   },
 };
 
-/** @type {Float32Array | null} every number of fp16 by its bits */
+/** Every number of fp16 by its bits. @type {Float32Array | null} */
 let halves = null;
 
-/** @param {number} bits of fp16 */
+/** The number of fp16 that has these bits. @param {number} bits */
 function half(bits) {
   halves ??= Float32Array.from({ length: 65536 }, (_, each) => {
     const sign = each & 0x8000 ? -1 : 1;
@@ -204,7 +184,7 @@ function half(bits) {
     if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
     return sign * (exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction);
   });
-  return /** @type {number} */ (halves[bits]);
+  return halves[bits];
 }
 
 /** Some columns of a matrix. @param {Matrix} matrix @param {[number, number]} columns the first, and the one to stop before @returns {Matrix} */
@@ -216,40 +196,31 @@ export function between({ rows, columns: width, values }, [start, stop]) {
   return { rows, columns: stop - start, values: found };
 }
 
-/** One below the other. @param {Matrix[]} matrices @returns {Matrix} */
-function below(matrices) {
-  const [first] = matrices;
-  if (matrices.length === 1 && first) return first;
+/**
+ * Matrices one below the other, in a block diagonal also beside it, with zeros elsewhere.
+ * @param {Matrix[]} matrices
+ * @param {boolean} [isDiagonal]
+ * @returns {Matrix}
+ */
+function joined(matrices, isDiagonal = false) {
+  if (matrices.length === 1) return matrices[0];
   const rows = matrices.reduce((sum, each) => sum + each.rows, 0);
-  const columns = first?.columns ?? 0;
+  const widths = matrices.map((each) => each.columns);
+  const columns = isDiagonal ? widths.reduce((sum, width) => sum + width, 0) : widths[0];
   const values = new Float32Array(rows * columns);
-  let place = 0;
+  let [place, column] = [0, 0];
   for (const each of matrices) {
-    values.set(each.values, place);
-    place += each.values.length;
+    for (let start = 0; start < each.values.length; start += each.columns) {
+      values.set(each.values.subarray(start, start + each.columns), place + column);
+      place += columns;
+    }
+    if (isDiagonal) column += each.columns;
   }
   return { rows, columns, values };
 }
 
-/** One beside and below the other, zeros elsewhere. @param {Matrix[]} matrices */
-function diagonal(matrices) {
-  const columns = matrices.reduce((sum, each) => sum + each.columns, 0);
-  const rows = matrices.reduce((sum, each) => sum + each.rows, 0);
-  const values = new Float32Array(rows * columns);
-  let [row, column] = [0, 0];
-  for (const each of matrices) {
-    for (let index = 0; index < each.rows; index += 1) {
-      const own = each.values.subarray(index * each.columns, (index + 1) * each.columns);
-      values.set(own, (row + index) * columns + column);
-    }
-    row += each.rows;
-    column += each.columns;
-  }
-  return values;
-}
-
 /**
- * Turn values that stand `step` apart by Hadamard's matrix, in groups of so many.
+ * Turn a group of values that stand `step` apart by Hadamard's matrix.
  * @param {Float32Array} values
  * @param {number} first
  * @param {number} step
@@ -260,20 +231,18 @@ function turn(values, first, step, group) {
   for (let apart = step; apart < group * step; apart *= 2) {
     for (let start = first; start < end; start += 2 * apart) {
       for (let low = start; low < start + apart; low += step) {
-        const a = /** @type {number} */ (values[low]);
-        const b = /** @type {number} */ (values[low + apart]);
+        const a = values[low];
+        const b = values[low + apart];
         values[low] = a + b;
         values[low + apart] = a - b;
       }
     }
   }
   const scale = fround(1 / Math.sqrt(group));
-  for (let place = first; place < end; place += step) {
-    values[place] = /** @type {number} */ (values[place]) * scale;
-  }
+  for (let place = first; place < end; place += step) values[place] *= scale;
 }
 
-/** @param {Matrix} matrix @param {number} group of rows */
+/** Turn groups of rows, column by column. @param {Matrix} matrix @param {number} group rows of one */
 function turnRows({ rows, columns, values }, group) {
   for (let row = 0; row < rows; row += group) {
     for (let column = 0; column < columns; column += 1) {
@@ -283,8 +252,8 @@ function turnRows({ rows, columns, values }, group) {
 }
 
 /**
- * The first head of every group, then the second of every group, and so on: where rows or columns
- * are heads of `group` after each other for each KV head.
+ * Put the first head of every group first, then the second of every group, and so on: rows or columns
+ * are heads, `group` after each other for each KV head.
  * @param {Matrix} matrix
  * @param {"rows" | "columns"} axis
  * @param {number} kvHeads
@@ -302,49 +271,48 @@ function swapHeads({ rows, columns, values }, axis, kvHeads, group) {
   }
 }
 
-/** By which the largest of some values becomes the largest integer. @param {Float32Array} values */
-function scaleOf(values) {
-  let most = TINY;
-  for (const value of values) most = Math.max(most, Math.abs(value));
-  return fround(most / LARGEST);
-}
-
-/** Blocks of 32 as integers around 128 and a scale a block. @param {Float32Array} values */
-function quantizedInBlocks(values) {
+/** Blocks of 32 as integers around 128 and a scale a block. @param {Matrix} matrix */
+function inBlocks({ values }) {
   const integers = new Uint8Array(values.length);
-  const scales = new Float32Array(values.length / GROUP);
-  for (let block = 0; block < scales.length; block += 1) {
-    const own = values.subarray(block * GROUP, (block + 1) * GROUP);
-    const scale = scaleOf(own);
-    scales[block] = scale;
-    for (let index = 0; index < GROUP; index += 1) {
-      const share = fround(/** @type {number} */ (own[index]) / scale);
-      integers[block * GROUP + index] = fround(share + EVEN) - EVEN + MIDDLE;
-    }
-  }
-  return { integers, scales };
+  return { integers, scales: round(values, GROUP, integers, GROUP, 1, MIDDLE) };
 }
 
 /**
  * A matrix (out, in), turned in groups of columns, as integers (in, out) and a scale a row.
  * @param {Matrix} matrix
- * @param {number} group
+ * @param {Initializer} weight
  */
-function quantized({ rows, columns, values }, group) {
+function quantized({ rows, columns, values }, { group = 1 }) {
   for (let first = 0; group > 1 && first < values.length; first += group) {
     turn(values, first, 1, group);
   }
   const integers = new Int8Array(values.length);
-  const scales = new Float32Array(rows);
-  for (let row = 0; row < rows; row += 1) {
-    const own = values.subarray(row * columns, (row + 1) * columns);
-    const scale = scaleOf(own);
-    scales[row] = scale;
-    for (let column = 0; column < columns; column += 1) {
-      const share = fround(/** @type {number} */ (own[column]) / scale);
+  return { integers, scales: round(values, columns, integers, 1, rows, 0) };
+}
+
+/**
+ * Round values to integers around `middle`; gives the scale of each `size` values, by which the largest
+ * of them becomes the largest integer.
+ * @param {Float32Array} values
+ * @param {number} size
+ * @param {Int8Array | Uint8Array} integers
+ * @param {number} far distance of the integers of one scale from those of the next
+ * @param {number} near distance of an integer from the next of the same scale
+ * @param {number} middle
+ */
+function round(values, size, integers, far, near, middle) {
+  const scales = new Float32Array(values.length / size);
+  for (let index = 0; index < scales.length; index += 1) {
+    const own = values.subarray(index * size, (index + 1) * size);
+    let most = TINY;
+    for (const value of own) most = Math.max(most, Math.abs(value));
+    const scale = fround(most / LARGEST);
+    scales[index] = scale;
+    for (let i = 0; i < size; i += 1) {
       // Of two integers as near the even one: fp32 has none between integers at this size.
-      integers[column * rows + row] = fround(share + EVEN) - EVEN;
+      const integer = fround(fround(own[i] / scale) + EVEN) - EVEN;
+      integers[index * far + i * near] = integer + middle;
     }
   }
-  return { integers, scales };
+  return scales;
 }

@@ -32,6 +32,7 @@ export class RunLines {
    */
   start({ prompt, promptIds, lanes, names, ask }) {
     const { name, endIds, model } = this.checkpoint;
+    const { shape } = model;
     const pinned = lanes.flatMap((lane) => lane.pinned.map(([, id]) => id));
     return this.line("run", {
       prompt,
@@ -42,14 +43,14 @@ export class RunLines {
       prompt_token_ids: promptIds,
       end_token_ids: [...endIds].sort((a, b) => a - b),
       shape: {
-        hidden_size: model.shape.hidden,
-        feed_forward_size: model.shape.width,
-        num_heads: model.shape.numHeads,
-        num_kv_heads: model.shape.numKvHeads,
-        head_size: model.shape.headSize,
+        hidden_size: shape.hidden,
+        feed_forward_size: shape.width,
+        num_heads: shape.num_heads,
+        num_kv_heads: shape.num_kv_heads,
+        head_size: shape.head_size,
         num_feed_forward_matrices: 3,
-        num_layers: model.shape.numLayers,
-        vocabulary_size: model.shape.vocabulary,
+        num_layers: shape.num_layers,
+        vocabulary_size: shape.vocabulary,
         bytes_per_value: BYTES_PER_VALUE,
       },
       versions: { engine: "browser" },

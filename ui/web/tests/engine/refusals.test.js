@@ -206,7 +206,7 @@ test("a worker that dies later is a sentence, and the next decode starts another
       workers.push(this);
     }
     postMessage() {
-      const ready = { kind: "ready", name: "m", numParameters: 1, blockRange: null };
+      const ready = { kind: "ready", name: "m", numParameters: 1 };
       queueMicrotask(() => this.dispatchEvent(new MessageEvent("message", { data: ready })));
     }
     terminate() {}
