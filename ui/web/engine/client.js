@@ -1,10 +1,10 @@
-// The engine on the page's side: starts the worker, hands it wishes, passes on what it says. The
-// page never computes: its thread stays free.
+// Starts the engine's worker, hands it wishes and passes on its news. The page never computes: its thread
+// stays free.
 
 /** @import { News } from "./session/session.js" */
 /** @import { Ready, Reply, Source, Wish } from "./worker.js" */
 
-/** @typedef {{ script: string, source: Source }} Place addresses of the engine and its model */
+/** The addresses of the engine and its model. @typedef {{ script: string, source: Source }} Place */
 
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
 const DIED =
@@ -16,12 +16,13 @@ export class Engine {
   /**
    * @param {Place} place
    * @param {(news: News) => void} hear
-   * @param {(bytes: number) => void} [progress] bytes read so far
+   * @param {() => void} [progressed] more bytes were read
    */
-  constructor(place, hear, progress = () => {}) {
+  constructor(place, hear, progressed = () => {}) {
     this.place = place;
     this.hear = hear;
-    this.progress = progress;
+    this.progressed = progressed;
+    /** Bytes of the model read so far. */
     this.bytes = 0;
     /** @type {Worker | null} */
     this.worker = null;
@@ -29,26 +30,15 @@ export class Engine {
     this.coming = null;
   }
 
-  /** The model, read once; rejects with the sentence that says why not. */
+  /** Read the model, once; rejects with the sentence that says why not. */
   load() {
     this.coming ??= this.start();
     return this.coming;
   }
 
-  /** @returns {Promise<Ready>} */
+  /** Start a worker with the model. @returns {Promise<Ready>} */
   start() {
     return new Promise((resolve, reject) => {
-      this.bytes = 0;
-      /** @type {Worker} */
-      let worker;
-      try {
-        worker = new Worker(this.place.script, { type: "module" });
-      } catch {
-        this.coming = null;
-        reject(new Error(BLOCKED));
-        return;
-      }
-      this.worker = worker;
       let isReady = false;
       /** @param {string} reason */
       const fail = (reason) => {
@@ -59,12 +49,18 @@ export class Engine {
           this.hear({ about, text: reason, isError: true, isRunning: false });
         }
       };
+      try {
+        this.worker = new Worker(this.place.script, { type: "module" });
+      } catch {
+        return fail(BLOCKED);
+      }
+      const { worker } = this;
       worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
       worker.addEventListener("message", (/** @type {MessageEvent<Reply>} */ { data }) => {
-        if (worker !== this.worker) return; // of a model that another took the place of
+        if (worker !== this.worker) return; // another model has taken this one's place
         if (data.kind === "progress") {
           this.bytes = Math.max(0, this.bytes + data.bytes);
-          this.progress(this.bytes);
+          this.progressed();
         } else if (data.kind === "ready") {
           isReady = true;
           resolve(data);
@@ -79,7 +75,7 @@ export class Engine {
     });
   }
 
-  /** @param {Wish} wish */
+  /** Have the worker do something. @param {Wish} wish */
   send(wish) {
     this.worker?.postMessage(wish);
   }
@@ -89,5 +85,6 @@ export class Engine {
     this.worker?.terminate();
     this.worker = null;
     this.coming = null;
+    this.bytes = 0;
   }
 }

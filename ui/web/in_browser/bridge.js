@@ -1,4 +1,4 @@
-// The decoder of this page: the views ask here before they ask the server. One page, one decoder.
+// Joins the views with the decoder of this page: they ask here before they ask the server.
 
 import { channel } from "../dom/channels.js";
 
@@ -7,9 +7,10 @@ import { channel } from "../dom/channels.js";
 /** @import { News } from "../engine/session/session.js" */
 
 /**
+ * The one decoder of the page, null where no browser can decode.
  * @typedef {object} InBrowser
- * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, if it is for it
- * @property {(() => boolean) | null} isOn whether new decodes are made in this browser
+ * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, unless it is the server's
+ * @property {(() => boolean) | null} isOn says whether new decodes are made in this browser
  * @property {((news: News) => void) | null} compare shows the news of lanes
  * @property {((name: string) => void) | null} choose has another model of the page decode from now on
  */
@@ -17,7 +18,7 @@ import { channel } from "../dom/channels.js";
 /** @type {InBrowser} */
 export const inBrowser = { take: null, isOn: null, compare: null, choose: null };
 
-/** Whether a wish is done in this browser; if not, it is the server's. @param {Wish} wish */
+/** Have a wish done in this browser; false where it is the server's. @param {Wish} wish */
 export function doInBrowser(wish) {
   return inBrowser.take?.(wish) ?? false;
 }
@@ -25,7 +26,7 @@ export function doInBrowser(wish) {
 /** The engine has its model, or cannot have it. @type {Channel<void>} */
 export const { say: saySettled, hear: onSettled } = channel("sbd-engine-settled");
 
-/** @typedef {{ text: string, isError: boolean, isOfForm?: boolean }} Said */
+/** A line under the form's buttons. @typedef {{ text: string, isError: boolean, isOfForm?: boolean }} Said */
 
 /** @type {Channel<Said>} */
 const status = channel("sbd-say");
@@ -35,7 +36,7 @@ export const onStatus = status.hear;
  * Put a line under the form's buttons.
  * @param {string} text
  * @param {boolean} isError
- * @param {boolean} isOfForm whether it holds only while the form asks for the run on the stage
+ * @param {boolean} isOfForm whether the line holds only while the form asks for the run on the stage
  */
 export function sayStatus(text, isError = false, isOfForm = false) {
   status.say({ text, isError, isOfForm });

@@ -1,5 +1,5 @@
-// Decodes in this browser, for the whole page: starts the engine, hands it what the visitor asks
-// for, and shows what it says in the same views that show a server's runs.
+// Decodes in this browser, for the whole page: starts the engine, hands it the visitor's wishes, and shows
+// its news in the same views that show a server's runs.
 
 import { playerOf } from "../dom/channels.js";
 import { goButtons } from "../dom/gradio.js";
@@ -12,44 +12,39 @@ import { inBrowser, saySettled, sayStatus } from "./bridge.js";
 /** @import { Ready, Source } from "../engine/worker.js" */
 
 /**
+ * What a view wants of the decoder.
  * @typedef {{ kind: "decode" | "time", form: Form }
  *   | { kind: "compare", lanes: string[], form: Form }
  *   | { kind: "bench" | "stop" }} Wish
  */
-/** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
+/** The state of the model here; with "off" the server decodes. @typedef {"off" | "coming" | "on" | "failed"} State */
 
 const NOT_BEGUN = "Stopped before it began.";
 
 export class Decoder {
   /**
    * @param {Place} place
-   * @param {() => void} changed the state or the bytes read are others
-   * @param {boolean} isOnly there is no server
+   * @param {() => void} changed called when the state or the bytes read are others
+   * @param {boolean} isOnly whether there is no server
    */
   constructor(place, changed, isOnly) {
-    this.isOnly = isOnly;
-    this.place = place;
     this.changed = changed;
+    this.isOnly = isOnly;
     /** @type {State} */
     this.state = "off";
-    this.bytes = 0;
+    /** Why the model cannot be had. */
     this.reason = "";
+    /** The measurements of this device, as one line. */
     this.bench = "";
     this.isBusy = false;
-    /** What waits for the model. @type {Wish | null} */
+    /** The wish that waits for the model. @type {Wish | null} */
     this.pending = null;
     /** @type {Ready | null} */
     this.ready = null;
-    this.engine = new Engine(
-      place,
-      (news) => this.hear(news),
-      (bytes) => {
-        this.bytes = bytes;
-        this.changed();
-      },
-    );
+    this.engine = new Engine(place, (news) => this.hear(news), changed);
   }
 
+  /** Whether new runs are made here. */
   get isOn() {
     return this.isOnly || this.state === "on" || this.state === "coming";
   }
@@ -59,7 +54,7 @@ export class Decoder {
     this.engine.load().catch(() => {});
   }
 
-  /** From now on decode here; says why if that cannot be. */
+  /** Decode here from now on; says why if that cannot be. */
   async turnOn() {
     if (this.state === "on") return true;
     this.set("coming");
@@ -78,29 +73,27 @@ export class Decoder {
 
   /** Decode with another model from the next wish on. @param {Source} source */
   use(source) {
-    this.place.source = source;
+    this.engine.place.source = source;
     this.cancel();
   }
 
-  /** Let the engine go, and what it is fetching. */
+  /** Let the engine go, and the model that it fetches. */
   cancel() {
     this.engine.end();
-    [this.ready, this.pending, this.bytes] = [null, null, 0];
+    [this.ready, this.pending] = [null, null];
     if (this.isBusy) this.showBusy(false);
     sayStatus("");
     this.set("off");
   }
 
+  /** Leave decoding to the server. */
   turnOff() {
-    if (this.state === "coming") {
-      this.cancel();
-      return;
-    }
+    if (this.state === "coming") return this.cancel();
     if (this.isBusy) this.engine.send({ kind: "stop" });
     this.set("off");
   }
 
-  /** @param {State} state */
+  /** Go to another state. @param {State} state */
   set(state) {
     this.state = state;
     this.changed();
@@ -115,20 +108,16 @@ export class Decoder {
     return true;
   }
 
-  /** Stop what is decoded, or leave what waits for the model. */
+  /** Stop the decode, or drop the wish that waits for the model. */
   stop() {
     const { pending } = this;
     this.pending = null;
-    if (!pending) this.engine.send({ kind: "stop" });
-    else if (pending.kind === "compare")
-      inBrowser.compare?.({ about: "compare", text: NOT_BEGUN, isRunning: false });
-    else {
-      this.showBusy(false);
-      sayStatus(NOT_BEGUN);
-    }
+    const about = pending?.kind === "compare" ? "compare" : "decode";
+    if (pending) this.hear({ about, text: NOT_BEGUN, isRunning: false });
+    else this.engine.send({ kind: "stop" });
   }
 
-  /** @param {Wish} wish */
+  /** Hand the engine a wish, once it has its model. @param {Wish} wish */
   async send(wish) {
     if (wish.kind === "decode") {
       this.showBusy(true);
@@ -140,16 +129,13 @@ export class Decoder {
     this.pending = null;
     if (isOn) this.engine.send(wish);
     else if (wish.kind === "compare")
-      inBrowser.compare?.({ about: "compare", text: this.reason, isError: true, isRunning: false });
+      this.hear({ about: "compare", text: this.reason, isError: true, isRunning: false });
   }
 
-  /** @param {News} news */
+  /** Show news of the engine in the views. @param {News} news */
   hear(news) {
     const player = playerOf(document);
-    if (news.about === "compare") {
-      inBrowser.compare?.(news);
-      return;
-    }
+    if (news.about === "compare") inBrowser.compare?.(news);
     if (news.about === "bench") {
       this.bench = news.text ?? "";
       this.changed();
@@ -164,7 +150,7 @@ export class Decoder {
     if (news.isError && !this.engine.worker) this.set("off");
   }
 
-  /** @param {boolean} isBusy */
+  /** Let Decode or Stop be pressed. @param {boolean} isBusy */
   showBusy(isBusy) {
     this.isBusy = isBusy;
     const [go, stop] = goButtons();

@@ -1,6 +1,5 @@
-// The line that says where Decode runs, on the server or in this browser, how fast, and the button
-// that changes it. Takes over by itself when the line of visitors is long or the server does not
-// answer.
+// Says in a line where Decode runs, on the server or in this browser, and how fast; a button changes it.
+// Takes over by itself when the line of visitors is long or the server does not answer.
 
 import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
@@ -27,7 +26,7 @@ import { Decoder } from "./decoder.js";
 const PROMPT_ID = "sbd-prompt-box";
 const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
-/** The visitor's form; hidden fields have their defaults. */
+/** The visitor's form; hidden fields are left out. */
 export function readForm() {
   /** @type {Form} */
   const form = { prompt: promptBox(PROMPT_ID)?.value ?? "" };
@@ -41,13 +40,9 @@ export function readForm() {
   return form;
 }
 
-/**
- * The form of a link; null for an address that asks for no decode.
- * @param {URLSearchParams} query
- * @returns {Form | null}
- */
-function formOfAddress(query) {
-  if (!query.has("prompt") || query.has("lanes")) return null;
+/** The fields of a decode that the address names. */
+export function formOfAddress() {
+  const query = askedOfAddress();
   /** @type {Form} */
   const form = {};
   for (const [name, field] of Object.entries(constants.linkFields)) {
@@ -61,17 +56,18 @@ function formOfAddress(query) {
   return form;
 }
 
-/** @typedef {{ name: string, base: string, bytes: number }} Exported a model's export: the path of its folder, and the size of the download */
+/** A model's export: its name, the path of its folder, and the bytes to download. @typedef {{ name: string, base: string, bytes: number }} Exported */
 /**
- * Paths below Gradio's routes, or beside a static page, where is_only. models: those of a static page
- * with several, of which the first is the one above.
+ * The model of the page and the engine's script: paths below Gradio's routes, or beside a static page,
+ * where is_only. models: those of a static page with several, of which the first is the one above.
  * @typedef {Exported & { script: string, is_only?: boolean, models?: (Exported & { title: string })[] }} Setting
  */
 
+const NONE_KEPT = { stores: [], isWhole: false };
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
-/** Larger downloads wait until the visitor asks for a decode here. */
+/** The largest download that does not wait until the visitor asks for a decode here. */
 const MOST_UNASKED_BYTES = 20_000_000;
 const REMOVE = "Delete the model from this browser";
 const PREPARING = "Preparing the model …";
@@ -85,23 +81,29 @@ const ALONE = "Open this page on its own to decode with more threads";
 /** The engines that an address may name. @type {Record<string, Source["engine"]>} */
 const ENGINES = { browser: undefined, gpu: "webgpu", processor: "wasm" };
 
-/** @param {Setting} setting */
-function placeOf({ is_only: isOnly, name, script, base }) {
+/** The query of the page's address. */
+function askedOfAddress() {
+  return new URLSearchParams(window.location.search);
+}
+
+/** The addresses of the engine and the model that decodes. @param {Setting} setting */
+function placeOf({ is_only: isOnly = false, name, script, base }) {
   // On a static host the files lie beside the page.
+  const own = sourceOf(name, (isOnly ? besidePage : rootAddress)(base));
   return {
     script: (isOnly ? besidePage : fileAddress)(script),
-    source: askedModel(isOnly ?? false) ?? sourceOf(name, addressOf(base, isOnly ?? false)),
+    source: askedModel(isOnly) ?? own,
   };
 }
 
-/** Decoded by what the address asks for. @param {string} name @param {string} base @returns {Source} */
+/** A model, decoded by what the address asks for. @param {string} name @param {string} base @returns {Source} */
 function sourceOf(name, base) {
   return { name, base, engine: ENGINES[askedEngine()] };
 }
 
-/** "" for the server, where there is one. */
+/** The engine that the address names; "" for the server, where there is one. */
 function askedEngine() {
-  const asked = new URLSearchParams(window.location.search).get("engine") ?? "";
+  const asked = askedOfAddress().get("engine") ?? "";
   return asked in ENGINES ? asked : "";
 }
 
@@ -112,22 +114,32 @@ function askedEngine() {
  * @returns {Source | null}
  */
 function askedModel(isOnly) {
-  const query = new URLSearchParams(window.location.search);
-  const asked = query.get("model");
+  const asked = askedOfAddress().get("model");
   if (!asked || !(isOnly || askedEngine())) return null;
   const path = asked.endsWith("/") ? asked : `${asked}/`;
-  const base = URL.canParse(path, document.baseURI) ? besidePage(path) : besidePage("no-model/");
+  const base = besidePage(URL.canParse(path, document.baseURI) ? path : "no-model/");
   return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base);
 }
 
-/** @param {string} base @param {boolean} isOnly */
-function addressOf(base, isOnly) {
-  return (isOnly ? besidePage : rootAddress)(base);
-}
-
-/** @param {string} path */
+/** The address of a path from this page on. @param {string} path */
 function besidePage(path) {
   return new URL(path, document.baseURI).href;
+}
+
+/** A number in millions. @param {number} count */
+function inMillions(count) {
+  return (count / 1e6).toFixed(1);
+}
+
+/** A size in megabytes. @param {number} bytes */
+function megabytes(bytes) {
+  return `${inMillions(bytes)} MB`;
+}
+
+/** Keep an event from everyone else. @param {Event} event */
+function claim(event) {
+  event.stopPropagation();
+  event.preventDefault();
 }
 
 class HereView {
@@ -149,16 +161,16 @@ class HereView {
     const note = makeTermNote(root, signal);
     root.replaceChildren(this.words, this.about, this.bar, ...acts, note);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
-    /** @type {Form | null} what the server was asked last */
+    /** The server's last request. @type {Form | null} */
     this.asked = null;
     this.isWarming = false;
     /** Whether this browser can decode on a GPU. */
     this.hasGpu = false;
-    /** The files it keeps of the model. @type {{ stores: string[], isWhole: boolean }} */
-    this.kept = { stores: [], isWhole: false };
-    /** Who decodes, and how fast the last run was that they made. */
+    /** The files of the model that it keeps. @type {{ stores: string[], isWhole: boolean }} */
+    this.kept = NONE_KEPT;
+    /** Who decodes, and how fast their last run was. */
     this.speed = { who: "", words: "" };
-    /** @type {Set<string>} runs that came to their end */
+    /** The runs that came to their end. @type {Set<string>} */
     this.ended = new Set();
     this.button.addEventListener("click", () => {
       if (this.setting.is_only && this.decoder.state === "coming") this.decoder.cancel();
@@ -174,10 +186,10 @@ class HereView {
     inBrowser.isOn = () => this.decoder.isOn;
     inBrowser.choose = (name) => {
       const model = setting.models?.find((each) => each.name === name);
-      if (!model || model.name === this.decoder.place.source.name) return;
+      if (!model || name === this.decoder.engine.place.source.name) return;
       this.setting = { ...this.setting, ...model };
-      this.kept = { stores: [], isWhole: false };
-      this.decoder.use(sourceOf(name, addressOf(model.base, true)));
+      this.kept = NONE_KEPT;
+      this.decoder.use(sourceOf(name, besidePage(model.base)));
       void this.begin();
       void this.lookAround();
     };
@@ -194,7 +206,7 @@ class HereView {
     void this.lookAround();
   }
 
-  /** See what this browser has that a large model needs. */
+  /** See whether this browser has a GPU, and files of the model. */
   async lookAround() {
     this.hasGpu = (await findAdapter(askedEngine() === "gpu")) !== null;
     this.kept = await keptOf(this.setting.name);
@@ -212,24 +224,27 @@ class HereView {
     sayStatus("The model was deleted from this browser.");
   }
 
+  /** Show who decodes, what the model takes, and what the buttons do now. */
   draw() {
-    const { state, bytes, isOn } = this.decoder;
-    const { is_only: isOnly } = this.setting;
-    const size = `${(this.setting.bytes / 1e6).toFixed(1)} MB`;
-    const first = this.kept.isWhole ? "loads the model" : `fetches the model first, ${size},`;
+    const { state, isOn, ready, engine, bench } = this.decoder;
+    const { is_only: isOnly, name, bytes } = this.setting;
+    const { stores, isWhole } = this.kept;
+    const { source } = engine.place;
+    const isOther = source.name !== name;
+    const isLarge = bytes > MOST_UNASKED_BYTES;
+    const isComing = state === "coming";
+    const isFetched = !isOther && engine.bytes >= bytes;
+    const size = megabytes(bytes);
+    const first = isWhole ? "loads the model" : `fetches the model first, ${size},`;
     const waits = `Decode ${first} and then runs in your browser`;
     const elsewhere = isOnly ? waits : "Decode runs on the server";
-    const { source } = this.decoder.place;
-    const isOther = source.name !== this.setting.name;
-    const whole = isOther ? " MB" : ` of ${size}`;
-    const isHere = !isOther && bytes >= this.setting.bytes;
-    const { gpu = "", why = "", isKept = true } = (state === "on" && this.decoder.ready) || {};
+    const amount = isOther ? megabytes(engine.bytes) : `${inMillions(engine.bytes)} of ${size}`;
+    const loading = `${isWhole ? "Loading" : "Fetching"} the model: ${amount}`;
+    const { gpu = "", why = "", isKept = true } = (state === "on" && ready) || {};
     const on = gpu ? `on your GPU (${gpu})` : "on your processor";
     const who = {
       off: elsewhere,
-      coming: isHere
-        ? PREPARING
-        : `${this.kept.isWhole ? "Loading" : "Fetching"} the model: ${(bytes / 1e6).toFixed(1)}${whole}`,
+      coming: isFetched ? PREPARING : loading,
       on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}`,
       failed: elsewhere,
     }[state];
@@ -238,24 +253,24 @@ class HereView {
     const more = notes.length ? `. ${notes.join(" ")}` : "";
     setText(this.words, `${who}${this.speed.words}${more}`);
     this.words.dataset.state = state;
-    this.bar.hidden = state !== "coming" || isOther || isHere;
-    this.bar.max = this.setting.bytes;
-    this.bar.value = bytes;
-    const isLarge = this.setting.bytes > MOST_UNASKED_BYTES;
-    this.remove.hidden = !(isLarge && this.kept.stores.length) || state === "coming";
+    this.bar.hidden = !isComing || isOther || isFetched;
+    this.bar.max = bytes;
+    this.bar.value = engine.bytes;
+    this.remove.hidden = !(isLarge && stores.length) || isComing;
     this.about.hidden = !(isLarge && state === "on");
-    setText(this.bench, this.decoder.bench);
-    const offers = isLarge && this.hasGpu && state !== "coming" && state !== "on";
-    this.button.hidden = isOnly === true && state !== "coming" && !offers;
-    showModelHere(isOn ? this.modelWords() : "");
-    const once = this.kept.isWhole ? "" : `, a download of ${size}`;
+    setText(this.bench, bench);
+    const parameters = `${inMillions(ready?.numParameters ?? 0)} M parameters`;
+    showModelHere(isOn && ready ? `${ready.name} · ${parameters} · in your browser` : "");
+    const offers = isLarge && this.hasGpu && !isComing && state !== "on";
+    const once = isWhole ? "" : `, a download of ${size}`;
     const here = `Use your browser${isLarge ? once : ""}`;
     const offered = offers ? `Run it on your own GPU${once}` : here;
-    const instead = state === "coming" ? "Cancel" : "Use the server";
-    setText(this.button, (isOnly ? state === "coming" : isOn) ? instead : offered);
+    const instead = isComing ? "Cancel" : "Use the server";
+    setText(this.button, isComing || (isOn && !isOnly) ? instead : offered);
+    this.button.hidden = isOnly === true && !isComing && !offers;
   }
 
-  /** A run is on the stage, or came to its end there. */
+  /** Tell the speed of a run that came to its end on the stage. */
   hearRun() {
     const run = playerOf(document)?.run;
     if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;
@@ -267,13 +282,7 @@ class HereView {
     this.draw();
   }
 
-  modelWords() {
-    const { ready } = this.decoder;
-    if (!ready) return "";
-    const millions = (ready.numParameters / 1e6).toFixed(1);
-    return `${ready.name} · ${millions} M parameters · in your browser`;
-  }
-
+  /** Change between the server and this browser. */
   turn() {
     const { decoder } = this;
     const address = new URL(window.location.href);
@@ -288,44 +297,35 @@ class HereView {
     keepAddress(address);
   }
 
-  /** Decode what the form says, here. */
-  decodeForm() {
-    this.decoder.take({ kind: "decode", form: readForm() });
-  }
-
   /**
-   * The buttons of the form are the server's; while this browser decodes they are not to reach it.
+   * Follow a press of a button of the form: while this browser decodes, it must not reach the server.
    * @param {Event} event
    */
   click(event) {
     const button = elementOf(event)?.closest("button");
     const [go, stop] = goButtons();
-    if (!button || (button !== go && button !== stop)) return;
-    if (this.decoder.isOn && (button === go || this.decoder.isBusy)) {
-      event.stopImmediatePropagation();
-      event.preventDefault();
-      if (button === go) this.decodeForm();
-      else this.decoder.stop();
-    } else if (button === go) {
-      this.served(readForm());
+    if (button && button === go) this.go(event);
+    else if (button && button === stop && this.decoder.isOn && this.decoder.isBusy) {
+      claim(event);
+      this.decoder.stop();
     }
   }
 
-  /** @param {KeyboardEvent} event */
+  /** Follow the keys that send the prompt. @param {KeyboardEvent} event */
   press(event) {
     if (event.key !== "Enter" || !event.shiftKey || currentView() === "compare") return;
-    if (!elementOf(event)?.closest("#sbd-prompt-box")) return;
-    if (!this.decoder.isOn) {
-      this.served(readForm());
-      return;
-    }
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    if (!this.decoder.isBusy) this.decodeForm();
+    if (elementOf(event)?.closest("#sbd-prompt-box")) this.go(event);
+  }
+
+  /** Decode the form here, or see the server do it. @param {Event} event */
+  go(event) {
+    if (!this.decoder.isOn) return this.served(readForm());
+    claim(event);
+    if (!this.decoder.isBusy) this.decoder.take({ kind: "decode", form: readForm() });
   }
 
   /**
-   * The server was asked for a decode: see that it answers, and be ready for when it does not.
+   * See that the server answers a decode that it was asked for, and be ready for when it does not.
    * @param {Form} form
    */
   served(form) {
@@ -338,20 +338,20 @@ class HereView {
     setTimeout(() => this.decoder.state === "off" && this.decoder.warm(), WARM_AFTER_MS);
   }
 
-  /** @param {Form} form */
+  /** Take over if the server does not answer. @param {Form} form the request */
   async look(form) {
     try {
       const signal = AbortSignal.timeout(ANSWER_MS);
-      await fetch(this.decoder.place.script, { method: "HEAD", cache: "no-store", signal });
+      await fetch(this.decoder.engine.place.script, { method: "HEAD", cache: "no-store", signal });
     } catch (error) {
-      // A slow answer is an answer to come; none at all is not.
+      // A slow answer may still come; a refused one does not.
       const isSlow = error instanceof DOMException && error.name === "TimeoutError";
       if (!isSlow && this.asked === form)
         void this.takeOver("The server does not answer, so your browser decodes.");
     }
   }
 
-  /** @param {number} numAhead */
+  /** Take over if the line of visitors is long. @param {number} numAhead */
   hearLine(numAhead) {
     if (numAhead <= MOST_AHEAD || this.decoder.isOn || !this.asked) return;
     void this.takeOver("The line is long, so your browser decodes.");
@@ -361,7 +361,7 @@ class HereView {
   async takeOver(words) {
     const { asked, decoder } = this;
     if (!asked || decoder.isOn || decoder.state === "failed") return;
-    // What is large and not here yet is not fetched unasked.
+    // A large model that is not here yet is not fetched unasked.
     if (this.setting.bytes > MOST_UNASKED_BYTES && !decoder.ready) return;
     this.asked = null;
     if (!(await decoder.turnOn())) return;
@@ -378,7 +378,7 @@ class HereView {
   }
 
   /**
-   * Another model was chosen, or this one.
+   * Follow the choice of a model on the page.
    * @param {Setting | null} setting null for one that cannot decode in a browser
    */
   offer(setting) {
@@ -394,24 +394,22 @@ class HereView {
 
   /** Begin as the address asks: with its decode, unless the runs of this address are kept. */
   async begin() {
-    const query = new URLSearchParams(window.location.search);
-    if (!askedEngine() && !this.setting.is_only) return;
+    const { decoder, setting } = this;
+    if (!askedEngine() && !setting.is_only) return;
     if (window.location.hash === "#bench") {
-      void this.decoder
-        .turnOn()
-        .then((isOn) => isOn && this.decoder.engine.send({ kind: "bench" }));
+      if (await decoder.turnOn()) decoder.engine.send({ kind: "bench" });
       return;
     }
-    const isKept = flag()[1] !== "";
-    const form = isKept ? null : formOfAddress(query);
-    const isSmall = this.setting.bytes <= MOST_UNASKED_BYTES;
-    if (!isSmall && !(await keptOf(this.setting.name)).isWhole) {
-      if (form) sayStatus(LINKED);
-    } else if (form) {
-      this.decoder.state = "coming";
-      this.decoder.take({ kind: "decode", form });
-    } else if (!this.setting.is_only || isSmall) {
-      void this.decoder.turnOn();
+    const query = askedOfAddress();
+    const asksForDecode = query.has("prompt") && !query.has("lanes") && !flag()[1];
+    const isSmall = setting.bytes <= MOST_UNASKED_BYTES;
+    if (!isSmall && !(await keptOf(setting.name)).isWhole) {
+      if (asksForDecode) sayStatus(LINKED);
+    } else if (asksForDecode) {
+      decoder.state = "coming";
+      decoder.take({ kind: "decode", form: formOfAddress() });
+    } else if (!setting.is_only || isSmall) {
+      void decoder.turnOn();
     }
   }
 }

@@ -1,5 +1,5 @@
-// The form of the static page: the fields that Gradio makes on the other one, with the same ids, so
-// that every view finds them. Values come from the constants that Python shares.
+// Makes and fills the form of the static page: the fields that Gradio makes on the other one, with the same
+// ids, so that every view finds them. Values come from the constants that Python shares.
 
 import constants from "../constants.json" with { type: "json" };
 import { make } from "../dom/elements.js";
@@ -9,7 +9,7 @@ import { choiceOf, TITLES } from "../form/fields.js";
 
 /** @import { FieldName } from "../form/fields.js" */
 
-/** @typedef {Record<string, string | number | undefined>} Values of fields by their names */
+/** The values of fields by their names. @typedef {Record<string, unknown>} Values */
 
 /** @type {[name: FieldName, value: number | "", step: number][]} */
 const NUMBERS = [
@@ -23,7 +23,7 @@ const NUMBERS = [
   ["max_new_tokens", 128, 1],
   ["seed", 0, 1],
 ];
-/** Fields that every strategy has. */
+/** The fields that every strategy has. */
 const ALWAYS = ["strategy", "repetition_penalty", "block_size", "max_new_tokens"];
 
 /**

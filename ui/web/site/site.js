@@ -1,20 +1,23 @@
-// The static page: every view of the page over files alone, decoding in the visitor's browser.
+// Builds the static page: every view of the page over files alone, decoding in the visitor's browser.
 
-import constants from "../constants.json" with { type: "json" };
 import { playerOf } from "../dom/channels.js";
 import { find, make } from "../dom/elements.js";
 import { promptBox } from "../dom/gradio.js";
 import { followScheme } from "../dom/screen.js";
 import { inBrowser, onSettled, sayStatus } from "../in_browser/bridge.js";
+import { formOfAddress } from "../in_browser/mount.js";
 import { mount } from "../page.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";
 
 /** @import { Take } from "../stub.js" */
 /** @import { Values } from "./form.js" */
 
-/** @typedef {{ lines: string, settings: Values }} Recording */
-/** @typedef {{ name: string, title: string, about: string, isChat: boolean, views: Record<string, string>, form: Values }} Model that the page can decode with; views: the values of those that differ from model to model */
-/** @typedef {Record<string, (data: any) => unknown>} Events what a view may ask for, by its name */
+/** A recorded run. @typedef {{ lines: string, settings: Values }} Recording */
+/**
+ * A model that the page can decode with. views: the values of those that differ from model to model.
+ * @typedef {{ name: string, title: string, about: string, isChat: boolean, views: Record<string, string>, form: Values }} Model
+ */
+/** The answers to a view's events, by their names. @typedef {Record<string, (data: any) => unknown>} Events */
 
 const RECORDED_TEXT =
   "This run is recorded, and the form has its settings. Press Decode to run it here.";
@@ -51,7 +54,7 @@ const EVENTS = {
   },
 };
 
-/** Once the engine has its model, so that nothing is fetched twice. */
+/** Have the page kept for later once the engine has its model, so that nothing is fetched twice. */
 function keepForLater() {
   if (!("serviceWorker" in navigator && window.isSecureContext)) return;
   const once = new AbortController();
@@ -61,21 +64,13 @@ function keepForLater() {
   }, once.signal);
 }
 
-/** What a link says of the form. @returns {Values} */
-function valuesOfAddress() {
-  const query = new URLSearchParams(window.location.search);
-  const named = Object.entries(constants.linkFields).filter(([name]) => query.has(name));
-  return Object.fromEntries(named.map(([name, field]) => [field, query.get(name) ?? ""]));
-}
-
 function begin() {
   followScheme();
   keepForLater();
   find(document, "#sbd-advanced").append(...makeFields());
   document.addEventListener("input", showFieldsInUse);
-  const data = find(document, "#sbd-values").textContent ?? "{}";
   /** @type {{ views: Record<string, string>, form: Values }} */
-  const { views, form } = JSON.parse(data);
+  const { views, form } = JSON.parse(find(document, "#sbd-values").textContent ?? "{}");
   /** @type {Map<string, Take>} */
   const takes = new Map();
   for (const [name, value] of Object.entries(views)) {
@@ -84,14 +79,14 @@ function begin() {
     const trigger = (event, wish) => EVENTS[name]?.[event]?.(wish);
     takes.set(name, mount(name, { element, value, trigger }));
   }
-  fillForm({ ...form, ...valuesOfAddress() });
+  fillForm({ ...form, ...formOfAddress() });
   offerModels(JSON.parse(views["engine-choice"] ?? "{}").models ?? [], takes);
 }
 
 /**
- * The switch between models, where there are several.
+ * Offer the switch between models, where there are several.
  * @param {Model[]} models
- * @param {Map<string, Take>} takes what takes the later values of each view
+ * @param {Map<string, Take>} takes functions that take the later values of each view
  */
 function offerModels(models, takes) {
   const [first] = models;
