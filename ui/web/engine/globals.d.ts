@@ -1,2 +1,2 @@
-/** Of onnxruntime-web, as build.js reads it. */
+/** The version of onnxruntime-web, which build.js reads. */
 declare const RUNTIME_VERSION: string;

@@ -159,13 +159,11 @@ export class Cache {
  */
 function rotaryTables({ rotary: { inverse_frequencies: frequencies, scaling }, max_positions }) {
   const half = frequencies.length;
-  const cosines = new Float32Array(max_positions * half);
-  const sines = new Float32Array(max_positions * half);
-  for (let place = 0; place < cosines.length; place += 1) {
-    const angle = Math.fround(Math.floor(place / half) * frequencies[place % half]);
-    cosines[place] = Math.fround(Math.cos(angle)) * scaling;
-    sines[place] = Math.fround(Math.sin(angle)) * scaling;
-  }
+  const angles = Float32Array.from({ length: max_positions * half }, (_, place) => {
+    return Math.floor(place / half) * frequencies[place % half];
+  });
+  const cosines = angles.map((angle) => Math.fround(Math.cos(angle)) * scaling);
+  const sines = angles.map((angle) => Math.fround(Math.sin(angle)) * scaling);
   return { cosines, sines };
 }
 

@@ -1,11 +1,11 @@
-// The permutations of a torch.Generator on the CPU: the Mersenne Twister (mt19937, Matsumoto and
+// Draws the permutations of a torch.Generator on the CPU: the Mersenne Twister (mt19937, Matsumoto and
 // Nishimura 1998), seeded and used as torch does, so that a seed means the same decode everywhere.
 
 const SIZE = 624;
 const MIDDLE = 397;
 
 export class Generator {
-  /** @param {number} seed whole, from 0; its low 32 bits count */
+  /** @param {number} seed a whole number from 0 on; its low 32 bits count */
   constructor(seed) {
     this.state = new Uint32Array(SIZE);
     this.state[0] = Number(BigInt(seed) & 0xffffffffn);
@@ -16,11 +16,12 @@ export class Generator {
     this.next = SIZE;
   }
 
-  /** @param {number} index */
+  /** A word of the state, which goes on from its start. @param {number} index */
   word(index) {
-    return this.state[index % SIZE] ?? 0;
+    return this.state[index % SIZE];
   }
 
+  /** Make the next words of the state. */
   refill() {
     for (let i = 0; i < SIZE; i += 1) {
       const y = (this.word(i) & 0x80000000) | (this.word(i + 1) & 0x7fffffff);
@@ -29,7 +30,7 @@ export class Generator {
     this.next = 0;
   }
 
-  /** 32 random bits. */
+  /** The next 32 random bits. */
   random() {
     if (this.next === SIZE) this.refill();
     let y = this.word(this.next);
@@ -45,7 +46,7 @@ export class Generator {
     const order = Array.from({ length: count }, (_, index) => index);
     for (let i = 0; i < count - 1; i += 1) {
       const other = i + (this.random() % (count - i));
-      [order[i], order[other]] = [order[other] ?? 0, order[i] ?? 0];
+      [order[i], order[other]] = [order[other], order[i]];
     }
     return order;
   }

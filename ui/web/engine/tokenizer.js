@@ -1,6 +1,6 @@
-// Text to token ids and back, and the chat template: sbd_core/models/chat.py, by
-// Hugging Face's own libraries for JavaScript. Text that people typed is plain text: control tokens
-// are the template's alone.
+// Makes token ids of text and text of them, and fills the chat template: sbd_core/models/chat.py, by Hugging
+// Face's own libraries for JavaScript. Text that people typed is plain text: only the template has control
+// tokens.
 
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as Encoder } from "@huggingface/tokenizers";
@@ -10,25 +10,19 @@ import { EngineError } from "./errors.js";
 const CONTROL = /^[^\p{L}\p{N}_\s].*[\p{L}\p{N}_].*[^\p{L}\p{N}_\s]$/su;
 const REPLACEMENT = "\ufffd";
 const NAMES = ["bos_token", "eos_token", "unk_token", "pad_token", "mask_token"];
+const NO_CONTROLS = { add_special_tokens: false };
 
-const KEPT = [...span(33, 127), ...span(161, 173), ...span(174, 256)];
-
-/** @param {number} start @param {number} stop */
-function span(start, stop) {
-  return Array.from({ length: stop - start }, (_, index) => start + index);
+/** The byte of each letter of the printable alphabet in which byte-level BPE writes bytes. @type {Map<string, number>} */
+const BYTE_OF = new Map();
+for (let byte = 0, next = 256; byte < 256; byte += 1) {
+  const isPrintable = /[!-~¡-¬®-ÿ]/.test(String.fromCharCode(byte));
+  BYTE_OF.set(String.fromCharCode(isPrintable ? byte : next), byte);
+  if (!isPrintable) next += 1;
 }
-
-/** @type {Map<string, number>} the printable alphabet in which byte-level BPE writes bytes */
-const BYTE_OF = new Map([
-  ...KEPT.map((byte) => /** @type {const} */ ([String.fromCharCode(byte), byte])),
-  ...span(0, 256)
-    .filter((byte) => !KEPT.includes(byte))
-    .map((byte, index) => /** @type {const} */ ([String.fromCharCode(256 + index), byte])),
-]);
 
 export class Tokenizer {
   /**
-   * Raises EngineError for a tokenizer that cannot be read.
+   * Read a tokenizer. Raises EngineError for one that cannot be read.
    * @param {Record<string, any>} file the content of tokenizer.json
    * @param {Record<string, any>} settings the content of tokenizer_config.json
    * @param {string | null} template
@@ -56,18 +50,17 @@ export class Tokenizer {
   }
 
   /**
-   * Token ids of a text; what looks like a control token in it is plain text.
+   * The token ids of a text; anything in it that looks like a control token is plain text.
    * @param {string} text
    */
   encode(text) {
-    return this.plain.encode(text, { add_special_tokens: false }).ids;
+    return this.plain.encode(text, NO_CONTROLS).ids;
   }
 
   /**
-   * Token ids of a prompt as the user's turn; isRaw, or without a template, as it stands. Raises
-   * EngineError for a template that cannot be used.
+   * The token ids of a prompt as the user's turn. Raises EngineError for a template that cannot be used.
    * @param {string} prompt
-   * @param {boolean} isRaw
+   * @param {boolean} isRaw whether to take the prompt as it stands, as is done without a template
    */
   encodePrompt(prompt, isRaw) {
     if (isRaw || !this.template) return [...this.beginning(), ...this.encode(prompt)];
@@ -78,34 +71,29 @@ export class Tokenizer {
     if (!text.includes(mark)) {
       throw new EngineError("The model’s chat template leaves out what the user says.");
     }
-    if (!isHeld) return this.encoder.encode(text, { add_special_tokens: false }).ids;
-    // The space around the content stays around its mark, as a template may trim it.
-    const lead = prompt.slice(0, prompt.indexOf(words));
-    const trail = prompt.slice(lead.length + words.length);
-    const parts = text.split(mark);
-    return parts.flatMap((part, index) => {
-      const isAfter = index > 0 && part.startsWith(trail);
-      const isBefore = index + 1 < parts.length && part.endsWith(lead);
-      const rest = part.slice(
-        isAfter ? trail.length : 0,
-        isBefore ? part.length - lead.length : undefined,
-      );
-      const ids = rest ? this.encoder.encode(rest, { add_special_tokens: false }).ids : [];
-      if (index + 1 === parts.length) return ids;
-      const isTrailing = parts[index + 1]?.startsWith(trail);
-      const content = `${isBefore ? lead : ""}${words}${isTrailing ? trail : ""}`;
-      return [...ids, ...this.encode(content)];
-    });
+    const own = (/** @type {string} */ part) => this.encoder.encode(part, NO_CONTROLS).ids;
+    if (!isHeld) return own(text);
+    // The space around the content is of it, where the template does not trim it.
+    const [lead, trail] = prompt.split(words);
+    /** @type {number[]} */
+    const ids = [];
+    let place = 0;
+    for (const { 0: held, index } of text.matchAll(RegExp(`(${lead})?${mark}(${trail})?`, "g"))) {
+      const content = held.replace(mark, () => words);
+      ids.push(...own(text.slice(place, index)), ...this.encode(content));
+      place = index + held.length;
+    }
+    return [...ids, ...own(text.slice(place))];
   }
 
-  /** The tokens that begin a text; an end token among them is left out. */
+  /** The tokens that begin a text, without an end token. */
   beginning() {
     const { ids } = this.encoder.encode("", { add_special_tokens: true });
     const end = this.encoder.token_to_id(this.tokens.eos_token ?? "");
     return ids.at(-1) === end ? ids.slice(0, -1) : ids;
   }
 
-  /** @param {string} content */
+  /** The text of the user's turn by the template. @param {string} content */
   rendered(content) {
     try {
       const messages = [{ role: "user", content }];
@@ -115,7 +103,7 @@ export class Tokenizer {
     }
   }
 
-  /** The text of an answer, special tokens left out. @param {number[]} ids */
+  /** The text of an answer, without special tokens. @param {number[]} ids */
   decode(ids) {
     if (!ids.length) return "";
     const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
@@ -123,7 +111,7 @@ export class Tokenizer {
   }
 
   /**
-   * One token on its own, for showing: lone bytes as \xE2, an id without a piece as [id].
+   * The text of one token, to be shown: lone bytes as \xE2, an id without a piece as [id].
    * @param {number} id
    */
   tokenText(id) {
@@ -135,21 +123,19 @@ export class Tokenizer {
     if (piece.startsWith("\u2581") && !text.startsWith(" ")) text = ` ${text}`;
     if (!text.includes(REPLACEMENT)) return text || piece;
     if (/^<0x[0-9A-F]{2}>$/.test(piece)) return `\\x${piece.slice(3, 5)}`;
-    const bytes = [...piece].map((character) => BYTE_OF.get(character));
-    if (bytes.includes(undefined)) return piece;
-    return bytes.map((byte) => shownByte(byte ?? 0)).join("");
+    const letters = [...piece];
+    if (!letters.every((letter) => BYTE_OF.has(letter))) return piece;
+    return letters.map((letter) => shownByte(Number(BYTE_OF.get(letter)))).join("");
   }
 }
 
-/** @param {unknown} error on one line */
+/** The message of an error, on one line. @param {unknown} error */
 function wordsOf(error) {
   return String(error instanceof Error ? error.message : error).replace(/\s+/g, " ");
 }
 
-/** @param {number} byte */
+/** A letter of ASCII, or the byte as \xE2. @param {number} byte */
 function shownByte(byte) {
-  const isPlain = byte >= 32 && byte < 127;
-  return isPlain
-    ? String.fromCharCode(byte)
-    : `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  if (byte >= 32 && byte < 127) return String.fromCharCode(byte);
+  return `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 }

@@ -1,4 +1,4 @@
-// The engine's worker: reads a model once, then decodes what it is asked. See client.js.
+// Runs the engine in a worker: reads a model once, then does the wishes of the page. See client.js.
 
 import { EngineError } from "./errors.js";
 import { Files, unpacked } from "./exported/files.js";
@@ -13,23 +13,25 @@ import { Session } from "./session/session.js";
 /** @import { News } from "./session/session.js" */
 
 /**
- * An exported model's folder: its address, with a slash at its end. engine: the only one to be used; a
- * GPU may be one that a processor plays if it is asked for so.
+ * An exported model: its name, and the address of its folder, with a slash at its end. engine: the only one
+ * to use; with "webgpu" also a GPU that a processor plays.
  * @typedef {{ name: string, base: string, engine?: Engine }} Source
  */
 /**
+ * A message of the page.
  * @typedef {{ kind: "load", source: Source }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "compare", lanes: string[], form: Form }
  *   | { kind: "bench" | "stop" }} Wish
  */
 /**
- * isKept: whether this browser keeps the model for later. gpu: the name of the one that decodes, "" for
- * the processor; why: a sentence if that is not what was to be expected.
+ * The model was read. isKept: whether this browser keeps it for later. gpu: the name of the GPU that
+ * decodes, "" for the processor; why: a sentence if another one was to be expected.
  * @typedef {{ kind: "ready", name: string, numParameters: number, isKept: boolean, gpu: string, why: string }} Ready
  */
 /**
- * bytes: since the last of its kind; -Infinity where it begins anew.
+ * A message to the page. bytes: those read since the last message of its kind; -Infinity where reading begins
+ * anew.
  * @typedef {{ kind: "progress", bytes: number }
  *   | Ready
  *   | { kind: "failed", text: string }
@@ -38,24 +40,22 @@ import { Session } from "./session/session.js";
  */
 
 const MOST_THREADS = 4;
-/** Bytes of weights below which a processor ends a pass before a GPU has begun it. */
+/** The bytes of weights below which a processor ends a pass before a GPU has begun it. */
 const LEAST_GPU_BYTES = 50_000_000;
 const STOPPED = "Your GPU stopped, perhaps for want of memory.";
-/** Build of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
-/** @type {Record<Engine, string>} */
-const RUNTIMES = { wasm: "onnxruntime", webgpu: "onnxruntime-webgpu" };
+/** A build of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
 
 const channel = new MessageChannel();
 /** @type {Session | null} */
 let session = null;
 let decodedBy = "";
 
-/** @param {Reply} reply */
+/** Send the page a message. @param {Reply} reply */
 function tell(reply) {
   self.postMessage(reply);
 }
 
-/** Let messages in that wait. Timers would be slowed down behind other tabs, this is not. */
+/** Let waiting messages in. Browsers slow timers down behind other tabs, but not this. */
 function breathe() {
   return new Promise((/** @type {(value: void) => void} */ resolve) => {
     channel.port1.onmessage = () => resolve();
@@ -63,16 +63,16 @@ function breathe() {
   });
 }
 
-/** How many threads decode: one where memory cannot be shared, as the page must be isolated for that. */
-export function numThreads() {
+/** The number of threads that decode: one unless the page is isolated, so that memory can be shared. */
+function numThreads() {
   if (!globalThis.crossOriginIsolated) return 1;
   return Math.max(1, Math.min(navigator.hardwareConcurrency, MOST_THREADS));
 }
 
-/** @param {Gpu | null} gpu */
+/** The runtime for the GPU or, with null, for the processor. @param {Gpu | null} gpu */
 async function startRuntime(gpu) {
   checkWebAssembly();
-  const name = RUNTIMES[gpu ? "webgpu" : "wasm"];
+  const name = gpu ? "onnxruntime-webgpu" : "onnxruntime";
   // Another version has another address.
   const here = (/** @type {string} */ end) =>
     new URL(`${name}.${end}?v=${RUNTIME_VERSION}`, import.meta.url).href;
@@ -97,7 +97,7 @@ async function opened(manifest, files, gpu) {
   return checkpoint;
 }
 
-/** @param {Source} source */
+/** Read a model, and tell the page. @param {Source} source */
 async function load({ base, engine }) {
   const files = new Files(base, (bytes) => tell({ kind: "progress", bytes }));
   const manifest = await files.manifest();
@@ -126,7 +126,7 @@ async function load({ base, engine }) {
   tell({ kind: "ready", name, numParameters, isKept, gpu: (found && gpu?.name) || "", why });
 }
 
-/** @param {unknown} error @param {string} unknown what is said of one that nobody raised on purpose */
+/** The sentence for an error. @param {unknown} error @param {string} unknown the one for an error that nobody raised on purpose */
 function messageOf(error, unknown = "The model could not be read in this browser.") {
   if (error instanceof EngineError) return error.message;
   console.error(error);
@@ -134,7 +134,7 @@ function messageOf(error, unknown = "The model could not be read in this browser
   return isFull ? NOT_ENOUGH : unknown;
 }
 
-/** @param {Wish} wish */
+/** Do a wish of the page. @param {Wish} wish */
 async function answer(wish) {
   if (wish.kind === "load") {
     try {

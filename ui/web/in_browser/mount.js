@@ -154,7 +154,7 @@ class HereView {
     const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
     alone.hidden = !(isFramed && setting.is_only);
     this.bar = make("progress", "sbd-engine-choice-bar", { "aria-label": "Fetched" });
-    this.remove = make("button", "sbd-engine-choice-do", REMOVE);
+    this.remove = make("button", "sbd-engine-choice-do", REMOVE, () => void this.forget());
     this.bench = make("pre", "sbd-engine-choice-bench");
     this.about = question("its words", ROUNDED);
     const acts = [this.button, this.remove, alone, this.bench];
@@ -177,7 +177,6 @@ class HereView {
       else this.turn();
       void this.lookAround();
     });
-    this.remove.addEventListener("click", () => void this.forget());
     inBrowser.take = (wish) => {
       const isTaken = !this.isOfServer(wish) && this.decoder.take(wish);
       if (!isTaken && wish.kind === "decode") this.served(wish.form);

@@ -41,7 +41,7 @@ function field(name, box) {
   );
 }
 
-/** @param {FieldName} name @param {string[]} titles */
+/** A labelled list to choose from. @param {FieldName} name @param {string[]} titles */
 function choice(name, titles) {
   const options = titles.map((title) => make("option", "", { value: title }, title));
   return field(name, make("select", "", ...options));
@@ -59,7 +59,7 @@ export function makeFields() {
   ];
 }
 
-/** Show the fields that the strategy and the solver look at, hide the others. */
+/** Show the fields that the strategy and the solver use, hide the others. */
 export function showFieldsInUse() {
   const strategy = choiceOf("strategy") ?? "sbd";
   const solver = document.querySelector(`#${constants.formIds.solver}`);
@@ -74,7 +74,7 @@ export function showFieldsInUse() {
   }
 }
 
-/** Write settings into the form; fields that are not named stay. @param {Values} values */
+/** Write settings into the form; fields without a value stay. @param {Values} values */
 export function fillForm(values) {
   for (const [name, id] of Object.entries(constants.formIds)) {
     const value = values[name];

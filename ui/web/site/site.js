@@ -64,6 +64,7 @@ function keepForLater() {
   }, once.signal);
 }
 
+/** Build the page. */
 function begin() {
   followScheme();
   keepForLater();

@@ -1,27 +1,28 @@
-// The service worker of the static page: keeps its files, so that it opens and decodes without a
-// network; and lets it share memory with threads, whatever host they came from. The list of files and
-// its version stand before this code, see scripts/static_site.py.
+// The service worker of the static page: keeps its files, so that it opens and decodes without a network, and
+// lets it share memory with threads, from any host. The list of files and its version stand before this
+// code; scripts/static_site.py puts them there.
 
-/** @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable */
-/** @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
+/** An event that may take time. @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable */
+/** A request of the page. @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
 
 const worker = /** @type {any} */ (self);
-/** @type {{ version: string, files: string[], runtime: { version: string, files: string[], asked: string[] } }} asked: what is kept once it was asked for */
+/** The files to keep; asked: those to keep once they were asked for. @type {{ version: string, files: string[], runtime: { version: string, files: string[], asked: string[] } }} */
 const { version, files, runtime } = worker.SBD_FILES;
 const STORE = `sbd-${version}`;
-/** Its own, as another version of the page seldom brings another one. */
+/** A store of its own, as another version of the page seldom brings another runtime. */
 const RUNTIME_STORE = `sbd-runtime-${runtime.version}`;
-/** How the stores begin in which the engine keeps models, and looks itself. */
+/** The beginning of the names of the stores in which the engine itself keeps models. */
 const MODELS = "sbd-model-";
-/** A page and workers that came with these may share memory. Plain file servers do not send them. */
+/** The headers that let a page and its workers share memory. Plain file servers do not send them. */
 const ISOLATING = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
+/** Keep every file of the page. */
 async function keepAll() {
   const [store, engine] = await Promise.all([caches.open(STORE), caches.open(RUNTIME_STORE)]);
-  // What the browser has is asked for only whether it is still the same.
+  // The host says whether a file that the browser has is still the same.
   const keep = (/** @type {string} */ file) => store.add(new Request(file, { cache: "no-cache" }));
   const keepRuntime = async (/** @type {string} */ file) => {
     if (!(await engine.match(file))) await engine.add(file);
@@ -30,6 +31,7 @@ async function keepAll() {
   await worker.skipWaiting();
 }
 
+/** Delete the files of older versions. */
 async function dropOld() {
   const names = await caches.keys();
   const isOld = (/** @type {string} */ name) =>
@@ -39,18 +41,15 @@ async function dropOld() {
   await worker.clients.claim();
 }
 
-/** @param {Request} request */
+/** The kept answer to a request, if there is one. @param {Request} request */
 async function kept(request) {
-  for (const name of [STORE, RUNTIME_STORE]) {
-    const store = await caches.open(name);
-    const found = await store.match(request, { ignoreSearch: true });
-    if (found) return found;
-  }
-  return null;
+  const search = { ignoreSearch: true };
+  const found = await caches.match(request, { ...search, cacheName: STORE });
+  return found ?? caches.match(request, { ...search, cacheName: RUNTIME_STORE });
 }
 
 /**
- * The same response with what lets its page share memory; what the host said of it stays.
+ * The same response with the headers that let its page share memory; the host's own stay.
  * @param {Response} response
  */
 function isolating(response) {
@@ -63,7 +62,7 @@ function isolating(response) {
   return new Response(body, { status, statusText, headers });
 }
 
-/** @param {Request} request */
+/** The host's answer, kept if it is of the runtime. @param {Request} request */
 async function fetched(request) {
   const response = await fetch(request);
   if (response.ok && runtime.asked.some((file) => request.url.includes(file))) {
@@ -73,7 +72,7 @@ async function fetched(request) {
   return response;
 }
 
-/** @param {Request} request */
+/** The answer to a request. @param {Request} request */
 async function answer(request) {
   return isolating((await kept(request)) ?? (await fetched(request)));
 }

@@ -8,7 +8,7 @@ import { measureRows, probabilityOf } from "../stats.js";
 /** @import { EventData } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../exported/open.js" */
 /** @import { Cache, PredraftBlock, ForwardRequest, Logits } from "../model.js" */
-/** @import { Row, StatsSpec } from "../stats.js" */
+/** @import { Row } from "../stats.js" */
 /** @import { Settings } from "./settings.js" */
 
 /** Positions of the answer. @typedef {{ start: number, size: number }} Span */
@@ -64,9 +64,7 @@ export class DecodingState {
     /** @type {number[]} */
     this.answer = [];
     this.samplerHead = samplerHead;
-    const forbiddenIds = maskId === null ? [] : [maskId];
-    this.causalSpec = { forbiddenIds, numTop: 0 };
-    this.blockSpec = { forbiddenIds, numTop: settings.top_k_recorded };
+    this.forbiddenIds = maskId === null ? [] : [maskId];
     /** Whether events hold measures of rows that decoding itself does without. */
     this.isRecorded = settings.top_k_recorded > 0;
     const penalty = settings.repetition_penalty;
@@ -119,8 +117,8 @@ export class DecodingState {
    * @param {boolean} isRecorded whether solver or record need more of them
    */
   causalRows(logits, stop, isRecorded = false) {
-    const spec = isRecorded ? this.blockSpec : this.causalSpec;
-    return this.rows(logits, 0, stop, spec, (row) => this.unsure.slice(0, row));
+    const numTop = isRecorded ? this.settings.top_k_recorded : 0;
+    return this.rows(logits, 0, stop, numTop, (row) => this.unsure.slice(0, row));
   }
 
   /**
@@ -135,7 +133,8 @@ export class DecodingState {
       ...this.unsure,
       ...blockIds.slice(0, row).filter((id) => id !== this.maskId),
     ];
-    return this.rows(logits, start, start + blockIds.length, this.blockSpec, before);
+    const { top_k_recorded: numTop } = this.settings;
+    return this.rows(logits, start, start + blockIds.length, numTop, before);
   }
 
   /**
@@ -150,16 +149,15 @@ export class DecodingState {
    * @param {number} numTop tokens listed a row, at least
    */
   draft(logits, start, stop, exact, isRecorded, numTop = 0) {
-    const own = isRecorded ? this.blockSpec : this.causalSpec;
-    const spec = { ...own, numTop: Math.max(own.numTop, numTop) };
-    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, spec, () => []);
+    const most = isRecorded ? Math.max(this.settings.top_k_recorded, numTop) : numTop;
+    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, most, () => []);
     const before = [...exact];
     const second = start + 1;
     const follow = this.samplerHead?.begin(logits, second, stop);
-    const rows = this.rows(logits, start, second, spec, () => exact.slice(0, -1));
+    const rows = this.rows(logits, start, second, most, () => exact.slice(0, -1));
     for (let row = second; row < stop; row += 1) {
       follow?.(row - second, before[before.length - 1]);
-      const [own] = this.rows(logits, row, row + 1, spec, () => before);
+      const [own] = this.rows(logits, row, row + 1, most, () => before);
       before.push(own.bestId);
       rows.push(own);
     }
@@ -171,15 +169,15 @@ export class DecodingState {
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
-   * @param {StatsSpec} spec
+   * @param {number} numTop tokens listed a row
    * @param {(row: number) => number[]} before the tokens that a row counts besides those certain in the
    *   cache
    */
-  rows(logits, start, stop, spec, before) {
+  rows(logits, start, stop, numTop, before) {
     for (let row = start; this.seen && row < stop; row += 1) {
       this.seen.penalise(logits.row(row), before(row - start));
     }
-    return measureRows(logits, start, stop, spec);
+    return measureRows(logits, start, stop, { forbiddenIds: this.forbiddenIds, numTop });
   }
 
   /**

@@ -13,14 +13,15 @@ import {
 import { behind, draftOf, EMPTY_DRAFT } from "./drafts.js";
 import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
-/** @import { Logits, PredraftBlock } from "../model.js" */
+/** @import { Logits } from "../model.js" */
 /** @import { Row } from "../stats.js" */
 /** @import { RowPlan } from "./draft_tree.js" */
 /** @import { DecodingState, MaskedPosition, Span, StepEvent } from "./state.js" */
 
 /**
- * A predraft asked for. firstMask, stop: rows of the logits, its first mask's and the one past its last.
- * @typedef {{ span: Span, alternative: number | null, firstMask: number, stop: number }} Branch
+ * A predraft asked for. alternative: the token that it stands behind, if it is not a drafted one. firstMask,
+ * stop: rows of the logits, its first mask's and the one past its last.
+ * @typedef {{ span: Span, alternative: [] | [tokenId: number], firstMask: number, stop: number }} Branch
  */
 
 /** The number of tokens listed at a drafted position: the draft's own and its alternatives. */
@@ -51,37 +52,26 @@ export class DraftAndVerify {
     const spans = this.plan.blockSizes.map((size, end) => ({ start: start + end, size }));
     this.block = spans[numDrafted];
     let row = numDrafted + 1 + this.block.size;
-    /** @param {Span} span @param {number | null} alternative @returns {Branch} */
+    /** @param {Span} span @param {Branch["alternative"]} alternative @returns {Branch} */
     const branchOf = (span, alternative) => {
-      const firstMask = row + (alternative === null ? 0 : 1);
+      const firstMask = row + alternative.length;
       row = firstMask + span.size;
       return { span, alternative, firstMask, stop: row };
     };
     const behind = spans.slice(0, numDrafted).filter(({ size }) => size);
-    this.branches = behind.map((span) => branchOf(span, null));
+    this.branches = behind.map((span) => branchOf(span, []));
     for (const [place, rank, size] of this.plan.alternatives) {
-      const span = { start: start + place + 1, size };
-      this.branches.push(branchOf(span, draft.alternatives[place][rank][0]));
+      const [alternative] = draft.alternatives[place][rank];
+      this.branches.push(branchOf({ start: start + place + 1, size }, [alternative]));
     }
-    const numBefore = this.exactIds.length - start;
-    return state.request(
-      [...this.exactIds, ...draft.tokenIds],
-      this.masks(this.block),
-      numDrafted + 1,
-      this.branches.map((branch) => this.predraftBlock(branch, numBefore)),
-    );
-  }
-
-  /**
-   * The rows of a predraft as the model reads them.
-   * @param {Branch} branch
-   * @param {number} numBefore causal tokens before position 0, less those cached
-   * @returns {PredraftBlock}
-   */
-  predraftBlock({ span, alternative }, numBefore) {
-    const [numCausal, masks] = [numBefore + span.start, this.masks(span)];
-    if (alternative === null) return { numCausal, tokenIds: masks, isAlternative: false };
-    return { numCausal: numCausal - 1, tokenIds: [alternative, ...masks], isAlternative: true };
+    const numBefore = this.exactIds.length - start; // causal tokens before position 0, less those cached
+    const predrafts = this.branches.map(({ span, alternative }) => ({
+      numCausal: numBefore + span.start - alternative.length,
+      tokenIds: [...alternative, ...this.masks(span)],
+      isAlternative: alternative.length > 0,
+    }));
+    const causalIds = [...this.exactIds, ...draft.tokenIds];
+    return state.request(causalIds, this.masks(this.block), numDrafted + 1, predrafts);
   }
 
   /** Plan the rows of the next forward pass besides the draft. @returns {RowPlan} */
@@ -102,7 +92,7 @@ export class DraftAndVerify {
     });
   }
 
-  /** @param {Span} span @returns {number[]} */
+  /** The mask tokens of a span. @param {Span} span @returns {number[]} */
   masks(span) {
     return new Array(span.size).fill(this.state.maskId);
   }
@@ -116,8 +106,7 @@ export class DraftAndVerify {
     const exact = this.checked(causal);
     const numAccepted = exact.length - 1;
     const used = this.branchUsed(exact);
-    const hasAlternative = used !== undefined && used.alternative !== null;
-    this.learn(numAccepted, hasAlternative);
+    this.learn(numAccepted, Boolean(used?.alternative.length));
     state.cache.truncate(state.cache.length - numChecked + exact.length);
     this.exactIds = exact.slice(-1);
     const tokens = cutAfterEnd(exact, state.endIds).slice(0, state.numLeft);
@@ -178,10 +167,10 @@ export class DraftAndVerify {
   branchUsed(exact) {
     if (exact.length > this.draft.tokenIds.length) return undefined;
     const position = this.state.answer.length + exact.length;
-    /** @param {number} start @param {number | null} alternative */
-    const at = (start, alternative) =>
-      this.branches.find((each) => each.span.start === start && each.alternative === alternative);
-    return at(position, exact[exact.length - 1]) ?? at(position - 1, null);
+    /** @param {number} start @param {number} [token] */
+    const at = (start, token) =>
+      this.branches.find(({ span, alternative: [own] }) => span.start === start && own === token);
+    return at(position, exact[exact.length - 1]) ?? at(position - 1);
   }
 
   /**
@@ -196,9 +185,7 @@ export class DraftAndVerify {
     return this.branches.map((branch) => {
       const { start, size } = branch.span;
       const isUsed = branch === used;
-      const tokenIds = isUsed ? this.draft.tokenIds : [];
-      if (branch.alternative === null) return [start, size, tokenIds, isUsed];
-      return [start, size, tokenIds, isUsed, branch.alternative];
+      return [start, size, isUsed ? this.draft.tokenIds : [], isUsed, ...branch.alternative];
     });
   }
 
@@ -210,13 +197,11 @@ export class DraftAndVerify {
    */
   draftOfUsed({ span, alternative, firstMask, stop }, logits, exact) {
     const { state } = this;
-    const sure =
-      alternative === null
-        ? []
-        : idsOf(state.rows(logits, firstMask - 1, firstMask, state.causalSpec, () => exact));
+    const row = firstMask - alternative.length;
+    const sure = idsOf(state.rows(logits, row, firstMask, 0, () => exact));
     if (!span.size || sure.some((id) => state.endIds.has(id))) return behind(sure, EMPTY_DRAFT);
     const rows = state.draft(logits, firstMask, stop, [...exact, ...sure], false, NUM_TOP);
-    return behind(sure, this.drafted(rows, alternative === null));
+    return behind(sure, this.drafted(rows, !alternative.length));
   }
 
   /**

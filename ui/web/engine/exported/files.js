@@ -1,19 +1,19 @@
-// The files of an exported model, below an address: fetched, checked against the manifest, and kept in
-// this browser by the export's digest, so that a later visit fetches none.
+// Fetches the files of an exported model, checks them against the manifest, and keeps them in this browser by
+// the export's digest, so that a later visit fetches none.
 
 import { EngineError, shown } from "../errors.js";
 
 const FORMAT = 1;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
-/** How the stores of a model's files begin, behind it its name. */
+/** The beginning of the names of models' stores, before the model's name. */
 const KEPT = "sbd-model-";
 const WHOLE = "whole";
-/** How long a file is waited for that another tab fetches: that tab may sleep. */
+/** The longest wait for a file that another tab fetches: that tab may sleep. */
 const OTHER_TAB_MS = 60_000;
 
-/** @typedef {{ size: number, sha256: string }} Promised of a file by the manifest */
-/** @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored of a tensor, in the parts put together */
+/** The manifest's facts of a file. @typedef {{ size: number, sha256: string }} Promised */
+/** The place of a tensor in the parts put together. @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored */
 
 /**
  * The manifest that sbd_core/hf/export_web.py writes.
@@ -25,12 +25,12 @@ const OTHER_TAB_MS = 60_000;
  * @property {(Promised & { file: string })[]} parts
  * @property {Record<string, Promised>} files
  * @property {Record<string, Stored>} tensors
- * @property {Record<string, Graph>} graphs by the engine that each is for
+ * @property {Record<string, Graph>} graphs each by its engine
  * @property {number} download bytes
  */
-/** trial: the largest logits behind the tokens 0 to 23. @typedef {{ file: string, bytes: number, weights: Initializer[], trial: [id: number, logit: number][] }} Graph */
+/** A graph. trial: the largest logits behind the tokens 0 to 23. @typedef {{ file: string, bytes: number, weights: Initializer[], trial: [id: number, logit: number][] }} Graph */
 /**
- * How an initializer of a graph is made from stored tensors, and where it goes.
+ * The rule by which an initializer of a graph is made from stored tensors, and its place.
  * @typedef {object} Initializer
  * @property {string} name
  * @property {string} rule
@@ -46,7 +46,7 @@ const OTHER_TAB_MS = 60_000;
 export class Files {
   /**
    * @param {string} base address of the folder, with a slash at its end
-   * @param {(bytes: number) => void} progress bytes that are here since it was called last
+   * @param {(bytes: number) => void} progress called with the bytes that came since the last call
    */
   constructor(base, progress) {
     this.base = base;
@@ -58,7 +58,7 @@ export class Files {
   }
 
   /**
-   * The manifest; the other files are read afterwards. Raises EngineError.
+   * Read the manifest, which the other files need. Raises EngineError.
    * @returns {Promise<Manifest>}
    */
   async manifest() {
@@ -84,7 +84,7 @@ export class Files {
   }
 
   /**
-   * The place where this export is kept; that of others of the same model is freed.
+   * Open the store of this export, and delete those of the model's other exports.
    * @param {Manifest} manifest
    */
   async openStore({ name, digest }) {
@@ -100,8 +100,8 @@ export class Files {
   }
 
   /**
-   * A file that the manifest names, from this browser or from the network. Raises EngineError for one
-   * that is missing, cut off, or another.
+   * Read a file that the manifest names, from this browser or from the network. Raises EngineError for
+   * one that is missing, cut off, or another.
    * @param {string} name
    * @param {Promised} promised
    */
@@ -118,7 +118,7 @@ export class Files {
     });
   }
 
-  /** @param {string} name @param {Promised} promised */
+  /** Read a file from the store or, unless it is whole there, from the network. @param {string} name @param {Promised} promised */
   async keptOrFetched(name, promised) {
     const address = this.addressOf(name);
     const kept = await this.store?.match(address).catch(() => undefined);
@@ -137,13 +137,13 @@ export class Files {
     return data;
   }
 
-  /** Every file was read. */
+  /** Note that every file was read. */
   async finish() {
     if (this.isKept) await this.note(WHOLE, true);
   }
 
   /**
-   * Keep a value beside the model, as long as it is kept itself.
+   * Keep a value beside the model, as long as the model itself.
    * @param {string} name
    * @param {unknown} value
    */
@@ -151,18 +151,18 @@ export class Files {
     await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
   }
 
-  /** The note kept under that name; null without. @param {string} name */
+  /** The value kept under that name; null without one. @param {string} name */
   async noted(name) {
     const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
     return found ? found.json() : null;
   }
 
-  /** @param {string} name */
+  /** The address of a file. @param {string} name */
   addressOf(name) {
     return new URL(name, this.base).href;
   }
 
-  /** @param {string} address @param {Uint8Array<ArrayBuffer>} data */
+  /** Keep a file, if there is room. @param {string} address @param {Uint8Array<ArrayBuffer>} data */
   async keep(address, data) {
     if (!this.store || !this.isKept) return;
     try {
@@ -173,10 +173,10 @@ export class Files {
   }
 
   /**
-   * A whole body, piece by piece; null where there is no such file.
+   * Fetch a whole file, piece by piece; null where there is none.
    * @param {string} name
    * @param {RequestInit} settings
-   * @param {number} [size] at which it is given up: it is another file, or has no end
+   * @param {number} [size] bytes at most: a longer one is given up, as it is another file or has no end
    */
   async fetched(name, settings, size = 4_000_000) {
     const response = await fetch(this.addressOf(name), settings).catch(() => null);
@@ -228,7 +228,7 @@ async function storesOf(name) {
   return (await caches.keys()).filter(isOfModel);
 }
 
-/** @param {string} name of a file that is not there, or not any more */
+/** The error for a file that is not there, or not any more. @param {string} name */
 function gone(name) {
   return new EngineError(
     `The model’s folder has no ${name}. A page open for long may need a reload.`,
@@ -236,8 +236,8 @@ function gone(name) {
 }
 
 /**
- * Why data is not the file that was promised; "" if it is. Pages that came over plain http can
- * compare sizes alone.
+ * Says why data is not the file that was promised; "" if it is. Pages that came over plain http can
+ * only compare sizes.
  * @param {Uint8Array<ArrayBuffer>} data
  * @param {Promised} promised
  */
