@@ -20,10 +20,10 @@ export class NextTokenPrediction {
   /** @param {Logits} logits */
   finish(logits) {
     const { state } = this;
-    const rows = state.causalRows(logits, 1, state.isRecorded);
+    const rows = state.causalRows(logits, 1, state.settings.top_k_recorded);
     const position = state.answer.length;
     this.causalIds = rows.map(({ bestId }) => bestId);
-    const masked = state.isRecorded ? maskedPositions(rows, position) : [];
+    const masked = maskedPositions(rows, position);
     const reveals = revealsOf(rows, position);
     const hindsight = makeHindsight(this.causalIds, rows, position);
     const fields = { masked, reveals, committed: this.causalIds, hindsight };

@@ -192,14 +192,15 @@ class CausalFirstDecoding {
     const { state, block } = this;
     const read = this.pending?.tokenIds ?? [];
     const numCausal = read.length || 1;
-    const causal = state.causalRows(logits, numCausal, true);
+    const { solver, top_k_recorded: numTop } = state.settings;
+    const causal = state.causalRows(logits, numCausal, numTop);
     const first = causal[numCausal - 1];
     const hindsight = this.pending?.rescoreAndClear(causal) ?? [];
     this.pending ??= new PendingTokens(first);
     const exact = [...read.slice(1), first.bestId];
     const stop = numCausal + block.size;
-    const rows = [first, ...state.draft(logits, numCausal, stop, exact, true).slice(1)];
-    const order = ranked(state.settings.solver, rows, [...rows.keys()], state.generator);
+    const rows = [first, ...state.draft(logits, numCausal, stop, exact, numTop).slice(1)];
+    const order = ranked(solver, rows, [...rows.keys()], state.generator);
     const ids = rows.slice(0, order.length).map(({ bestId }) => bestId);
     const committed = cutAfterEnd(ids, state.endIds);
     this.pending.tokenIds.push(...committed);

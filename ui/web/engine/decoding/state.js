@@ -65,15 +65,12 @@ export class DecodingState {
     this.answer = [];
     this.samplerHead = samplerHead;
     this.forbiddenIds = maskId === null ? [] : [maskId];
-    /** Whether events hold measures of rows that decoding itself does without. */
-    this.isRecorded = settings.top_k_recorded > 0;
     const penalty = settings.repetition_penalty;
     /** The tokens in the cache; null without a penalty. */
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);
     this.numSeen = 0;
     /** Causal tokens of this forward pass that the cache may not keep. @type {number[]} */
     this.unsure = [];
-    this.numForwards = 0;
     this.began = 0;
     /** @type {[cached: number, causal: number]} */
     this.context = [0, 0];
@@ -99,6 +96,7 @@ export class DecodingState {
    * @returns {ForwardRequest}
    */
   request(causalIds, blockIds, numCausalLogits, predraftBlocks = []) {
+    this.began = performance.now();
     this.context = [this.cache.length, causalIds.length];
     if (this.seen) {
       this.seen.add(this.unsure.slice(0, this.cache.length - this.numSeen));
@@ -111,13 +109,12 @@ export class DecodingState {
   }
 
   /**
-   * Measure the causal rows before `stop`, as a check of tokens needs them.
+   * Measure the causal rows before `stop`.
    * @param {Logits} logits
    * @param {number} stop
-   * @param {boolean} isRecorded whether solver or record need more of them
+   * @param {number} [numTop] tokens listed a row
    */
-  causalRows(logits, stop, isRecorded = false) {
-    const numTop = isRecorded ? this.settings.top_k_recorded : 0;
+  causalRows(logits, stop, numTop = 0) {
     return this.rows(logits, 0, stop, numTop, (row) => this.unsure.slice(0, row));
   }
 
@@ -145,19 +142,17 @@ export class DecodingState {
    * @param {number} stop
    * @param {number[]} exact tokens accepted and brought by the forward pass; the last of them stands at
    *   the block's first position
-   * @param {boolean} isRecorded whether the record needs more of them
-   * @param {number} numTop tokens listed a row, at least
+   * @param {number} numTop tokens listed a row
    */
-  draft(logits, start, stop, exact, isRecorded, numTop = 0) {
-    const most = isRecorded ? Math.max(this.settings.top_k_recorded, numTop) : numTop;
-    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, most, () => []);
+  draft(logits, start, stop, exact, numTop) {
+    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, numTop, () => []);
     const before = [...exact];
     const second = start + 1;
     const follow = this.samplerHead?.begin(logits, second, stop);
-    const rows = this.rows(logits, start, second, most, () => exact.slice(0, -1));
+    const rows = this.rows(logits, start, second, numTop, () => exact.slice(0, -1));
     for (let row = second; row < stop; row += 1) {
       follow?.(row - second, before[before.length - 1]);
-      const [own] = this.rows(logits, row, row + 1, most, () => before);
+      const [own] = this.rows(logits, row, row + 1, numTop, () => before);
       before.push(own.bestId);
       rows.push(own);
     }
@@ -187,8 +182,7 @@ export class DecodingState {
    * @returns {StepEvent}
    */
   event({ start, size }, fields = {}) {
-    const kind = this.numForwards ? "decode" : "prefill";
-    this.numForwards += 1;
+    const kind = this.context[0] ? "decode" : "prefill";
     this.answer.push(...(fields.committed ?? []));
     const seconds = sixDigits((performance.now() - this.began) / 1000);
     return { ...NOTHING, ...fields, kind, context: this.context, block: [start, size], seconds };

@@ -35,7 +35,6 @@ export async function* stream(checkpoint, promptIds, settings) {
     const state = new DecodingState(checkpoint, cache, promptIds, settings);
     const strategy = STRATEGIES[settings.strategy](state);
     for (let request = strategy.nextRequest(); request; request = strategy.nextRequest()) {
-      state.began = performance.now();
       yield strategy.finish(await model.forward(request));
     }
   } finally {

@@ -115,9 +115,8 @@ export class DraftAndVerify {
     this.draft = EMPTY_DRAFT;
     const stop = numChecked + block.size;
     if (numAccepted === numChecked - 1 && block.size) {
-      const rows = state.draft(logits, numChecked, stop, exact, state.isRecorded, NUM_TOP);
-      if (state.isRecorded)
-        masked = maskedPositions(rows, block.start, state.settings.top_k_recorded);
+      const rows = state.draft(logits, numChecked, stop, exact, NUM_TOP);
+      masked = maskedPositions(rows, block.start, state.settings.top_k_recorded);
       this.draft = this.drafted(rows);
     }
     const predrafts = this.predrafts(logits, used, exact);
@@ -200,7 +199,7 @@ export class DraftAndVerify {
     const row = firstMask - alternative.length;
     const sure = idsOf(state.rows(logits, row, firstMask, 0, () => exact));
     if (!span.size || sure.some((id) => state.endIds.has(id))) return behind(sure, EMPTY_DRAFT);
-    const rows = state.draft(logits, firstMask, stop, [...exact, ...sure], false, NUM_TOP);
+    const rows = state.draft(logits, firstMask, stop, [...exact, ...sure], NUM_TOP);
     return behind(sure, this.drafted(rows, !alternative.length));
   }
 

@@ -63,7 +63,6 @@ export class Files {
    */
   async manifest() {
     const data = await this.fetched(MANIFEST, { cache: "no-cache" });
-    if (!data) throw gone(MANIFEST);
     /** @type {Manifest} */
     let found;
     try {
@@ -121,19 +120,19 @@ export class Files {
   /** Read a file from the store or, unless it is whole there, from the network. @param {string} name @param {Promised} promised */
   async keptOrFetched(name, promised) {
     const address = this.addressOf(name);
-    const kept = await this.store?.match(address).catch(() => undefined);
-    if (kept) {
-      const data = new Uint8Array(await kept.arrayBuffer());
-      if (!(await whyNot(data, promised))) {
-        this.progress(data.length);
-        return data;
-      }
+    const found = await this.store?.match(address).catch(() => undefined);
+    const kept = found && new Uint8Array(await found.arrayBuffer());
+    if (kept && !(await whyNot(kept, promised))) {
+      this.progress(kept.length);
+      return kept;
     }
     const data = await this.fetched(name, {}, promised.size);
-    if (!data) throw gone(name);
     const reason = await whyNot(data, promised);
     if (reason) throw new EngineError(`${name} ${reason}`);
-    await this.keep(address, data);
+    if (!this.isKept) return data;
+    await this.store?.put(address, new Response(data)).catch(() => {
+      this.isKept = false; // no room, which is said once
+    });
     return data;
   }
 
@@ -162,18 +161,8 @@ export class Files {
     return new URL(name, this.base).href;
   }
 
-  /** Keep a file, if there is room. @param {string} address @param {Uint8Array<ArrayBuffer>} data */
-  async keep(address, data) {
-    if (!this.store || !this.isKept) return;
-    try {
-      await this.store.put(address, new Response(data));
-    } catch {
-      this.isKept = false; // no room, which is said once
-    }
-  }
-
   /**
-   * Fetch a whole file, piece by piece; null where there is none.
+   * Fetch a whole file, piece by piece. Raises EngineError.
    * @param {string} name
    * @param {RequestInit} settings
    * @param {number} [size] bytes at most: a longer one is given up, as it is another file or has no end
@@ -181,25 +170,25 @@ export class Files {
   async fetched(name, settings, size = 4_000_000) {
     const response = await fetch(this.addressOf(name), settings).catch(() => null);
     if (!response) throw new EngineError(UNREACHED);
-    if (!response.ok) return null;
+    if (!response.ok) {
+      const rest = "A page open for long may need a reload.";
+      throw new EngineError(`The model’s folder has no ${name}. ${rest}`);
+    }
     const reader = response.body?.getReader();
     const data = new Uint8Array(size + 1);
     let length = 0;
-    for (;;) {
+    while (length < data.length) {
       const part = await reader?.read().catch(() => {
         throw new EngineError(UNREACHED);
       });
-      if (!part?.value) break;
+      if (!part?.value) return data.subarray(0, length);
       const fitting = part.value.subarray(0, data.length - length);
       data.set(fitting, length);
       length += fitting.length;
       this.progress(fitting.length);
-      if (length === data.length) {
-        reader?.cancel().catch(() => {});
-        break;
-      }
     }
-    return data.subarray(0, length);
+    reader?.cancel().catch(() => {});
+    return data;
   }
 }
 
@@ -226,13 +215,6 @@ async function storesOf(name) {
   const isOfModel = (/** @type {string} */ each) =>
     each.startsWith(before) && /^[0-9a-f]{64}$/.test(each.slice(before.length));
   return (await caches.keys()).filter(isOfModel);
-}
-
-/** The error for a file that is not there, or not any more. @param {string} name */
-function gone(name) {
-  return new EngineError(
-    `The model’s folder has no ${name}. A page open for long may need a reload.`,
-  );
 }
 
 /**
