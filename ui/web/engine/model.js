@@ -16,7 +16,7 @@ const FLOAT_BYTES = 4;
 const CAPACITY_STEP = 64;
 /** The most rows of a prompt that are read at once: scores grow with their square. */
 const LONGEST_PASS = 128;
-/** What is added to the score of a key that a row does not see. */
+/** The number added to the score of a key that a row does not see. */
 const UNSEEN = -1e30;
 /** A GPU's passes have one of these numbers of rows, or a multiple of the last. */
 export const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
@@ -70,8 +70,7 @@ class Scratch {
    * @returns {Held}
    */
   hold(asked) {
-    const sizes = asked.map(([, type, sizes]) => bytesOf(type, sizes));
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    const bytes = asked.reduce((sum, [, type, sizes]) => sum + bytesOf(type, sizes), 0);
     if (bytes > this.bytes) {
       if (this.bytes) this.runtime.release(this.place);
       this.bytes = 0; // nothing is here if there is no more memory
@@ -81,10 +80,10 @@ class Scratch {
     /** @type {Held} */
     const held = { tensors: {}, places: {} };
     let { place } = this;
-    for (const [index, [name, type, shape]] of asked.entries()) {
+    for (const [name, type, sizes] of asked) {
       held.places[name] = place;
-      held.tensors[name] = this.runtime.tensor(type, shape, place);
-      place += sizes[index];
+      held.tensors[name] = this.runtime.tensor(type, sizes, place);
+      place += bytesOf(type, sizes);
     }
     return held;
   }
@@ -102,8 +101,8 @@ export class Logits {
   /** The logits of a row. @param {number} index */
   row(index) {
     const { runtime, shape } = this.model;
-    const { vocabulary } = shape;
-    return runtime.floats(this.places.logits + index * vocabulary * FLOAT_BYTES, vocabulary);
+    const { vocabulary: size } = shape;
+    return runtime.floats(this.places.logits + index * size * FLOAT_BYTES, size);
   }
 
   /** The share of the hidden state in what a sampler head sums up. @param {number} index */

@@ -45,7 +45,7 @@ const ALL_OPTIMIZATIONS = 99;
  * @property {(place: number, bytes: number, options: number) => number | Promise<number>} _OrtCreateSession
  * @property {(type: number, place: number, bytes: number, sizes: number, rank: number, location: number) => number} _OrtCreateTensor
  * @property {(tensor: number) => number} _OrtReleaseTensor
- * @property {() => void} asyncInit as all functions below in the build for GPUs alone
+ * @property {() => void} asyncInit only in the build for GPUs, like the functions below
  * @property {(setDevice: () => void) => void} webgpuInit
  * @property {(device: GPUDevice) => [id: number, instance: number, device: number]} webgpuRegisterDevice
  * @property {(session: number) => void} webgpuOnCreateSession

@@ -49,11 +49,6 @@ export class Decoder {
     return this.isOnly || this.state === "on" || this.state === "coming";
   }
 
-  /** Read the model without a word: it may be wanted when no server is there. */
-  warm() {
-    this.engine.load().catch(() => {});
-  }
-
   /** Decode here from now on; says why if that cannot be. */
   async turnOn() {
     if (this.state === "on") return true;

@@ -76,6 +76,7 @@ const ROUNDED =
   "A browser holds this model’s weights in 8 bits, a server perhaps in more: so its words may differ from the " +
   "server’s. Verify keeps those of next-token prediction in the same browser.";
 const LINKED = "The model of this link is not in your browser yet: press Decode.";
+const LONG_LINE = "The line is long, so your browser decodes.";
 const ALONE = "Open this page on its own to decode with more threads";
 
 /** The engines that an address may name. @type {Record<string, Source["engine"]>} */
@@ -193,7 +194,7 @@ class HereView {
       void this.lookAround();
     };
     onSettled(() => void this.lookAround(), signal);
-    onNumAhead((numAhead) => this.hearLine(numAhead), signal);
+    onNumAhead((count) => void (count > MOST_AHEAD && this.takeOver(LONG_LINE)), signal);
     document.addEventListener("sbd-run", () => this.hearRun(), { signal });
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
@@ -334,7 +335,10 @@ class HereView {
     const isThrifty = Reflect.get(navigator, "connection")?.saveData === true;
     if (this.isWarming || isThrifty || this.setting.bytes > MOST_UNASKED_BYTES) return;
     this.isWarming = true;
-    setTimeout(() => this.decoder.state === "off" && this.decoder.warm(), WARM_AFTER_MS);
+    setTimeout(() => {
+      // Read without a word: it may be wanted when no server is there.
+      if (this.decoder.state === "off") this.decoder.engine.load().catch(() => {});
+    }, WARM_AFTER_MS);
   }
 
   /** Take over if the server does not answer. @param {Form} form the request */
@@ -348,12 +352,6 @@ class HereView {
       if (!isSlow && this.asked === form)
         void this.takeOver("The server does not answer, so your browser decodes.");
     }
-  }
-
-  /** Take over if the line of visitors is long. @param {number} numAhead */
-  hearLine(numAhead) {
-    if (numAhead <= MOST_AHEAD || this.decoder.isOn || !this.asked) return;
-    void this.takeOver("The line is long, so your browser decodes.");
   }
 
   /** Leave the server's line and decode here. @param {string} words */
@@ -378,7 +376,7 @@ class HereView {
 
   /**
    * Follow the choice of a model on the page.
-   * @param {Setting | null} setting null for one that cannot decode in a browser
+   * @param {Setting | null} setting null for a model that no browser decodes with
    */
   offer(setting) {
     this.root.hidden = !setting;

@@ -13,7 +13,7 @@ import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.
 
 /** Revealed tokens that the next forward pass reads, and with it scores. */
 class PendingTokens {
-  /** @param {Row} before of the prompt's last token */
+  /** @param {Row} before the row of the prompt's last token */
   constructor(before) {
     /** @type {number[]} */
     this.tokenIds = [];
@@ -53,7 +53,7 @@ class Block {
   /**
    * Make the ends impossible that would cut off a token pinned later.
    * @param {Logits} logits
-   * @param {number} first row of the block
+   * @param {number} first the block's first row
    */
   keepOpen(logits, first) {
     for (let offset = 0; offset < this.numBeforePins; offset += 1) {
@@ -77,7 +77,7 @@ class Block {
   /**
    * Reveal the likeliest tokens at some offsets.
    * @param {number[]} order
-   * @param {Row[]} rows of every position of the block
+   * @param {Row[]} rows those of every position of the block
    */
   reveal(order, rows) {
     for (const offset of order) this.tokenIds[offset] = rows[offset].bestId;
@@ -153,7 +153,7 @@ class SetBlockDecoding {
    * Reveal the positions that the solver picks; gives what was masked, and the reveals.
    * @param {Block} block
    * @param {Logits} logits
-   * @param {number} first row of the block
+   * @param {number} first the block's first row
    */
   revealed(block, logits, first) {
     const { state } = this;

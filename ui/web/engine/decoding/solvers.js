@@ -12,9 +12,9 @@ import { ArgumentError } from "../errors.js";
 /**
  * The positions to reveal, the rule's first choice first.
  * @param {Solver} solver
- * @param {Row[]} rows of every position
- * @param {number[]} masked left to right
- * @param {Generator} generator used by `random` alone
+ * @param {Row[]} rows those of every position
+ * @param {number[]} masked positions, left to right
+ * @param {Generator} generator the chance that only `random` uses
  */
 export function ranked(solver, rows, masked, generator) {
   const items = masked.map((position) => {

@@ -12,7 +12,7 @@ import { measureRows, probabilityOf } from "../stats.js";
 /** @import { Settings } from "./settings.js" */
 
 /** Positions of the answer. @typedef {{ start: number, size: number }} Span */
-/** What one forward pass did. @typedef {Required<EventData>} StepEvent */
+/** The event of one forward pass. @typedef {Required<EventData>} StepEvent */
 /** @typedef {StepEvent["masked"][number]} MaskedPosition */
 /** @typedef {StepEvent["hindsight"][number]} Hindsight */
 /** @typedef {StepEvent["reveals"][number]} Reveal */

@@ -24,7 +24,7 @@ export class Weights {
   constructor(tensors, data) {
     this.tensors = tensors;
     this.data = data;
-    /** What a rule for integers left for the one for their scales. @type {({ key: string } & Quantized) | null} */
+    /** Integers and scales, kept from the rule of the former to that of the latter. @type {({ key: string } & Quantized) | null} */
     this.left = null;
   }
 

@@ -149,14 +149,12 @@ function blankLength(blank) {
   throw new ArgumentError("template", rule, blank[0]);
 }
 
-/** One line for the visitor: which field, which rule, what it got. @param {unknown} error */
+/** A line for the visitor that names field, rule and value. @param {unknown} error */
 export function messageOf(error) {
   if (!(error instanceof EngineError))
     return "The decode failed inside this browser; its console says where.";
   if (!(error instanceof ArgumentError)) return error.message;
   const label = FIELD_LABELS[error.argument] ?? error.argument;
-  const isNothing = error.value === "" || error.value === null || error.value === undefined;
-  return isNothing
-    ? `${label} ${error.rule}.`
-    : `${label} ${error.rule}; got ${shown(error.value)}.`;
+  const isNothing = ["", null, undefined].some((nothing) => nothing === error.value);
+  return `${label} ${error.rule}${isNothing ? "" : `; got ${shown(error.value)}`}.`;
 }
