@@ -55,7 +55,8 @@ def main() -> int:
     before_torch()
     from sbd_core.errors import SetBlockDecodingError, require_extra
     from ui.hosting.web_models import export_behind
-    from ui.launch import check_address, checked_port, load_behind, models_of
+    from ui.launch import check_address, checked_port, load_behind
+    from ui.models import models_of
 
     try:
         require_extra("ui")

@@ -23,7 +23,7 @@ from tests.browser.site.conftest import DECODE, address, serving
 from ui import page as page_module
 from ui import recordings
 from ui.assets import ASSETS
-from ui.launch import models_of
+from ui.models import models_of
 from ui.share import lesson_page as export
 
 FOLDER = ASSETS / "pictures"

@@ -12,15 +12,14 @@ from sbd_core.models.bases import SMOLLM2, BaseSource
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from tests.ui.doubles import Coming, FakeBase, story_model, wait_for
-from ui import launch
+from ui import models as models_module
 from ui import page as page_module
 from ui.decode.form import Form
 from ui.decode.session import Session, Update
 from ui.form import controls
 from ui.form.model_switch import follow, switch_value
-from ui.launch import models_of
 from ui.lazy_model import LazyModel
-from ui.models import FETCH_FAILED, Models, Offer
+from ui.models import FETCH_FAILED, Models, Offer, models_of
 from ui.recordings import compared_traces, opening_traces
 
 PROMPT = "Tell me a story."
@@ -315,9 +314,9 @@ def test_choosing_what_is_not_here_changes_no_form(pair: Models, data: dict) -> 
 
 
 def test_without_the_adapter_the_page_offers_nano_alone(monkeypatch) -> None:
-    bundled = launch.bundled_folder
+    bundled = models_module.bundled_folder
     monkeypatch.setattr(
-        launch, "bundled_folder", lambda name: None if name == REAL_MODEL else bundled(name)
+        models_module, "bundled_folder", lambda name: None if name == REAL_MODEL else bundled(name)
     )
     assert [offer.name for offer in models_of(None, "cpu")] == [DEFAULT_CHECKPOINT.name]
 
@@ -325,14 +324,14 @@ def test_without_the_adapter_the_page_offers_nano_alone(monkeypatch) -> None:
 def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
     adapter_folder, monkeypatch, base: FakeBase
 ) -> None:
-    bundled = launch.bundled_folder
+    bundled = models_module.bundled_folder
     monkeypatch.setattr(
-        launch,
+        models_module,
         "bundled_folder",
         lambda name: adapter_folder if name == REAL_MODEL else bundled(name),
     )
-    monkeypatch.setattr(launch, "base_of", lambda name: SMOLLM2)
-    monkeypatch.setattr(launch, "model_of", made_of(adapter_folder))
+    monkeypatch.setattr(models_module, "base_of", lambda name: SMOLLM2)
+    monkeypatch.setattr(models_module, "model_of", made_of(adapter_folder))
     models = models_of(None, "cpu")
     assert [offer.title for offer in models] == ["SmolLM2 135M", "nano 5M"]
     assert models.first.title == "nano 5M"

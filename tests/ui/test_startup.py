@@ -19,14 +19,15 @@ from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.ui.doubles import story_model
 from tests.workers import free_port
-from ui.launch import check_address, checked_port, load_behind, model_of
+from ui.launch import check_address, checked_port, load_behind
+from ui.models import model_of
 from ui.recordings import recorded
 from ui.views.home import about
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """
 import sys
-from ui.launch import model_of
+from ui.models import model_of
 lazy = model_of(None, "auto")
 from ui import page
 page.build(lazy)

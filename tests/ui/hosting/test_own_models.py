@@ -10,8 +10,7 @@ from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_to
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.form import controls
-from ui.launch import model_of
-from ui.models import Models
+from ui.models import Models, model_of
 from ui.views.home import untrained
 
 
