@@ -84,7 +84,7 @@ class Calibration:
     survival: mean chance that a draft is right up to its first, second, ... token.
     drafted: number of drafted tokens that were right, over the sum of their probabilities.
     alternatives: the same for alternatives to drafted tokens.
-    rejected: factor on survival for a draft behind a rejected token, as its masks were read without
+    rejected: factor on survival for a draft after a rejected token, as its masks were read without
         knowing the right token there.
     """
 

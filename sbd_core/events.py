@@ -104,7 +104,7 @@ class StepEvent:
     draft: (verify) the tokens drafted for the positions after the committed ones.
     hindsight: causal probabilities of answer tokens that it read causally or predicted.
     seconds: engine time of the forward pass, without the consumer's own time.
-    predrafts: (verify) the drafts made ahead, behind tokens of the draft it checked.
+    predrafts: (verify) the drafts made ahead, after tokens of the draft it checked.
     """
 
     index: int

@@ -153,18 +153,18 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]
     decoder = json.JSONDecoder(parse_constant=lambda _: None)
     space = re.compile(r"[ \t\r\n]*")
 
-    def behind(place: int) -> int:
+    def past_space(place: int) -> int:
         return space.match(text, place).end()  # type: ignore[union-attr]
 
     def wrong(reason: str, place: int) -> ArgumentError:
         rule = f"{name}: line {text.count(NEWLINE, 0, place) + 1} must be JSON ({reason})"
         return ArgumentError(argument, rule, text[place : place + 200].split(NEWLINE)[0])
 
-    place, line, counted = behind(0), 1, 0
+    place, line, counted = past_space(0), 1, 0
     is_array = is_open = text.startswith("[", place)
-    place = behind(place + is_array)
+    place = past_space(place + is_array)
     if is_array and text.startswith("]", place):
-        is_open, place = False, behind(place + 1)
+        is_open, place = False, past_space(place + 1)
     while is_open or (not is_array and place < len(text)):
         line, counted = line + text.count(NEWLINE, counted, place), place
         try:
@@ -172,11 +172,11 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]
         except (ValueError, RecursionError) as error:
             raise wrong(getattr(error, "msg", "it is nested too deep"), counted) from error
         yield line, value
-        place = behind(place)
+        place = past_space(place)
         if is_array:
             if text[place : place + 1] not in (",", "]"):
                 raise wrong("a record of an array ends in a comma or a bracket", place)
-            is_open, place = text[place] == ",", behind(place + 1)
+            is_open, place = text[place] == ",", past_space(place + 1)
     if is_array and place < len(text):
         raise wrong("nothing may follow an array", place)
 

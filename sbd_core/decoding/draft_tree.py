@@ -1,14 +1,14 @@
 """The rule that chooses the rows of a `verify` forward pass, by what each brings and costs.
 
-A forward pass reads one exact token and checks a draft behind it. The check ends behind the draft's
-first 0, 1, 2, ... tokens; masks behind such an end are the next draft if the check ends there.
+A forward pass reads one exact token and checks a draft after it. The check ends after the draft's
+first 0, 1, 2, ... tokens; masks after such an end are the next draft if the check ends there.
 Where a drafted token may be rejected, the forward pass can also check an alternative, with masks
-behind it: if the alternative is right, its own row gives one more token. All of these rows are a
+after it: if the alternative is right, its own row gives one more token. All of these rows are a
 tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia, arXiv 2402.12374).
 
 A row is worth the tokens expected of it. A drafted token is worth the chance that it and all before
 it are right; a mask, the chance that the check ends before it times the chance that the next draft
-holds up to there, which is less behind a rejected token: its masks do not know the right one. Rows
+holds up to there, which is less after a rejected token: its masks do not know the right one. Rows
 are taken by falling worth, each with the rows it depends on: at most `max_rows`, or as many as
 bring the most tokens for their cost in seconds.
 
@@ -56,7 +56,7 @@ class DraftRecord:
     drafted: number of drafted tokens that were right; summed probabilities of those checked.
     others: the same for alternatives.
     survivals: per depth, summed chances that a new draft is right up to there; number of drafts.
-        Only drafts behind accepted tokens count.
+        Only drafts after accepted tokens count.
     rate: tokens and seconds of the forward passes so far, by the table of costs.
     """
 
@@ -89,7 +89,7 @@ class DraftRecord:
         return chances
 
     def having_seen(self, probabilities: Sequence[float]) -> "DraftRecord":
-        """The record after a block behind accepted tokens was read.
+        """The record once a block that follows accepted tokens has been read.
 
         probabilities: the head's, of every token that it might draft; 0 after the end of the text.
         """
@@ -129,8 +129,8 @@ class DraftRecord:
 class RowPlan:
     """The rows of a forward pass besides the exact token and the draft that it checks.
 
-    block_sizes: number of masks behind the draft's first 0, 1, 2, ... tokens; 0 is no block.
-    alternatives: (place in the draft, rank from 0, masks behind it) of each one that is read.
+    block_sizes: number of masks after the draft's first 0, 1, 2, ... tokens; 0 is no block.
+    alternatives: (place in the draft, rank from 0, masks after it) of each one that is read.
     price: expected tokens that a row must bring; the next draft ends before a token worth less.
     """
 
@@ -153,7 +153,7 @@ def draft_length(chances: Sequence[float], price: float) -> int:
 
 @dataclass(slots=True)
 class _Branch:
-    """A place for rows: masks behind `place` drafted tokens, or behind an alternative to the next.
+    """A place for rows: masks after `place` drafted tokens, or after an alternative to the next.
 
     rank: of the alternative, None without one.
     chance: the chance that the check ends there.
@@ -256,16 +256,16 @@ def _branches(
     survival: Sequence[float],
     price: float,
 ) -> list[_Branch]:
-    """All places for rows; the last is behind the whole draft.
+    """All places for rows; the last is after the whole draft.
 
     chances: of the drafted tokens to be right. survival: of a future draft. Others: see plan_rows.
 
-    If an alternative is right, masks behind the rejected token go unused. So the better of the two
+    If an alternative is right, masks after the rejected token go unused. So the better of the two
     counts in full, and the other for what it adds.
     """
     gains = [max(0.0, chance - price) for chance in survival]
     less = [max(0.0, chance * record.calibration.rejected - price) for chance in survival]
-    accepted, behind_rejected = _steps([0.0, *gains]), _steps([0.0, *less])
+    accepted, after_rejected = _steps([0.0, *gains]), _steps([0.0, *less])
     before = _steps([1 - price, 0.0, *gains])
     after = _steps([max(0.0, 1 - price - sum(less)), 0.0, *gains])
     branches, reached = [], 1.0
@@ -274,10 +274,10 @@ def _branches(
         listed = alternatives[place] if place < len(alternatives) else ()
         for rank, share in enumerate(record.chances_of_others(listed)):
             other = reached * share
-            is_first = other * before[0][0] > left * behind_rejected[0][0]
+            is_first = other * before[0][0] > left * after_rejected[0][0]
             branches.append(_Branch(place, rank, other, before if is_first else after))
             left = max(0.0, left - other) if is_first else left
-        branches.append(_Branch(place, None, left, behind_rejected))
+        branches.append(_Branch(place, None, left, after_rejected))
         reached *= chance
     return [*branches, _Branch(len(chances), None, reached, accepted)]
 
@@ -299,7 +299,7 @@ def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
 def _steps(gains: Sequence[float]) -> list[tuple[float, int]]:
     """Group rows, taken in order, into steps of falling worth: (mean gain per row, rows).
 
-    gains: of row 1, 2, ... A row that gains less than the one behind it is worth taking only with
+    gains: of row 1, 2, ... A row that gains less than the next one is worth taking only with
     that one, so both are pooled.
     """
     steps: list[tuple[float, int]] = []

@@ -22,7 +22,7 @@ class Draft:
     probabilities: the head's, of the most likely token at each position.
     distributions: (tokens, vocab) that the tokens were drawn from; None at temperature 0.
     alternatives: per token, (other token, probability), likeliest first; none above temperature 0.
-    num_sure: number of leading tokens that the causal head gave behind an alternative. They are
+    num_sure: number of leading tokens that the causal head gave after an alternative. They are
         checked all the same, as sums over an alternative's keys may round differently.
     """
 
@@ -32,7 +32,7 @@ class Draft:
     alternatives: Sequence[Sequence[tuple[int, float]]] = ()
     num_sure: int = 0
 
-    def behind(self, token_id: int) -> "Draft":
+    def preceded_by(self, token_id: int) -> "Draft":
         """The draft with a nearly certain token put before it; at temperature 0 only."""
         return Draft(
             [token_id, *self.token_ids],

@@ -32,7 +32,7 @@ class PendingTokens:
     """
 
     def __init__(self, before: LogitStats) -> None:
-        """Start behind the prompt. before: statistics of its last row, which scores token 0."""
+        """Start after the prompt. before: statistics of its last row, which scores token 0."""
         self.token_ids: list[int] = []
         self._start = 0
         self._before = before
@@ -186,7 +186,7 @@ class SetBlockDecoding:
 
 
 class CausalFirstDecoding:
-    """Every forward pass starts a block behind the known tokens and commits what it reveals.
+    """Every forward pass starts a block after the known tokens and commits what it reveals.
 
     The causal row before the block gives its first token, as next-token prediction would choose it;
     so does the forward pass that reads the prompt. The solver decides how many guesses follow. With

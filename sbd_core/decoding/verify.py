@@ -2,7 +2,7 @@
 
 One forward pass checks the current draft causally and drafts the next block. At temperature 0 the
 answer is NTP's token for token; above 0 the acceptance rule of speculative sampling (Leviathan
-et al., arXiv 2211.17192) keeps NTP's distribution. Masks behind other ends of the draft are
+et al., arXiv 2211.17192) keeps NTP's distribution. Masks after other ends of the draft are
 predrafts: if the check ends at one of them, it is the next draft. At temperature 0 the forward
 pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al., arXiv
 2305.09781). draft_tree.py decides which rows it reads.
@@ -188,13 +188,13 @@ class DraftAndVerify:
         )
 
     def _drafted(
-        self, stats: LogitStats, chosen: Sequence[int], *, is_behind_rejected: bool = False
+        self, stats: LogitStats, chosen: Sequence[int], *, is_after_rejected: bool = False
     ) -> Draft:
-        """Make a draft of the length that pays; record its block unless behind a rejected token."""
+        """Make a draft of the length that pays; record its block unless a rejection precedes it."""
         own, most = stats.probability[1:], self._state.config.max_rows
         end_ids = self._state.model.end_token_ids
         length = draft_length(self._record.chances(own), self._plan.price)
-        if not is_behind_rejected:
+        if not is_after_rejected:
             in_text = len(cut_after_end(chosen[1:], end_ids))
             nothing = [0.0] * (len(own) - in_text)
             self._record = self._record.having_seen([*own[:in_text], *nothing])
@@ -202,14 +202,14 @@ class DraftAndVerify:
         return draft_of(stats, chosen, length, end_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
-        """The predraft behind the accepted tokens, preferably behind a right alternative."""
+        """The predraft after the accepted tokens, preferably after a right alternative."""
         if len(exact) > len(self._draft.token_ids):
             return None
         position = len(self._state.answer) + len(exact)
         right = (position, exact[-1])
-        behind = (position - 1, None)
+        without = (position - 1, None)
         places = {(each.span.start, each.alternative): each for each in self._asked}
-        return places.get(right) or places.get(behind)
+        return places.get(right) or places.get(without)
 
     def _predrafts(
         self, logits: Tensor, used: _AskedPredraft | None, exact: Sequence[int]
@@ -226,18 +226,18 @@ class DraftAndVerify:
         return tuple(predrafts)
 
     def _draft_of_used(self, used: _AskedPredraft, logits: Tensor, exact: Sequence[int]) -> Draft:
-        """The next draft; behind an alternative it begins with the token that its row gives."""
+        """The next draft; after an alternative it begins with the token that its row gives."""
         state, before = self._state, list(exact)
         if used.alternative is not None:
             before += state.alternative_stats(logits, used.row, exact).best_ids
             if before[-1] in state.model.end_token_ids or not used.span.size:
-                return EMPTY_DRAFT.behind(before[-1])
+                return EMPTY_DRAFT.preceded_by(before[-1])
         rows = used.first_mask, used.stop
         draft = self._drafted(
             *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top),
-            is_behind_rejected=used.alternative is None,
+            is_after_rejected=used.alternative is None,
         )
-        return draft if used.alternative is None else draft.behind(before[-1])
+        return draft if used.alternative is None else draft.preceded_by(before[-1])
 
 
 def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int]:

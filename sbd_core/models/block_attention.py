@@ -95,7 +95,7 @@ def _fault(trial: _Trial) -> str | None:
         return "must be causal; in {} a token changes the logits before it"
     block, other = trial.rows([a, b, c], [d, e], [f, g]), trial.rows([a, b, c], [d, e], [f, h])
     if torch.equal(block[2], other[2]):
-        return "must read a block both ways; in {} a token does not see the one behind it"
+        return "must read a block both ways; in {} a token does not see the next one"
     if trial.differ(block[:2], other[:2], change):
         return "must keep a block from what is before it; in {} a token of it changes that"
     if trial.differ(block[1:], trial.rows([a], [b, c, d, e], [f, g])[3:], change):

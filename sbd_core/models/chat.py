@@ -51,7 +51,7 @@ def encode_turn(
 
     messages: at least one; more than a single user's message needs a template.
     Both lists together are the ids of the whole chat in the template. If there is none, or it
-    writes the messages differently in the whole chat, the answer is put behind the messages. The
+    writes the messages differently in the whole chat, the answer is put after the messages. The
     first is the prompt, except for a last token that the answer changes. Raises ModelError.
     """
     end = tokenizer.eos_token_id

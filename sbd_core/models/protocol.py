@@ -48,7 +48,7 @@ class PredraftBlock:
 class ForwardRequest:
     """One text's share of a forward pass; see SetBlockModel.forward_batch.
 
-    Its rows are the causal tokens, the block behind all of them, then the predrafts. The
+    Its rows are the causal tokens, the block after all of them, then the predrafts. The
     logits are of the last num_causal_logits causal tokens and of every block position. Keys and
     values of all blocks are dropped.
     """

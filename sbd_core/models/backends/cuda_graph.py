@@ -131,7 +131,7 @@ class CudaGraphStep:
     def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[QuerySpan]) -> Tensor:
         """Logits (slots, width, vocab), valid until the next run; those of padding mean nothing.
 
-        Keys of padding lie behind the text, where the next forward pass overwrites them. Padding
+        Keys of padding lie after the text, where the next forward pass overwrites them. Padding
         sees the first key alone.
         """
         if self._copied is not None:

@@ -1,6 +1,6 @@
 """Attention of one forward pass over the pool: one text by slices of its slot, many by padded rows.
 
-Both write the new keys and values into the pool, behind the cached ones. The rule of who may attend
+Both write the new keys and values into the pool, after the cached ones. The rule of who may attend
 to whom is sbd_core.masks.decoding_may_attend.
 """
 
@@ -26,7 +26,7 @@ MOST_MASKS = 256
 class QuerySpan:
     """The rows of a text in a forward pass: causal tokens, a block, predrafts.
 
-    Their keys lie behind the cached ones, in this order. positions: of the rows in the text, where
+    Their keys lie after the cached ones, in this order. positions: of the rows in the text, where
     a predraft's do not follow those of the row before. block_rows: see ForwardRequest.block_rows.
     """
 

@@ -72,7 +72,7 @@ class Weight:
         "scales": stacked, rotated in groups of `group` columns, then quantized() of export.py;
         "blocks.integers" and "blocks.scales": stacked, then in_blocks(); "rounded.integers" and
         "rounded.scales": as a tensor is stored.
-    offset, size: bytes, if all weights lay one behind the other.
+    offset, size: bytes, if all weights lay one after the other.
     turns_last: size of the groups in which the last tensor's rows are rotated first; see basis.py.
     columns: (first, stop) of the columns that are taken of each tensor.
     swaps: ("rows" or "columns", KV heads, heads per group, index): swapped() is applied to
