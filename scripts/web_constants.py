@@ -11,6 +11,7 @@ from sbd_core.replay import STYLES
 from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
 from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
 from ui.decode import form
+from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
 from ui.form.controls import FIELD_IDS
 from ui.share import permalink, trace_files
 from ui.views.roofline import device_data
@@ -49,7 +50,7 @@ def constants() -> dict[str, Any]:
             "positions": trace_files.MAX_POSITIONS,
             "promptCharacters": form.MAX_PROMPT_CHARACTERS,
             "typedCharacters": form.MAX_TYPED_CHARACTERS,
-            "templateCharacters": form.MAX_TEMPLATE_CHARACTERS,
+            "templateCharacters": MAX_TEMPLATE_CHARACTERS,
         },
     }
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from sbd_core.errors import TraceError
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.tasks.base import Example
 from ui import recordings
 from ui.assets import ASSETS
 
-BUNDLED_MODEL = "sbd-nano"
+BUNDLED_MODEL = DEFAULT_CHECKPOINT.name
 PRESETS = "presets.json"
 """File in assets/ with the presets of the bundled model."""
 

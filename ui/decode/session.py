@@ -20,9 +20,10 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.rules import EntropyBound
 from sbd_core.run_lines import MAX_SHOWN_BLOCK, RunLines
 from sbd_core.trace import Trace
+from ui.decode.blanks import pins_of
 from ui.decode.client import LOCAL, Client, Visit
 from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
-from ui.decode.form import Form, asked_of, checked, message_of, pins_of
+from ui.decode.form import Form, asked_of, checked, message_of
 from ui.decode.lanes import Lane, passes
 from ui.decode.verdict import verdicts_of
 from ui.hosting.limits import PUBLIC, USUAL, Limits

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import gradio as gr
 
 from sbd_core.hf.export_cache import find_export
 from sbd_core.models.model_folder import REAL_MODEL
-from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound
+from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from sbd_core.run_lines import LANE_NAMES, wire_json
 from ui import recordings
 from ui.assets import DIST, versioned_path, view
@@ -83,7 +83,7 @@ def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -
 SOLVER_CHOICES = [(title, name) for name, title in SOLVER_TITLES.items()]
 STRATEGIES = [(title, name) for name, title in LANE_NAMES.items()]
 PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
-MEASURES = ["confidence", "entropy", "margin"]
+MEASURES = list(get_args(Measure))
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
 FIELD_IDS = {
