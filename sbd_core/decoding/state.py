@@ -22,7 +22,7 @@ from sbd_core.sampling import LogitStats, LogitStatsSpec, argmax
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:
-    """Logits (rows asked for, vocab) of a ForwardRequest, and its seconds or its share of them."""
+    """Logits (rows asked for, vocab) of a ForwardRequest. seconds: its share of a joint pass."""
 
     logits: Tensor
     seconds: float
@@ -111,7 +111,7 @@ class DecodingState:
     def causal_stats(self, logits: Tensor, stop: int, *, is_recorded: bool = False) -> LogitStats:
         """Statistics of the causal rows before `stop`: the best token and its probability.
 
-        is_recorded: whether also those that the solver and the events need.
+        is_recorded: whether to add the statistics that the solver and the events need.
         """
         before = () if self._seen is None else self._seen.before_causal_rows(stop)
         spec = self._block_spec if is_recorded else self._causal_spec
