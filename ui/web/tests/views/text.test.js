@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { againstPlain } from "../../core/run/family.js";
+import { partLead, partPieces, textExtent, textParts } from "../../core/text/positions.js";
 import { passesOf } from "../../watch/headline.js";
-import { partLead, partPieces, textExtent, textParts } from "../../watch/text/parts.js";
 import { END, FIRST, masks, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 /** @import { View } from "../../watch/view.js" */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { textExtent, textParts } from "../../core/text/positions.js";
 import { weightsWords } from "../../watch/numbers.js";
-import { textExtent, textParts } from "../../watch/text/parts.js";
 import { initialState, passMark, positionTitle, tileState, viewOf } from "../../watch/view.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 

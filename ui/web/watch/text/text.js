@@ -6,17 +6,23 @@ import { formatPercent } from "../../core/numbers.js";
 import { againstPlain } from "../../core/run/family.js";
 import { entropyColour, unsureness } from "../../core/scale.js";
 import { tokenName } from "../../core/text/letters.js";
+import {
+  LONGEST_CHARACTER,
+  partLead,
+  partPieces,
+  textExtent,
+  textParts,
+} from "../../core/text/positions.js";
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
 import { makeRamp } from "../../dom/legend.js";
 import { pieceNodes, showPieces } from "../../dom/tokens.js";
 import { Chip } from "../verdict.js";
-import { LONGEST_CHARACTER, partLead, partPieces, textExtent, textParts } from "./parts.js";
 
 /** @import { Piece } from "../../core/text/letters.js" */
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { Lane } from "../../core/run/lane.js" */
 /** @import { Pointing } from "../actions.js" */
-/** @import { TextPart } from "./parts.js" */
+/** @import { TextPart } from "../../core/text/positions.js" */
 /** @import { View } from "../view.js" */
 
 /**
