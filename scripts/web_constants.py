@@ -10,6 +10,7 @@ from sbd_core.plots import theme
 from sbd_core.replay import STYLES
 from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
 from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
+from scripts.write_tables import results
 from ui.decode import form
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
 from ui.form.controls import FIELD_IDS
@@ -42,6 +43,7 @@ def constants() -> dict[str, Any]:
         "formIds": FIELD_IDS,
         "linkNames": [*permalink.FIELDS, permalink.LANES],
         "devices": {name: device_data(each) for name, each in roofline.DEVICES.items()},
+        "memoryOfDownload": memory_of_download(),
         "limits": {  # of the files, forms and runs that the page takes
             "block": MAX_SHOWN_BLOCK,
             "fileBytes": trace_files.MAX_FILE_BYTES,
@@ -53,6 +55,13 @@ def constants() -> dict[str, Any]:
             "templateCharacters": MAX_TEMPLATE_CHARACTERS,
         },
     }
+
+
+def memory_of_download() -> float:
+    """The most bytes of memory that a byte of the larger model's download takes in a browser."""
+    row = max(results("browser")["rows"].values(), key=lambda each: each["download_bytes"])
+    held = [run["memory_bytes"] for run in row["runs"]] + [row["gpu_memory_bytes"]]
+    return round(max(sum(each.values()) for each in held) / row["download_bytes"], 2)
 
 
 if __name__ == "__main__":

@@ -366,11 +366,43 @@ def gpu() -> str:
     )
 
 
+def browser() -> str:
+    """Speed of the bundled models in a browser on the processor, and the memory they take."""
+    data = results("browser")
+    facts = data["circumstances"]
+    shown = ("1", "4", "16")
+    rows = []
+    for row in data["rows"].values():
+        for run in row["runs"]:
+            speed = run["tokens_per_second"]
+            rows.append(
+                [
+                    f"{run['model']}, {run['engine']}",
+                    *(f"{run['ms_by_rows'][count]:.1f} ms" for count in shown),
+                    *(f"{speed[way]:.0f}" for way in ("ntp", "verify")),
+                    f"{run['memory_bytes']['wasm'] / 1e6:.0f} MB",
+                ]
+            )
+    head = ["", *(f"{count} row{'s' * (count != '1')}" for count in shown)]
+    told = table([*head, "`ntp`, tokens/s", "`verify`, tokens/s", "memory"], rows)
+    on_gpu = [
+        f"{row['runs'][0]['model']} {row['gpu_memory_bytes']['gpu'] / 1e6:.0f} MB and "
+        f"{row['gpu_memory_bytes']['wasm'] / 1e6:.0f} MB beside it"
+        for row in data["rows"].values()
+    ]
+    vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
+    return (
+        f"{told}\n`verify` by what rows cost. On a GPU, an emulated one here, "
+        f"{'; '.join(on_gpu)}. Measured in Chromium {facts['chromium']} on {facts['cores']} cores "
+        f"of {facts['processor']}{vectors}.\n"
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, sweep, bench, speeds, forwards),
-        *(dtypes, gpu, solvers, adapter_training, requests),
+        *(dtypes, gpu, browser, solvers, adapter_training, requests),
     )
 }
 """Functions that make the tables, by name."""

@@ -21,6 +21,8 @@ from tests.ui.doubles import wait_for
 expect = sync_api.expect
 HERE = "Decode runs in your browser"
 MOST_BYTES = 25_000_000
+GPU_FLAGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
+"""Chromium's flags for a GPU that is emulated."""
 KEPT = """navigator.serviceWorker.ready.then(() => caches.keys()).then((names) =>
   names.some((name) => /^sbd-[0-9a-f]{12}$/.test(name)) &&
   names.filter((name) => !name.startsWith('sbd-model-')).length === 2)"""

@@ -17,11 +17,10 @@ from sbd_core.hf.export_web import export_web
 from sbd_core.models.loading import load
 from sbd_core.rules import EntropyBound, LeftToRight, Random
 from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api
-from tests.browser.site.conftest import address, before_engine, fill, serving, until
+from tests.browser.site.conftest import GPU_FLAGS, address, before_engine, fill, serving, until
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-GPU_FLAGS = ["--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]
 PROMPTS = {
     "sbd-nano": "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?",
     "adapted": "a b c",

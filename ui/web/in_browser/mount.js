@@ -235,7 +235,9 @@ class HereView {
     const isComing = state === "coming";
     const isFetched = !isOther && engine.bytes >= bytes;
     const size = megabytes(bytes);
-    const first = isWhole ? "loads the model" : `fetches the model first, ${size},`;
+    const memory = Math.round((bytes * constants.memoryOfDownload) / 1e7) * 10;
+    const taken = isLarge ? `${size}, about ${memory} MB of memory` : size;
+    const first = isWhole ? "loads the model" : `fetches the model first, ${taken},`;
     const waits = `Decode ${first} and then runs in your browser`;
     const elsewhere = isOnly ? waits : "Decode runs on the server";
     const amount = isOther ? megabytes(engine.bytes) : `${inMillions(engine.bytes)} of ${size}`;
@@ -262,7 +264,7 @@ class HereView {
     const parameters = `${inMillions(ready?.numParameters ?? 0)} M parameters`;
     showModelHere(isOn && ready ? `${ready.name} · ${parameters} · in your browser` : "");
     const offers = isLarge && this.hasGpu && !isComing && state !== "on";
-    const once = isWhole ? "" : `, a download of ${size}`;
+    const once = isWhole ? "" : `, a download of ${taken}`;
     const here = `Use your browser${isLarge ? once : ""}`;
     const offered = offers ? `Run it on your own GPU${once}` : here;
     const instead = isComing ? "Cancel" : "Use the server";

@@ -1,0 +1,168 @@
+"""Time the browser's own decoding and measure its memory: python -m scripts.time_browser
+
+Serves the static site, opens `#bench` in headless Chromium for each bundled model, with one thread
+and with several, and writes assets/results/browser.json. SmolLM2 needs its base (sbd fetch). A
+software GPU is not timed: only the memory is measured that the model takes on it.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sbd_core.environment import environment
+from sbd_core.files import write_text
+from sbd_core.hf.export_cache import keep_export
+from scripts.static_site import MODELS, write_site
+from scripts.write_tables import RESULTS
+from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.site.conftest import GPU_FLAGS, Quiet, address, serving
+
+COUNTED = """{
+  let now = 0, peak = 0;
+  const memories = new Set();
+  const buffers = globalThis.GPUDevice?.prototype;
+  if (buffers) {
+    const { createBuffer } = buffers, { destroy } = GPUBuffer.prototype, held = new WeakMap();
+    buffers.createBuffer = function (wanted) {
+      const buffer = createBuffer.call(this, wanted);
+      held.set(buffer, buffer.size);
+      peak = Math.max(peak, (now += buffer.size));
+      return buffer;
+    };
+    GPUBuffer.prototype.destroy = function () {
+      now -= held.get(this) ?? 0;
+      held.delete(this);
+      return destroy.call(this);
+    };
+  }
+  const { Memory, instantiate } = WebAssembly;
+  WebAssembly.Memory = function (wanted) {
+    const memory = new Memory(wanted);
+    memories.add(memory);
+    return memory;
+  };
+  WebAssembly.Memory.prototype = Memory.prototype;
+  WebAssembly.instantiate = async function (...given) {
+    const made = await instantiate.apply(WebAssembly, given);
+    for (const each of Object.values((made.instance ?? made).exports))
+      if (each instanceof Memory) memories.add(each);
+    return made;
+  };
+  const channel = new BroadcastChannel("bytes");
+  setInterval(() => {
+    const wasm = [...memories].reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+    channel.postMessage({ wasm, gpu: peak });
+  }, 500);
+}
+"""
+"""Goes before the engine's script: tells the bytes of WebAssembly's memory and of GPU buffers."""
+LISTEN = """() => {
+  window.bytes = { wasm: 0, gpu: 0 };
+  new BroadcastChannel("bytes").onmessage = ({ data }) => {
+    for (const name in data) window.bytes[name] = Math.max(window.bytes[name], data[name]);
+  };
+}"""
+WORDS, BENCH = ".sbd-engine-choice-words", ".sbd-engine-choice-bench"
+LONGEST_SECONDS = 600
+
+
+class Isolated(Quiet):
+    """A file server whose pages may share memory between threads."""
+
+    def end_headers(self) -> None:
+        """Send the two headers that isolate a page."""
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
+
+@contextmanager
+def counted_page(browser: Any, url: str) -> Iterator[Any]:
+    """Open a page whose engine tells the memory that it takes."""
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+
+        def count(route: Any) -> None:
+            response = route.fetch()
+            route.fulfill(response=response, body=COUNTED + response.text())
+
+        context.route("**/dist/engine.js", count)
+        page.add_init_script(f"({LISTEN})()")
+        page.goto(url)
+        yield page
+
+
+def wait(page: Any, script: str) -> None:
+    """Wait until a script gives something true; the site lets nobody evaluate text."""
+    deadline = time.monotonic() + LONGEST_SECONDS
+    while not page.evaluate(script):
+        if time.monotonic() > deadline:
+            raise SystemExit(f"after {LONGEST_SECONDS} s still not so: {script}")
+        page.wait_for_timeout(500)
+
+
+def timed(browser: Any, site: Path, *, is_isolated: bool) -> dict[str, Any]:
+    """What `#bench` says on the processor, with the most bytes that WebAssembly held."""
+    with (
+        serving(site, Isolated if is_isolated else Quiet) as server,
+        counted_page(browser, address(server) + "?engine=processor#bench") as page,
+    ):
+        wait(page, f"document.querySelector('{BENCH}')?.textContent")
+        said = json.loads(page.locator(BENCH).inner_text())
+        return {**said, "memory_bytes": page.evaluate("window.bytes")}
+
+
+def on_software_gpu(browser: Any, site: Path) -> dict[str, int]:
+    """The most bytes that a model holds in GPU buffers and in WebAssembly's memory beside them."""
+    with (
+        serving(site) as server,
+        counted_page(browser, address(server) + "?engine=gpu#watch") as page,
+    ):
+        wait(page, f"document.querySelector('{WORDS}')?.textContent")
+        is_on = f"['on', 'failed'].includes(document.querySelector('{WORDS}')?.dataset.state)"
+        offer = page.get_by_role("button", name="Run it on your own GPU")
+        if offer.is_visible():  # a large model is not fetched unasked
+            offer.click()
+        wait(page, is_on)
+        words = page.locator(WORDS).inner_text()
+        if "on your GPU" not in words:
+            raise SystemExit(f"no GPU decodes here: {words}")
+        page.wait_for_timeout(1_000)
+        bytes_held: dict[str, int] = page.evaluate("window.bytes")
+        return bytes_held
+
+
+def main() -> None:
+    """Measure each model and write the file."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.time_browser")
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--out", type=Path, default=RESULTS / "browser.json")
+    flags = parser.parse_args()
+    rows: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as held, sync_playwright() as playwright:
+        plain = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        emulated = playwright.chromium.launch(executable_path=CHROMIUM, args=GPU_FLAGS)
+        facts = {**environment(None), "chromium": plain.version}
+        for name in flags.models:
+            export = keep_export(MODELS[name])
+            site = Path(held) / name
+            write_site(site, [export])
+            rows[name] = {"download_bytes": export.manifest["download"]}
+            rows[name]["gpu_memory_bytes"] = on_software_gpu(emulated, site)
+            rows[name]["runs"] = [
+                timed(plain, site, is_isolated=is_isolated) for is_isolated in (False, True)
+            ]
+            print(f"{name}: {rows[name]}")
+    write_text(flags.out, json.dumps({"circumstances": facts, "rows": rows}, indent=2) + "\n")
+    print(f"wrote {flags.out}")
+
+
+if __name__ == "__main__":
+    main()
