@@ -39,9 +39,10 @@ Blocks = Sequence[tuple[int, int] | tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class TrainingLayout:
-    """Layout of rows that hold [x ; x_hat] of several texts, in any order.
+    """Text, position, block and copy of each token in packed rows, in any order.
 
-    Every field is (rows, num_tokens).
+    A row holds several texts: each the clean text x, and copies x_hat of its answer in which
+    tokens are masked (Alg. 1). Every field is (rows, num_tokens).
     document: index of the text a token belongs to, -1 on padding.
     position: of the token in that text.
     block: block of x_hat that the position falls in; -1 for a prompt, which x_hat does not copy.

@@ -1,1 +1,1 @@
-"""Commands that write committed files; nothing that users run imports them."""
+"""Commands that write committed files, the static site or figures; the package needs none."""

@@ -245,8 +245,8 @@ def requests() -> str:
     other = sum(round(s["num_answers"] * (1 - s["same_as_ntp"])) for s in verified)
     num_verified = sum(score["num_answers"] for score in verified)
     kept = (
-        f"{num_verified - other:,} of {num_verified:,} answers of `verify` are NTP's token for "
-        "token. "
+        f"{num_verified - other:,} of {num_verified:,} answers of `verify` that do not loop are "
+        "NTP's token for token. "
     )
     return (
         table(head, rows)

@@ -239,7 +239,7 @@ def _shown(
 
 
 def _wire_form(form: Controls) -> None:
-    """Let the form react to itself: parameters in use, a puzzle, the slider."""
+    """Let strategy and solver show their parameters, and puzzle and slider fill other fields."""
     fields = form.fields
     form.puzzle.solve(_own_puzzle, None, form.puzzle, **QUICK)
     parameters = [fields[name] for name in PARAMETERS]

@@ -23,7 +23,7 @@ HOW_CHOSEN = (
     "answer in the fewest forward passes a token and the one most out of order, and for each fault "
     "the run that shows it most."
 )
-"""How scripts.record chose the runs, in words for the page."""
+"""How the recorded runs were chosen, in words for the page."""
 HOME_RUN = "code-1"
 """Run of the gallery with which the page opens."""
 OPENINGS = {REAL_MODEL: "gallery/real-2"}

@@ -1,1 +1,1 @@
-"""Decoding of an answer: one module a strategy, and the public stream() and generate()."""
+"""Decoding of an answer: the public stream() and generate(), the strategies, what they share."""

@@ -278,8 +278,9 @@ class RequestSet:
 class Measured:
     """Scores by request set, and the answers by request set and row.
 
-    chosen, tried: the gamma of each rule, and the scores on other requests by which it was chosen;
-    empty if every gamma is measured.
+    chosen: the gamma of each rule, chosen on other requests.
+    tried: the scores there of every rule at every gamma.
+    Both are empty if no such requests were given: every gamma is measured then.
     """
 
     scores: Mapping[str, Sequence[RequestScore]]

@@ -385,9 +385,9 @@ def _name_faults(facts: Facts, text: str) -> Iterator[str]:
 
 
 def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
-    """Words that are neither told nor known from stories.
+    """Yield words that neither the prompt tells nor stories use.
 
-    One that begins a sentence may be a new name, once for each name that the prompt leaves open.
+    Words that begin a sentence may be new names: as many pass as the prompt leaves names open.
     """
     phrases = [phrase for told in facts.told.values() for phrase in told]
     yield from (match[0] for match in unheard_of(text, phrases))

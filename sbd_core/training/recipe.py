@@ -1,4 +1,4 @@
-"""A training recipe: every number of a run, checked and frozen, its JSON file, and its schedule.
+"""A training recipe: every number that what is learnt depends on; its JSON file, its schedule.
 
 A recipe file may name another as its `base` and hold only what it changes.
 """

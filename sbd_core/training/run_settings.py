@@ -1,6 +1,4 @@
-"""Settings of a run's speed and memory: precision, attention, parts; they
-change nothing that is learnt.
-"""
+"""Settings of a run's speed and memory: precision, attention, parts. What is learnt is the same."""
 
 from dataclasses import dataclass
 from typing import Literal

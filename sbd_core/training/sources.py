@@ -2,8 +2,9 @@
 
 A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named).
 - A file that ends in .txt is UTF-8 text; every paragraph (separated by empty lines) is a text.
-- Any other file holds records (sbd_core/records.py). Every assistant turn of a chat is learnt as
-  the answer to all turns before it; a text alone is learnt without a prompt.
+- A file that ends in .json, .jsonl, .ndjson, .csv, .tsv or .parquet holds records
+  (sbd_core/records.py). Every assistant turn of a chat is learnt as the answer to all turns before
+  it; a text alone is learnt without a prompt.
 - Of a dataset, the first MAX_RECORDS records are read. `datasets` must be installed. NAME may be a
   folder, also one that save_to_disk() wrote; without a network, cached datasets work too.
 """

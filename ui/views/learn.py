@@ -111,7 +111,7 @@ def chip_name(device: Device) -> str:
 
 
 def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """Roofline seconds of so many equal runs, decoded together by Llama-3.1-8B on a device."""
+    """Roofline seconds of num_texts such runs, decoded together by Llama-3.1-8B on a device."""
     return NUM_LAYERS * sum(
         pass_seconds(
             max(1, event.num_causal + event.block.size),

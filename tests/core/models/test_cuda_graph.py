@@ -178,7 +178,7 @@ def test_a_capture_that_fails_falls_back_with_one_line() -> None:
 
 def test_a_model_of_another_shape_is_refused_by_name(tiny_folders) -> None:
     model = loaded(tiny_folders["gpt_neox"])
-    with pytest.raises(ArgumentError, match=r"^static: must be off .*Llama-shaped"):
+    with pytest.raises(ArgumentError, match=r"^model: must be Llama-shaped to run as CUDA graphs"):
         CudaGraphBackend(model.backend, model.name, 4)
 
 

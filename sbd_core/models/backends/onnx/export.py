@@ -294,12 +294,12 @@ class Exporter:
         turned: int | None = None,
         turns_last: int | None = None,
     ) -> Sequence[str]:
-        """The outputs (rows, out) of linear layers with the same input x (rows, in).
+        """Write linear layers with the same input x (rows, in); name their outputs (rows, out).
 
         pairs: the adapter's (A, B) of each layer.
         shared: name of their weight, if it is in the graph already.
-        turned: size of the groups in which x is rotated already, None if it is not.
-        turns_last: size of the groups in which the last layer's output is to be rotated.
+        turned: size of the groups in which x is rotated already; None: rotate it here (in int8).
+        turns_last: size of the groups in which to rotate the last layer's output; None: leave it.
         """
         w, group = self.writer, turned or group_of(linears[0].in_features)
         is_plain = self.dtype == "float32"
