@@ -7,7 +7,7 @@ import { sayStatus } from "../in_browser/bridge.js";
 import { choiceOf, dialWords } from "./fields.js";
 
 const LOOK_MS = 250; // between two looks: a form that did not change over one has settled
-const NUM_LOOKS = 16;
+const NUM_LOOKS = 40; // a server may be slow to answer
 
 /** The strategy and the settings in the form, each in a few words. */
 function settings() {
