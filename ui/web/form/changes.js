@@ -22,12 +22,14 @@ let waiting;
 /**
  * Tell what the form has now that it had not, once it has settled.
  * @param {string} cause of it, as the sentence begins: "With nano"
+ * @param {() => boolean} [isCurrent] whether the form still asks for what the cause brought
  */
-export function tellChanges(cause) {
+export function tellChanges(cause, isCurrent = () => true) {
   const before = settings();
   let last = before.join();
   let left = NUM_LOOKS;
   function look() {
+    if (!isCurrent()) return;
     const now = settings();
     const hasSettled = now.join() === last;
     last = now.join();

@@ -26,9 +26,10 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
     const recording = pairs[next]?.[1];
     // Lanes take the prompt alone: the recorded run of one strategy belongs to Watch.
     const isShown = Boolean(recording) && currentView() !== "compare";
-    typeInto(box, prompts[next] ?? "", { hasSettings: isShown });
+    const prompt = prompts[next] ?? "";
+    typeInto(box, prompt, { hasSettings: isShown });
     if (!recording || !isShown) return;
-    tellChanges("Recorded:");
+    tellChanges("Recorded:", () => box?.value === prompt);
     choose(recording);
   });
 
