@@ -106,6 +106,15 @@ def test_a_preset_shows_its_recorded_run_at_once_and_another_prompt_marks_the_st
     expect(story.locator(".sbd-status-line")).to_be_empty()
 
 
+def test_a_prompt_typed_over_a_preset_is_not_told_what_the_recorded_run_changed(story):
+    story.evaluate(SAID)
+    story.get_by_role("button", name=re.compile("^Word problem")).click()
+    story.get_by_label("Prompt").fill("Something else.")
+    has_begun(story)
+    story.wait_for_timeout(1_500)  # in which it would be said
+    assert not story.evaluate("window.said.some((text) => text.startsWith('Recorded: '))")
+
+
 def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(story, monkeypatch, tmp_path):
     monkeypatch.setattr(recordings, "TRACES", tmp_path)
     story.get_by_role("button", name=re.compile("^JSON")).click()
