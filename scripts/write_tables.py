@@ -105,7 +105,7 @@ def sweep() -> str:
     return (
         table(head, rows)
         + f"\nMean accuracy of the tasks, {ntp['families'][0]['num_examples']} examples each, "
-        f"between two settings as a straight line; empty where no setting is as fast or as slow. "
+        f"interpolated linearly between settings; empty at a speed outside of a solver's settings. "
         f"NTP: {100 * ntp['mean']['accuracy']:.1f} %. {where(data)}"
     )
 
@@ -163,8 +163,8 @@ def speeds() -> str:
     num_prompts = next(iter(data["rows"].values()))["num_prompts"]
     return (
         table(["tokens/s", *dtypes], rows)
-        + f"\nMedians over {num_prompts} prompts of nano's tasks, in parentheses over `ntp`'s. "
-        f"{load_of(data)} {where(data, 'each dtype')}"
+        + f"\nMedians over {num_prompts} prompts of nano's tasks; in parentheses, as a multiple "
+        f"of `ntp`. {load_of(data)} {where(data, 'each dtype')}"
     )
 
 
@@ -207,8 +207,8 @@ def dtypes() -> str:
     counts = next(iter(next(iter(parts.values())).values()))
     return (
         table(["", *(f"{n} row{'s' * (n != '1')}" for n in counts)], rows)
-        + f"\n{data['model']}: milliseconds, in parentheses over one row's. {load_of(data)} "
-        f"{where(data, 'each dtype')}"
+        + f"\n{data['model']}: milliseconds; in parentheses, as a multiple of one row. "
+        f"{load_of(data)} {where(data, 'each dtype')}"
     )
 
 
@@ -238,23 +238,25 @@ def requests() -> str:
     told = ", ".join(f"{count} of {name}" for count, name in zip(counts, sets, strict=True))
     digests = " beside ".join(f"{name} ({each[:8]})" for name, each in data["weights"].items())
     chosen = (
-        f" Each γ was chosen on {data['gammas_on']} before: the one of most tokens a forward pass "
-        f"with at least {100 * data['least_agreement']:.0f} % agreement, else the smallest tried."
+        f" Each γ was chosen beforehand on {data['gammas_on']}: the one with most tokens per "
+        f"forward pass among those with at least {100 * data['least_agreement']:.0f} % agreement, "
+        "or, if there is none, the smallest."
     )
     verified = [s for scores in sets.values() for s in scores if s["row"] == "verify"]
     other = sum(round(s["num_answers"] * (1 - s["same_as_ntp"])) for s in verified)
     num_verified = sum(score["num_answers"] for score in verified)
     kept = (
-        f"{num_verified - other:,} of {num_verified:,} answers of `verify` that do not loop are "
-        "NTP's token for token. "
+        f"{num_verified - other:,} of the {num_verified:,} answers of `verify` that do not loop "
+        "are NTP's, token for token. "
     )
     return (
         table(head, rows)
         + f"\n{told}; answers of at most {data['max_new_tokens']} tokens, greedy, blocks of "
         f"{data['block_size']}, {data['runs_on']}, in batches of {data['batch_size']}. "
         "Agrees: share of tokens that next-token prediction, reading them afterwards, would have "
-        "chosen. Loops, answers that repeat themselves, count in the first two columns alone; "
-        "± is half of the 95 % interval of the difference request by request."
+        'chosen. Loops: answers that repeat themselves without end; they count in "follows" and '
+        '"against NTP" alone. ± is half of the 95 % interval of the difference, '
+        "request by request."
         f"{chosen if data['gammas'] else ''} {kept}"
         f"Weights: {digests}. {where(data)}"
     )
@@ -386,15 +388,15 @@ def browser() -> str:
     head = ["", *(f"{count} row{'s' * (count != '1')}" for count in shown)]
     told = table([*head, "`ntp`, tokens/s", "`verify`, tokens/s", "memory"], rows)
     on_gpu = [
-        f"{row['runs'][0]['model']} {row['gpu_memory_bytes']['gpu'] / 1e6:.0f} MB and "
-        f"{row['gpu_memory_bytes']['wasm'] / 1e6:.0f} MB beside it"
+        f"{row['runs'][0]['model']} {row['gpu_memory_bytes']['gpu'] / 1e6:.0f} MB of the GPU's and "
+        f"{row['gpu_memory_bytes']['wasm'] / 1e6:.0f} MB of the page's"
         for row in data["rows"].values()
     ]
     vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
     return (
-        f"{told}\n`verify` by what rows cost. On a GPU, an emulated one here, "
-        f"{'; '.join(on_gpu)}. Measured in Chromium {facts['chromium']} on {facts['cores']} cores "
-        f"of {facts['processor']}{vectors}.\n"
+        f"{told}\n`verify` reads as many rows as pay off. Memory where a GPU decodes (an emulated "
+        f"one): {'; '.join(on_gpu)}. Measured in Chromium {facts['chromium']} on {facts['cores']} "
+        f"cores of {facts['processor']}{vectors}.\n"
     )
 
 
