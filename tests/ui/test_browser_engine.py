@@ -170,7 +170,7 @@ def test_the_engine_decodes_a_model_under_node(folder) -> None:
 
 
 OPENING = """
-import { openFolder } from "./node/exported.js";
+import { openFolder } from "./exported.js";
 const told = await openFolder(process.argv[1]).then(() => "opened", (error) => error.message);
 console.log(told);
 process.exit();

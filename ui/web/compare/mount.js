@@ -14,9 +14,9 @@ import { CompareForm } from "./form.js";
 import { ComparePlayer } from "./player.js";
 import { StaleLine } from "./stale.js";
 
+/** @import { News } from "../engine/session.js" */
 /** @import { Order } from "../form/status.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
-/** @import { News } from "../engine/session/session.js" */
 /** @import { FormSetting } from "./form.js" */
 
 /** @typedef {FormSetting & { prompt_id: string, lines: string }} Setting lines: of the recorded run */

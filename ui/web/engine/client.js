@@ -1,7 +1,7 @@
 // Starts the engine's worker, hands it wishes and passes on its news. The page never computes: its thread
 // stays free.
 
-/** @import { News } from "./session/session.js" */
+/** @import { News } from "./session.js" */
 /** @import { Ready, Reply, Source, Wish } from "./worker.js" */
 
 /** The addresses of the engine and its model. @typedef {{ script: string, source: Source }} Place */

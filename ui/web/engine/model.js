@@ -5,6 +5,8 @@ import { visibleRows } from "../core/forward/mask.js";
 import { EngineError } from "./errors.js";
 import { bytesOf } from "./runtime.js";
 
+/** @import { Checkpoint } from "./export.js" */
+/** @import { Graph } from "./files.js" */
 /** @import { SeenBlock } from "../core/forward/mask.js" */
 /** @import { Resident, Runtime, Type } from "./runtime.js" */
 
@@ -19,8 +21,8 @@ const LONGEST_PASS = 128;
 /** The number added to the score of a key that a row does not see. */
 const UNSEEN = -1e30;
 /** A GPU's passes have one of these numbers of rows, or a multiple of the last. */
-export const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
-export const MOST_ROWS = 64;
+const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
+const MOST_ROWS = 64;
 
 /**
  * The sizes of a model, by their names in the manifest.
@@ -286,5 +288,58 @@ export class Model {
     }
     cache.length += causalIds.length;
     return new Logits(this, numLogits, asked.places);
+  }
+}
+
+/** The number of tokens of the trial in an export; see TRIAL of sbd_core/hf/export_web.py. */
+const NUM_TRIED = 24;
+/** The share of the largest logit by which weights of 8 bits may move one. */
+const NEAR = 0.1;
+/** The most rows to fill passes up to: with more, padding would cost what a GPU gains. */
+const MOST_ROWS_AT_LEAST = 32;
+
+/**
+ * Make passes of every number of rows, so that their shaders are compiled; see whether they give the
+ * right logits, and from how many rows on a row is the same to the bit whatever stands beside it.
+ * Raises EngineError where that is never so.
+ * @param {Checkpoint} checkpoint
+ * @param {Graph["trial"]} trial
+ */
+export async function tryRows({ model, maskId }, trial) {
+  const ids = Array.from({ length: NUM_TRIED }, (_, index) => index);
+  const cache = new Cache(model, NUM_TRIED + MOST_ROWS);
+  const request = { cache, causalIds: ids.slice(-2), blockIds: [], numCausalLogits: 1 };
+  /** The logits of the last causal row and a masked one of a pass. @param {number} numRows */
+  const rowsOf = async (numRows) => {
+    cache.truncate(NUM_TRIED - 2);
+    const other = { numCausal: 1, tokenIds: [maskId ?? 0], isAlternative: false };
+    const logits = await model.forward({
+      ...request,
+      blockIds: [maskId ?? 0],
+      predraftBlocks: new Array(numRows - 3).fill(other),
+    });
+    return [...logits.row(0), ...logits.row(1)];
+  };
+  try {
+    await model.forward({ ...request, causalIds: ids.slice(0, -2), predraftBlocks: [] });
+    const found = await rowsOf(MOST_ROWS);
+    const most = Math.abs(trial[0]?.[1] ?? 0);
+    if (!trial.every(([id, logit]) => Math.abs(found[id] - logit) < NEAR * most)) {
+      throw new EngineError("Your GPU computes other numbers than it should.");
+    }
+    let [fewest, isSame] = [MOST_ROWS, true];
+    for (const count of ROW_COUNTS.slice(0, -1).toReversed()) {
+      const rows = await rowsOf(count);
+      isSame &&= rows.every((value, index) => value === found[index]);
+      if (isSame) fewest = count;
+    }
+    model.fewestRows = fewest;
+    cache.truncate(NUM_TRIED - 2);
+    const alone = (await model.forward({ ...request, predraftBlocks: [] })).row(0);
+    if (fewest > MOST_ROWS_AT_LEAST || !alone.every((value, index) => value === found[index])) {
+      throw new EngineError("On your GPU a row’s numbers depend on the rows beside it.");
+    }
+  } finally {
+    cache.release();
   }
 }

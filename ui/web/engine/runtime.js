@@ -1,6 +1,6 @@
-// Calls ONNX Runtime compiled to WebAssembly, as onnxruntime-web ships it: its memory, tensors in it, and
-// sessions, on the processor or a GPU. Called without that package's own wrapper, which copies every
-// input into the memory and every output out of it, the KV cache too. Knows no models.
+// Calls ONNX Runtime compiled to WebAssembly, as onnxruntime-web ships it, on the processor or the visitor's GPU: its
+// memory, tensors in it, sessions. Called without that package's own wrapper, which copies every input into the
+// memory and every output out of it, the KV cache too. Knows no models.
 
 import { EngineError } from "./errors.js";
 
@@ -278,4 +278,54 @@ export class Runtime {
       this.release(place);
     }
   }
+}
+
+/** @typedef {{ device: GPUDevice, name: string }} Gpu */
+
+const LIMITS = /** @type {const} */ ([
+  "maxBufferSize",
+  "maxStorageBufferBindingSize",
+  "maxStorageBuffersPerShaderStage",
+  "maxComputeWorkgroupStorageSize",
+  "maxComputeInvocationsPerWorkgroup",
+  "maxComputeWorkgroupSizeX",
+  "maxComputeWorkgroupSizeY",
+  "maxComputeWorkgroupSizeZ",
+  "maxComputeWorkgroupsPerDimension",
+]);
+/** The number of keys that the runtime's code for subgroups reads at once, whatever their size. */
+const LEAST_SUBGROUP = 8;
+
+/** The name of an adapter. @param {Partial<GPUAdapterInfo>} [info] older browsers have none */
+function nameOf({ description, vendor, architecture } = {}) {
+  return description || [vendor, architecture].filter(Boolean).join(" ") || "unnamed";
+}
+
+/**
+ * The GPU of this machine; null where there is none.
+ * @param {boolean} takesSoftware whether a processor that plays a GPU is one
+ */
+export async function findAdapter(takesSoftware) {
+  const asked = navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
+  const adapter = await asked?.catch(() => null);
+  return adapter && (takesSoftware || !adapter.info?.isFallbackAdapter) ? adapter : null;
+}
+
+/**
+ * Open the GPU, with all limits of its adapter; null where there is none.
+ * @param {boolean} takesSoftware whether a processor that plays a GPU is one
+ * @returns {Promise<Gpu | null>}
+ */
+export async function openGpu(takesSoftware) {
+  const adapter = await findAdapter(takesSoftware);
+  if (!adapter) return null;
+  const requiredLimits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
+  const hasSubgroups = adapter.features.has("subgroups");
+  const isWide = hasSubgroups && adapter.info?.subgroupMinSize >= LEAST_SUBGROUP;
+  /** @type {GPUFeatureName[]} */
+  const requiredFeatures = isWide ? ["subgroups"] : [];
+  const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
+  // As where no memory is left: all that is computed from then on is wrong.
+  device.addEventListener("uncapturederror", () => device.destroy());
+  return { device, name: nameOf(adapter.info) };
 }

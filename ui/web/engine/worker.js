@@ -1,16 +1,15 @@
 // Runs the engine in a worker: reads a model once, then does the wishes of the page. See client.js.
 
 import { EngineError } from "./errors.js";
-import { Files, unpacked } from "./exported/files.js";
-import { openExport } from "./exported/open.js";
-import { openGpu, tryRows } from "./gpu.js";
-import { checkWebAssembly, NOT_ENOUGH, Runtime } from "./runtime.js";
-import { Session } from "./session/session.js";
+import { openExport } from "./export.js";
+import { Files, unpacked } from "./files.js";
+import { tryRows } from "./model.js";
+import { checkWebAssembly, NOT_ENOUGH, openGpu, Runtime } from "./runtime.js";
+import { Session } from "./session.js";
 
-/** @import { Manifest } from "./exported/files.js" */
-/** @import { Gpu } from "./gpu.js" */
-/** @import { Form } from "./session/form.js" */
-/** @import { News } from "./session/session.js" */
+/** @import { Manifest } from "./files.js" */
+/** @import { Gpu } from "./runtime.js" */
+/** @import { Form, News } from "./session.js" */
 
 /**
  * An exported model: its name, and the address of its folder, with a slash at its end. engine: the only one

@@ -3,8 +3,8 @@
 import { channel } from "../dom/channels.js";
 
 /** @import { Channel } from "../dom/channels.js" */
+/** @import { News } from "../engine/session.js" */
 /** @import { Wish } from "./decoder.js" */
-/** @import { News } from "../engine/session/session.js" */
 
 /**
  * The one decoder of the page, null where no browser can decode.

@@ -7,8 +7,7 @@ import { Engine } from "../engine/client.js";
 import { inBrowser, saySettled, sayStatus } from "./bridge.js";
 
 /** @import { Place } from "../engine/client.js" */
-/** @import { Form } from "../engine/session/form.js" */
-/** @import { News } from "../engine/session/session.js" */
+/** @import { Form, News } from "../engine/session.js" */
 /** @import { Ready, Source } from "../engine/worker.js" */
 
 /**

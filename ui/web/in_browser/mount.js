@@ -8,8 +8,8 @@ import { elementOf, find, make, setText } from "../dom/elements.js";
 import { fileAddress, goButtons, promptBox, rootAddress } from "../dom/gradio.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { currentView } from "../dom/views.js";
-import { keptOf } from "../engine/exported/files.js";
-import { findAdapter } from "../engine/gpu.js";
+import { keptOf } from "../engine/files.js";
+import { findAdapter } from "../engine/runtime.js";
 import { flag } from "../flag.js";
 import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
 import { showModelHere } from "../form/header.js";
@@ -17,8 +17,8 @@ import { keepAddress } from "../share/permalink.js";
 import { inBrowser, onNumAhead, onSettled, sayStatus } from "./bridge.js";
 import { Decoder } from "./decoder.js";
 
+/** @import { Form } from "../engine/session.js" */
 /** @import { Source } from "../engine/worker.js" */
-/** @import { Form } from "../engine/session/form.js" */
 /** @import { FieldName } from "../form/fields.js" */
 /** @import { Mount } from "../stub.js" */
 /** @import { Wish } from "./decoder.js" */

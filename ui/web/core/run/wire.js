@@ -1,4 +1,4 @@
-// One line of a run as a value: sbd_core/run_lines.py writes them on a server, engine/session/wire.js in
+// One line of a run as a value: sbd_core/run_lines.py writes them on a server, engine/session.js in
 // the browser. Configs, events and shapes are those of a trace file. Knows no DOM.
 
 import constants from "../../constants.json" with { type: "json" };

@@ -2,7 +2,7 @@
 
 import { cutAfterEnd } from "./state.js";
 
-/** @import { Row } from "../stats.js" */
+/** @import { Row } from "../sampling.js" */
 
 /**
  * Guesses for the positions after the exact tokens.

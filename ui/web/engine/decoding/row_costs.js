@@ -3,10 +3,10 @@
 
 import { median } from "../../core/numbers.js";
 import { Cache } from "../model.js";
-import { measureRows } from "../stats.js";
+import { measureRows } from "../sampling.js";
 import { NUM_ALTERNATIVES } from "./draft_tree.js";
 
-/** @import { Checkpoint } from "../exported/open.js" */
+/** @import { Checkpoint } from "../export.js" */
 /** @import { RowCosts } from "./draft_tree.js" */
 
 const NUM_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48];

@@ -2,13 +2,13 @@
 // of a block also reads the block before it causally, which puts it in the KV cache;
 // CausalFirstDecoding takes the block's first token from the last of those causal rows.
 
-import { kept } from "../stats.js";
+import { kept } from "../sampling.js";
 import { CAUSAL_FIRST } from "./settings.js";
 import { ranked } from "./solvers.js";
 import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
-/** @import { Row } from "../stats.js" */
+/** @import { Row } from "../sampling.js" */
 /** @import { DecodingState, Span, Strategy } from "./state.js" */
 
 /** Revealed tokens that the next forward pass reads, and with it scores. */

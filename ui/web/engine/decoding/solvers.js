@@ -5,8 +5,7 @@
 import { countRevealed, hasBudget, revealCosts, solverOrder } from "../../core/gamma_rules.js";
 import { ArgumentError } from "../errors.js";
 
-/** @import { Generator } from "../random.js" */
-/** @import { Row } from "../stats.js" */
+/** @import { Generator, Row } from "../sampling.js" */
 /** @import { Solver } from "./settings.js" */
 
 /**

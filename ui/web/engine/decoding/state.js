@@ -2,13 +2,12 @@
 // sbd_core/decoding/state.py; an event is one of a trace file.
 
 import { NOTHING } from "../../core/run/trace.js";
-import { Generator } from "../random.js";
-import { measureRows, probabilityOf } from "../stats.js";
+import { Generator, measureRows, probabilityOf } from "../sampling.js";
 
 /** @import { EventData } from "../../core/run/wire.js" */
-/** @import { Checkpoint } from "../exported/open.js" */
-/** @import { Cache, PredraftBlock, ForwardRequest, Logits } from "../model.js" */
-/** @import { Row } from "../stats.js" */
+/** @import { Checkpoint } from "../export.js" */
+/** @import { Cache, ForwardRequest, Logits, PredraftBlock } from "../model.js" */
+/** @import { Row } from "../sampling.js" */
 /** @import { Settings } from "./settings.js" */
 
 /** Positions of the answer. @typedef {{ start: number, size: number }} Span */

@@ -8,7 +8,7 @@ import { setBlockDecoding } from "./sbd.js";
 import { DecodingState } from "./state.js";
 import { DraftAndVerify } from "./verify.js";
 
-/** @import { Checkpoint } from "../exported/open.js" */
+/** @import { Checkpoint } from "../export.js" */
 /** @import { Settings } from "./settings.js" */
 /** @import { StepEvent, Strategy } from "./state.js" */
 

@@ -14,7 +14,7 @@ import { behind, draftOf, EMPTY_DRAFT } from "./drafts.js";
 import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
-/** @import { Row } from "../stats.js" */
+/** @import { Row } from "../sampling.js" */
 /** @import { RowPlan } from "./draft_tree.js" */
 /** @import { DecodingState, MaskedPosition, Span, StepEvent } from "./state.js" */
 

@@ -5,12 +5,12 @@ import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
-import { RunLines } from "../../engine/session/wire.js";
-import { openFolder } from "./node/exported.js";
+import { RunLines } from "../../engine/session.js";
+import { openFolder } from "./exported.js";
 
 /** @import { EventData } from "../../core/run/wire.js" */
-/** @import { Checkpoint } from "../../engine/exported/open.js" */
 /** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
+/** @import { Checkpoint } from "../../engine/export.js" */
 
 const TOLERANCE = 1e-4;
 /** Scores closer than this are equal up to rounding: which one a solver prefers is chance. */

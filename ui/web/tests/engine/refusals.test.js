@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Engine } from "../../engine/client.js";
-import { Files, unpacked } from "../../engine/exported/files.js";
+import { Files, unpacked } from "../../engine/files.js";
 import { checkWebAssembly } from "../../engine/runtime.js";
 
-/** @import { News } from "../../engine/session/session.js" */
+/** @import { News } from "../../engine/session.js" */
 
 const globals = /** @type {Record<string, any>} */ (/** @type {unknown} */ (globalThis));
 const NAMES = ["WebAssembly", "fetch", "Worker", "caches"];

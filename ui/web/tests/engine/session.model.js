@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { History } from "../../core/run/run.js";
 import { traceText } from "../../core/run/trace.js";
-import { Session } from "../../engine/session/session.js";
-import { NANO, openFolder } from "./node/exported.js";
+import { Session } from "../../engine/session.js";
+import { NANO, openFolder } from "./exported.js";
 
-/** @import { News } from "../../engine/session/session.js" */
+/** @import { News } from "../../engine/session.js" */
 
 const PROMPT = "What is 12 + 30?";
 

@@ -6,7 +6,7 @@ import { clockComparison } from "../../compare/table.js";
 import { laneTitle } from "../../core/names.js";
 import { raceSeconds } from "../../core/numbers.js";
 import { Lane } from "../../core/run/lane.js";
-import { laneForms } from "../../engine/session/form.js";
+import { laneForms } from "../../engine/session.js";
 import { END, PREFILL, runOf, start, wire } from "../core/lines.js";
 
 /**

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Weights } from "../../engine/exported/weights.js";
+import { Weights } from "../../engine/export.js";
 
-/** @import { Initializer, Stored } from "../../engine/exported/files.js" */
+/** @import { Initializer, Stored } from "../../engine/files.js" */
 
 /** @type {Record<string, Stored>} */
 const tensors = {};

@@ -1,3 +1,8 @@
+// Types of what comes without its own.
+
+/** The version of onnxruntime-web, which build.js reads. */
+declare const RUNTIME_VERSION: string;
+
 declare module "gifenc" {
   type Pixels = Uint8Array | Uint8ClampedArray;
   type Colour = [red: number, green: number, blue: number];

@@ -1,7 +1,7 @@
 // Fetches the files of an exported model, checks them against the manifest, and keeps them in this browser by
 // the export's digest, so that a later visit fetches none.
 
-import { EngineError, shown } from "../errors.js";
+import { EngineError, shown } from "./errors.js";
 
 const FORMAT = 1;
 const MANIFEST = "manifest.json";

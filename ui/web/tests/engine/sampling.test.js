@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SamplerHead } from "../../engine/sampler_head.js";
-import { measureRows, topOf } from "../../engine/stats.js";
+import { measureRows, SamplerHead, topOf } from "../../engine/sampling.js";
 
 /** @import { Logits } from "../../engine/model.js" */
 

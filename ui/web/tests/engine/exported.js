@@ -3,11 +3,11 @@
 
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
-import { Files, unpacked } from "../../../engine/exported/files.js";
-import { openExport } from "../../../engine/exported/open.js";
-import { Runtime } from "../../../engine/runtime.js";
+import { openExport } from "../../engine/export.js";
+import { Files, unpacked } from "../../engine/files.js";
+import { Runtime } from "../../engine/runtime.js";
 
-export const DIST = new URL("../../../../../assets/dist/", import.meta.url);
+export const DIST = new URL("../../../../assets/dist/", import.meta.url);
 
 /** Exported nano, which whoever starts these tests names. */
 export const NANO = process.env.SBD_WEB_MODEL ?? "";
