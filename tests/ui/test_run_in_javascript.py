@@ -45,14 +45,14 @@ NODE = shutil.which("node")
 WEB = Path(__file__).parents[2] / "ui" / "web"
 RUN = """
 import { readFileSync } from "node:fs";
-import { History } from "./core/run/run.js";
+import { History } from "./core/run.js";
 
 const history = new History();
 history.accept(readFileSync(0, "utf8"));
 const { run } = history;
 """
 MASKS = """
-import { maskOf, rowsOf } from "./core/forward/mask.js";
+import { maskOf, rowsOf } from "./core/mask.js";
 
 const masks = run.main.steps.map((_, pass) => {
   const { numCached, visible } = maskOf(run, pass);
@@ -66,8 +66,8 @@ const masks = run.main.steps.map((_, pass) => {
 console.log(JSON.stringify(masks));
 """
 TRACES = """
-import { costOf } from "./core/forward/cost.js";
-import { traceText } from "./core/run/trace.js";
+import { costOf } from "./core/cost.js";
+import { traceText } from "./core/trace.js";
 
 const found = [...run.lanes.values()].map((lane) => {
   const numPrompt = run.read.length;

@@ -1,16 +1,14 @@
 // The bar that opens and closes the charts under the player: a card each, drawn by Plotly once it comes into
 // sight. Nothing is asked of the server while they are closed; open, they follow the run that the player shows.
 
-import { wayWords } from "./core/names.js";
 import { failureWords } from "./core/numbers.js";
-import { traceText } from "./core/run/trace.js";
-import { makeToggle } from "./dom/buttons.js";
-import { playerOf } from "./dom/channels.js";
-import { find, make } from "./dom/elements.js";
+import { traceText } from "./core/trace.js";
+import { wayWords } from "./core/words.js";
+import { find, make, makeToggle } from "./dom/elements.js";
 import { fileAddress } from "./dom/gradio.js";
 import { isDarkPage, onScheme } from "./dom/screen.js";
 import { makeTermNote, unfold, withTerms } from "./dom/terms.js";
-import { onTurn } from "./dom/views.js";
+import { onTurn, playerOf } from "./dom/views.js";
 
 /** @import { Mount, Trigger } from "./stub.js" */
 

@@ -1,24 +1,21 @@
 // The race of the first visit: a recorded run in two lanes, forward pass by forward pass, over and
 // over; which of two runs is the visitor's choice. Knows nothing of Gradio.
 
-import { LANE_TITLES } from "./core/names.js";
 import { clamp, formatSeconds } from "./core/numbers.js";
-import { History } from "./core/run/run.js";
-import { fasterWords } from "./core/run/times.js";
+import { History } from "./core/run.js";
 import { entropyColour, unsureness } from "./core/scale.js";
-import { makeButton, showPlaying } from "./dom/buttons.js";
-import { askForChat } from "./dom/channels.js";
+import { fasterWords } from "./core/times.js";
+import { LANE_TITLES } from "./core/words.js";
 import { makeClock, Reveals } from "./dom/clock.js";
-import { find, make, setStyle, setText } from "./dom/elements.js";
+import { find, make, makeButton, setStyle, setText, showPlaying } from "./dom/elements.js";
 import { promptBox } from "./dom/gradio.js";
 import { listenToKeys } from "./dom/keys.js";
 import { isDarkPage, isStill, onScheme } from "./dom/screen.js";
-import { onTurn } from "./dom/views.js";
+import { askForChat, onTurn } from "./dom/views.js";
 import { LaneText } from "./watch/text/text.js";
 import { initialState, viewOf } from "./watch/view.js";
 
-/** @import { Lane } from "./core/run/lane.js" */
-/** @import { Run } from "./core/run/run.js" */
+/** @import { Lane, Run } from "./core/run.js" */
 /** @import { Part } from "./dom/elements.js" */
 /** @import { Mount } from "./stub.js" */
 /** @import { View } from "./watch/view.js" */

@@ -5,7 +5,7 @@ import { find } from "./dom/elements.js";
 import { followScheme } from "./dom/screen.js";
 import { Player } from "./watch/player.js";
 
-/** @import { PlayerElement } from "./dom/channels.js" */
+/** @import { PlayerElement } from "./dom/views.js" */
 
 followScheme();
 

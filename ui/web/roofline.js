@@ -2,9 +2,9 @@
 // numbers and figures come from the server; nothing is asked before the view is looked at.
 
 import { ChartCards, makeLibrary } from "./charts.js";
-import { addDevice } from "./core/forward/cost.js";
-import { plainWords } from "./core/glossary.js";
+import { addDevice } from "./core/cost.js";
 import { failureWords } from "./core/numbers.js";
+import { plainWords } from "./core/words.js";
 import { find, make } from "./dom/elements.js";
 import { fileAddress } from "./dom/gradio.js";
 import { onScheme } from "./dom/screen.js";
@@ -12,7 +12,7 @@ import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
 import { onTurn } from "./dom/views.js";
 
 /** @import { CardWords, Figure } from "./charts.js" */
-/** @import { Device } from "./core/forward/cost.js" */
+/** @import { Device } from "./core/cost.js" */
 /** @import { Mount, Trigger } from "./stub.js" */
 
 const VIEW = "#roofline";

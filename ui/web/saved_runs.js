@@ -2,10 +2,10 @@
 // server was away. The tab's own storage says which record is its own, and at which address.
 
 import { createStore, del, entries, get, set } from "idb-keyval";
-import { History } from "./core/run/run.js";
+import { History } from "./core/run.js";
 
-/** @import { Family, Node } from "./core/run/family.js" */
-/** @import { Run } from "./core/run/run.js" */
+/** @import { Family, Node } from "./watch/tree.js" */
+/** @import { Run } from "./core/run.js" */
 /** @import { Player } from "./watch/player.js" */
 
 const STORE = createStore("sbd", "tabs");

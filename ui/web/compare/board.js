@@ -1,11 +1,9 @@
 // The lanes of a run beside next-token prediction's, and the words about them. Knows no DOM.
 
+import { answerTokens, differences, differWords } from "../core/differences.js";
 import { countOf, raceSeconds } from "../core/numbers.js";
-import { answerTokens } from "../core/run/family.js";
-import { differences, differWords } from "../core/text/diff.js";
 
-/** @import { Lane } from "../core/run/lane.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Lane, Run } from "../core/run.js" */
 /** @import { PlayState } from "./player.js" */
 
 /**

@@ -1,9 +1,8 @@
 // Which lanes to compare: up to four, two presets, Compare and Stop, and one line of news.
 
 import constants from "../constants.json" with { type: "json" };
-import { GLOSSARY } from "../core/glossary.js";
 import { chosenModel } from "../core/models.js";
-import { dialLetter, dialOf, KINDS, kindTitle, laneWords } from "../core/names.js";
+import { dialLetter, dialOf, GLOSSARY, KINDS, kindTitle, laneWords } from "../core/words.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
 import { explain, question } from "../dom/terms.js";
 

@@ -1,20 +1,18 @@
 // One lane: how far it is, its text appearing where it stands, and its staircase. A token keeps its
 // place while an earlier forward pass is looked at, so nothing moves as the lanes play.
 
-import { laneTitle, laneWords, strategyOf } from "../core/names.js";
+import { lanePieces } from "../core/letters.js";
 import { countOf } from "../core/numbers.js";
 import { answersInCells } from "../core/sudoku.js";
-import { lanePieces } from "../core/text/letters.js";
-import { make, setStyle, setText } from "../dom/elements.js";
+import { laneTitle, laneWords, strategyOf } from "../core/words.js";
+import { make, setStyle, setText, showPieces } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
 import { explain, makeTerm, question } from "../dom/terms.js";
-import { showPieces } from "../dom/tokens.js";
 import { contextOf, inksOf } from "../hood/grid.js";
 import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 import { placeOf } from "./board.js";
 
-/** @import { Lane } from "../core/run/lane.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Lane, Run } from "../core/run.js" */
 /** @import { Comparison } from "./board.js" */
 
 /** @typedef {{ positions: number, passes: number }} Extent of the staircases, one scale for all */

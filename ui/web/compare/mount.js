@@ -1,7 +1,7 @@
 // Lanes compared on the page: asks for them, takes their lines. Built when it is first looked at.
 
 import { chosenModel } from "../core/models.js";
-import { dialOf, KINDS, laneTitle } from "../core/names.js";
+import { dialOf, KINDS, laneTitle } from "../core/words.js";
 import { elementOf, find } from "../dom/elements.js";
 import { STOP_MS } from "../dom/gradio.js";
 import { onScheme } from "../dom/screen.js";

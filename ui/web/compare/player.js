@@ -3,13 +3,19 @@
 // microseconds of engine time.
 
 import { clamp } from "../core/numbers.js";
-import { History } from "../core/run/run.js";
+import { History } from "../core/run.js";
 import { puzzleIn } from "../core/sudoku.js";
-import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import {
+  make,
+  makeButton,
+  makeSpeedChoice,
+  setAttribute,
+  setStyle,
+  setText,
+  showPlaying,
+} from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
-import { makeLecture } from "../dom/lecture.js";
-import { isStill, onResize, showOnPhone } from "../dom/screen.js";
+import { isStill, makeLecture, onResize, showOnPhone } from "../dom/screen.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import {

@@ -1,13 +1,13 @@
 // Whether the lanes on show are those that the form would run now, and if not, what differs.
 
-import { laneTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
+import { laneTitle } from "../core/words.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/gradio.js";
 import { dialDifferences } from "../form/fields.js";
 import { WAITING } from "../watch/stale.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 
 /**
  * Lanes that are chosen and not on the stage, or the other way round.

@@ -1,14 +1,13 @@
 // The table under the lanes. A row fills in when its lane is whole; what compares it with next-token
 // prediction, once that is whole too. Everything is by the token, as answers differ in length.
 
-import { strategyOf } from "../core/names.js";
 import { asShownInRace, raceSeconds } from "../core/numbers.js";
-import { fasterWords, timesLess } from "../core/run/times.js";
+import { fasterWords, timesLess } from "../core/times.js";
+import { strategyOf } from "../core/words.js";
 import { make, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";
 
-/** @import { Run } from "../core/run/run.js" */
-/** @import { Lane } from "../core/run/lane.js" */
+/** @import { Lane, Run } from "../core/run.js" */
 /** @import { LaneCard } from "./lane.js" */
 
 const COLUMNS = [

@@ -3,11 +3,10 @@
 // rules are in gamma_rules.js. Knows no DOM.
 
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "./gamma_rules.js";
-import { SOLVER_TITLES } from "./names.js";
 import { clamp, digitsThatShow, draggedGamma, formatGamma } from "./numbers.js";
+import { SOLVER_TITLES } from "./words.js";
 
-/** @import { Run } from "./run/run.js" */
-/** @import { Masked, Solver } from "./run/wire.js" */
+/** @import { Masked, Run, Solver } from "./run.js" */
 
 /**
  * A masked position on the axis. isFree: revealed, and outside the sum.

@@ -5,7 +5,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 
-/** @import { Masked, Reveal, Solver } from "./run/wire.js" */
+/** @import { Masked, Reveal, Solver } from "./run.js" */
 
 /** @param {Masked} item */
 function confidenceOf(item) {

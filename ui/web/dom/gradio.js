@@ -1,4 +1,5 @@
-// What the page shares with Gradio: the addresses of its files, the boxes of its form, Decode and Stop.
+// What the page has of the server and browser round it: addresses of Gradio's files, the boxes of its form,
+// Decode and Stop, and what the tab keeps over a reload.
 
 /** @typedef {{ root?: string, api_prefix?: string }} GradioConfig */
 
@@ -76,4 +77,26 @@ export function goButtons() {
   const stop = document.querySelector("button#sbd-stop, #sbd-stop button");
   const go = [...document.querySelectorAll("#sbd-go button")].find((button) => button !== stop);
   return [/** @type {HTMLButtonElement | null} */ (go ?? null), stop];
+}
+
+/**
+ * Keep a text in the tab's own storage, over a reload; a browser may refuse it.
+ * @param {string} key
+ * @param {string} text
+ */
+export function keepInTab(key, text) {
+  try {
+    sessionStorage.setItem(key, text);
+  } catch {
+    // Refused: nothing is kept.
+  }
+}
+
+/** @param {string} key */
+export function keptInTab(key) {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,7 @@
 // The keys of the player: which key does what, where they work, and their list in words.
 
 import { elementOf, make } from "./elements.js";
-import { isLecturing } from "./lecture.js";
+import { isLecturing } from "./screen.js";
 
 /**
  * Actions of a view, by name; a key works where its view has the action.

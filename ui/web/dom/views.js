@@ -1,11 +1,10 @@
-// Which view of the page is in front. A view has an address of its own, #name, and what is deeper inside
-// it follows: #learn/4. Without one the page opens at home, or where the decode or the lanes that the
-// address asks for are shown.
+// The views of the page: which is in front, and the channels by which they hear of one another. A view has an
+// address, #name, and what is deeper inside it follows: #learn/4. Without one the page opens at home, or where
+// the decode or the lanes that the address asks for are shown.
 
 import constants from "../constants.json" with { type: "json" };
-import { channel } from "./channels.js";
 
-/** @import { Channel } from "./channels.js" */
+/** @import { Player } from "../watch/player.js" */
 
 /** @type {Channel<string>} the view that is in front now */
 const turns = channel("sbd-view");
@@ -66,4 +65,37 @@ export function followAddress(signal) {
 export function onTurn(hear, signal) {
   turns.hear(hear, signal);
   queueMicrotask(() => signal.aborted || hear(currentView()));
+}
+
+/**
+ * A way from one part of the page to all that hear it.
+ * @template Detail
+ * @typedef {{ say: (detail: Detail) => void, hear: (hear: (detail: Detail) => void, signal: AbortSignal) => void }} Channel
+ */
+
+/** @param {string} name of its event @returns {Channel<any>} */
+export function channel(name) {
+  return {
+    say: (detail) => document.dispatchEvent(new CustomEvent(name, { detail })),
+    hear: (hear, signal) => {
+      const own = (/** @type {Event} */ event) =>
+        event instanceof CustomEvent && hear(event.detail);
+      document.addEventListener(name, own, { signal });
+    },
+  };
+}
+
+/** @type {Channel<null>} which model decodes, or what is known of it, may be another now */
+export const { say: sayModels, hear: onModels } = channel("sbd-models");
+
+/** A visitor wants to write a prompt of their own. @type {Channel<void>} */
+export const { say: askForChat, hear: onAskForChat } = channel("sbd-chat");
+
+/** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
+
+/** The player on the page, once it is there. @param {ParentNode} root */
+export function playerOf(root) {
+  /** @type {PlayerElement | null} */
+  const host = root.querySelector(".sbd-host");
+  return host?.sbdPlayer ?? null;
 }

@@ -1,13 +1,13 @@
 // Makes forward passes over one text by a model's graph in ONNX Runtime, and keeps their KV cache.
 // sbd_core/models/backends/onnx/web_graph.py describes the graph and its inputs.
 
-import { visibleRows } from "../core/forward/mask.js";
+import { visibleRows } from "../core/mask.js";
 import { EngineError } from "./errors.js";
 import { bytesOf } from "./runtime.js";
 
 /** @import { Checkpoint } from "./export.js" */
 /** @import { Graph } from "./files.js" */
-/** @import { SeenBlock } from "../core/forward/mask.js" */
+/** @import { SeenBlock } from "../core/mask.js" */
 /** @import { Resident, Runtime, Type } from "./runtime.js" */
 
 /** A tensor to make. @typedef {[name: string, type: Type, sizes: number[]]} Asked */

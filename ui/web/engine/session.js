@@ -3,15 +3,15 @@
 // sbd_core/run_lines.py. Knows no worker and no page.
 
 import constants from "../constants.json" with { type: "json" };
-import { dialOf, FIELD_LABELS, KINDS, PAPER, strategyOf } from "../core/names.js";
-import { NUM_TIMINGS } from "../core/run/times.js";
-import { mentionedIds } from "../core/run/trace.js";
+import { NUM_TIMINGS } from "../core/times.js";
+import { mentionedIds } from "../core/trace.js";
+import { dialOf, FIELD_LABELS, KINDS, PAPER_SOLVER, strategyOf } from "../core/words.js";
 import { rowCostsOf } from "./decoding/row_costs.js";
 import { readSettings } from "./decoding/settings.js";
 import { checkFits, stream } from "./decoding/stream.js";
 import { ArgumentError, EngineError, shown } from "./errors.js";
 
-/** @import { Verdict } from "../core/run/wire.js" */
+/** @import { Verdict } from "../core/run.js" */
 /** @import { Settings } from "./decoding/settings.js" */
 /** @import { StepEvent } from "./decoding/state.js" */
 /** @import { Checkpoint } from "./export.js" */
@@ -119,7 +119,7 @@ export class Session {
     /** @param {Settings} own */
     const laneOf = (own) => new Lane(this.checkpoint, prompt, promptIds, own);
     if (settings.strategy === "ntp") return [laneOf(settings)];
-    const others = { solver: { name: PAPER }, pinned: [], max_rows: null, row_costs: null };
+    const others = { solver: { name: PAPER_SOLVER }, pinned: [], max_rows: null, row_costs: null };
     const plain = readSettings({ ...settings, ...others, strategy: "ntp" });
     return [laneOf(settings), laneOf(plain)];
   }
@@ -289,7 +289,7 @@ export function laneForms(lanes, form) {
   }
   return [...new Set(lanes)].map((lane) => {
     const [kind = "", value] = lane.split(":");
-    if (!KINDS.includes(kind) && kind !== PAPER) {
+    if (!KINDS.includes(kind) && kind !== PAPER_SOLVER) {
       const rule = `must each be one of ${KINDS.join(", ")}, as in sbd:0.1`;
       throw new ArgumentError("lanes", rule, lane);
     }
@@ -297,7 +297,7 @@ export function laneForms(lanes, form) {
     if (value !== undefined && !dial)
       throw new ArgumentError("lanes", `${kind} takes no value`, lane);
     const strategy = strategyOf(lane);
-    const solver = strategy === "sbd" ? { solver: kind === "sbd" ? PAPER : kind } : {};
+    const solver = strategy === "sbd" ? { solver: kind === "sbd" ? PAPER_SOLVER : kind } : {};
     const own = value === undefined || !dial ? {} : { [dial[0]]: Number(value) };
     return [lane, { ...form, strategy, ...solver, ...own }];
   });

@@ -1,8 +1,8 @@
 // Says what the form now has that it had not, once a change that nobody made by hand has settled: a
 // model and a recorded run bring settings of their own.
 
-import { PAPER, wayTitle } from "../core/names.js";
 import { listInWords } from "../core/numbers.js";
+import { PAPER_SOLVER, wayTitle } from "../core/words.js";
 import { sayStatus } from "../in_browser/bridge.js";
 import { choiceOf, dialWords } from "./fields.js";
 
@@ -12,7 +12,7 @@ const NUM_LOOKS = 40; // a server may be slow to answer
 /** The strategy and the settings in the form, each in a few words. */
 function settings() {
   const strategy = choiceOf("strategy");
-  const title = strategy === null ? [] : [wayTitle(strategy, choiceOf("solver") ?? PAPER)];
+  const title = strategy === null ? [] : [wayTitle(strategy, choiceOf("solver") ?? PAPER_SOLVER)];
   return [...title, ...dialWords()];
 }
 

@@ -2,10 +2,10 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
-import { LANE_TITLES, wayTitle } from "../core/names.js";
+import { LANE_TITLES, wayTitle } from "../core/words.js";
 import { numberBox } from "../dom/gradio.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 
 /** @typedef {keyof typeof constants.formIds} FieldName */
 

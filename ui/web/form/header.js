@@ -1,9 +1,8 @@
 // The head and the foot of every view: links, the name of the model, and what to know of one that
 // was not trained for Set Block Decoding.
 
-import { PAPER_PAGE } from "../core/glossary.js";
-import { icon } from "../dom/buttons.js";
-import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
+import { PAPER_PAGE } from "../core/words.js";
+import { elementOf, find, icon, make, setAttribute, setText } from "../dom/elements.js";
 import { fileAddress } from "../dom/gradio.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { followAddress, onTurn, turnTo } from "../dom/views.js";

@@ -2,9 +2,9 @@
 // yet needs, and whose they are.
 
 import { absenceWords, isOffered, setModels } from "../core/models.js";
-import { onAskForChat, playerOf, sayModels } from "../dom/channels.js";
 import { make, setText } from "../dom/elements.js";
-import { keepInTab, keptInTab } from "../dom/tab_storage.js";
+import { keepInTab, keptInTab } from "../dom/gradio.js";
+import { onAskForChat, playerOf, sayModels } from "../dom/views.js";
 import { tellChanges } from "./changes.js";
 
 /** @import { Model } from "../core/models.js" */

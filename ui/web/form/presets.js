@@ -1,11 +1,9 @@
 // The examples: a button for each kind of text; pressing it again gives the next one. Writes into
 // the prompt as typing would, so the form knows. Keeps the prompt over a reload of this tab.
 
-import { playerOf } from "../dom/channels.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { promptBox, typeInto, watchForm } from "../dom/gradio.js";
-import { keepInTab, keptInTab } from "../dom/tab_storage.js";
-import { currentView } from "../dom/views.js";
+import { keepInTab, keptInTab, promptBox, typeInto, watchForm } from "../dom/gradio.js";
+import { currentView, playerOf } from "../dom/views.js";
 import { tellChanges } from "./changes.js";
 
 /** @import { Mount } from "../stub.js" */

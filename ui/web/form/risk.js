@@ -5,11 +5,11 @@
 // prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
 
 import constants from "../constants.json" with { type: "json" };
-import { kindTitle, LANE_TITLES, laneWords } from "../core/names.js";
-import { playerOf } from "../dom/channels.js";
+import { kindTitle, LANE_TITLES, laneWords } from "../core/words.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, promptBox, typeInto, watchForm } from "../dom/gradio.js";
 import { explain, makeTermNote, question, unfold } from "../dom/terms.js";
+import { playerOf } from "../dom/views.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 

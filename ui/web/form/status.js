@@ -1,14 +1,14 @@
 // One line under the buttons: what is going on, or what was wrong, in the order in which the server
 // said it. What it says of the form goes once the form asks for something else.
 
-import { playerOf } from "../dom/channels.js";
 import { find, setText } from "../dom/elements.js";
 import { watchForm } from "../dom/gradio.js";
 import { foldForm } from "../dom/screen.js";
+import { playerOf } from "../dom/views.js";
 import { onStatus, sayNumAhead, sayRefused } from "../in_browser/bridge.js";
 import { differences } from "../watch/stale.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 /** @import { Said } from "../in_browser/bridge.js" */
 /** @import { Mount } from "../stub.js" */
 

@@ -1,6 +1,7 @@
 // The attention mask of a forward pass as a grid: a row for what the model reads, a column for what
 // it may look at. Point at a row, or move along the rows by the slider, to read what it sees.
 
+import { tokenMarks } from "../core/letters.js";
 import {
   besideWords,
   cachedText,
@@ -11,14 +12,13 @@ import {
   rowSentence,
   rowsOf,
   rowText,
-} from "../core/forward/mask.js";
+} from "../core/mask.js";
 import { clamp, countOf } from "../core/numbers.js";
-import { tokenMarks } from "../core/text/letters.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { unfold, withTerms } from "../dom/terms.js";
 
-/** @import { Mask, Row } from "../core/forward/mask.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Mask, Row } from "../core/mask.js" */
+/** @import { Run } from "../core/run.js" */
 /** @import { View } from "../watch/view.js" */
 
 const NTP_SHARE = 0.34; // of the width, where both stand side by side

@@ -2,7 +2,6 @@
 // scrubber: the mask, the KV cache, the lines of the algorithm, and the cost of the forward pass beside
 // the least time that a device's roofline allows. Closed it draws nothing.
 
-import { cacheAt, cacheSentences } from "../core/forward/cache.js";
 import {
   costOf,
   DEVICES,
@@ -12,19 +11,18 @@ import {
   operationWords,
   rateWords,
   rooflineOf,
-} from "../core/forward/cost.js";
-import { maskOf } from "../core/forward/mask.js";
-import { programsAt } from "../core/forward/program.js";
+} from "../core/cost.js";
+import { cacheAt, cacheSentences, maskOf } from "../core/mask.js";
 import { countOf } from "../core/numbers.js";
-import { makeToggle } from "../dom/buttons.js";
-import { make, setAttribute, setText } from "../dom/elements.js";
+import { programsAt } from "../core/program.js";
+import { make, makeToggle, setAttribute, setText } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/screen.js";
 import { unfold, withTerms } from "../dom/terms.js";
 import { contextOf, inksOf, MaskGrid, makeKey } from "./grid.js";
 
-/** @import { CacheStep } from "../core/forward/cache.js" */
-/** @import { Device } from "../core/forward/cost.js" */
-/** @import { Line } from "../core/forward/program.js" */
+/** @import { CacheStep } from "../core/mask.js" */
+/** @import { Device } from "../core/cost.js" */
+/** @import { Line } from "../core/program.js" */
 /** @import { View } from "../watch/view.js" */
 
 /** @param {Line} line */

@@ -1,8 +1,8 @@
 // Joins the views with the decoder of this page: they ask here before they ask the server.
 
-import { channel } from "../dom/channels.js";
+import { channel } from "../dom/views.js";
 
-/** @import { Channel } from "../dom/channels.js" */
+/** @import { Channel } from "../dom/views.js" */
 /** @import { News } from "../engine/session.js" */
 /** @import { Wish } from "./decoder.js" */
 

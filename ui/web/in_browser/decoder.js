@@ -1,8 +1,8 @@
 // Decodes in this browser, for the whole page: starts the engine, hands it the visitor's wishes, and shows
 // its news in the same views that show a server's runs.
 
-import { playerOf } from "../dom/channels.js";
 import { goButtons } from "../dom/gradio.js";
+import { playerOf } from "../dom/views.js";
 import { Engine } from "../engine/client.js";
 import { inBrowser, saySettled, sayStatus } from "./bridge.js";
 

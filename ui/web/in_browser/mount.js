@@ -3,11 +3,10 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
-import { playerOf } from "../dom/channels.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
 import { fileAddress, goButtons, promptBox, rootAddress } from "../dom/gradio.js";
 import { makeTermNote, question } from "../dom/terms.js";
-import { currentView } from "../dom/views.js";
+import { currentView, playerOf } from "../dom/views.js";
 import { keptOf } from "../engine/files.js";
 import { findAdapter } from "../engine/runtime.js";
 import { flag } from "../flag.js";

@@ -6,7 +6,7 @@ import { makeClock, Reveals } from "../dom/clock.js";
 import { isDarkPage, isStill, onScheme } from "../dom/screen.js";
 import { initialState, viewOf } from "../watch/view.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 /** @import { PlayerState, View } from "../watch/view.js" */
 
 /** @import { BudgetActions } from "../watch/budget.js" */

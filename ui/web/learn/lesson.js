@@ -1,8 +1,8 @@
 // The lesson as the server sends it, and the address of a scene. Knows no DOM.
 
-import { History } from "../core/run/run.js";
+import { History } from "../core/run.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 
 const VIEW = /^#learn(?:\/(.*))?$/;
 

@@ -2,10 +2,10 @@
 // block, which words clash. Knows no DOM.
 
 import { formatGamma, gammaDigits, raceSeconds } from "../core/numbers.js";
-import { Lane } from "../core/run/lane.js";
+import { Lane } from "../core/run.js";
 
 /** @import { BudgetLayout } from "../core/budget_layout.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 /** @import { Edge, Machine } from "./lesson.js" */
 
 const DIGITS = 4; // after the point, of an entropy and a sum of them at least

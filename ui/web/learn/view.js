@@ -1,12 +1,10 @@
 // The Learn view: ten scenes, one at a time. A scene asks, the reader does something, the scene
 // answers; forward first shows the answer, then the next scene. Knows nothing of Gradio.
 
-import { plainWords } from "../core/glossary.js";
-import { icon } from "../dom/buttons.js";
-import { make, setAttribute, setText } from "../dom/elements.js";
+import { plainWords } from "../core/words.js";
+import { icon, make, setAttribute, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
-import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { onResize, scrollBehavior } from "../dom/screen.js";
+import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/screen.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { hashOf, readLesson, sceneAt } from "./lesson.js";
 import { keepRoom, makeRoom } from "./parts.js";

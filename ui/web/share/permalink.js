@@ -2,7 +2,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 
-/** @import { Settings } from "../core/run/run.js" */
+/** @import { Settings } from "../core/run.js" */
 
 /** @type {[name: string, field: string][]} names in the address, and fields of a decode */
 const LINK_FIELDS = Object.entries(constants.linkFields);

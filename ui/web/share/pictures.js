@@ -3,9 +3,9 @@
 // Draws on canvases of its own with the staircase's own strokes; knows no page.
 
 import constants from "../constants.json" with { type: "json" };
-import { wayWords } from "../core/names.js";
 import { countOf, evenly } from "../core/numbers.js";
 import { entropyColour, MAX_ENTROPY, unsureness } from "../core/scale.js";
+import { wayWords } from "../core/words.js";
 import {
   drawBlocks,
   drawCurrent,
@@ -16,7 +16,7 @@ import {
   stairsKey,
 } from "../watch/staircase/drawing.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 
 const WIDTH = 1280;
 const PAD = 40;

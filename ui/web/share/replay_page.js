@@ -3,9 +3,8 @@
 
 import constants from "../constants.json" with { type: "json" };
 
-/** @import { Run } from "../core/run/run.js" */
-/** @import { WireLine } from "../core/run/wire.js" */
-/** @import { Timing } from "../core/run/times.js" */
+/** @import { Run, WireLine } from "../core/run.js" */
+/** @import { Timing } from "../core/times.js" */
 
 /** @typedef {Pick<Timing, "seconds" | "ntpSeconds"> | null} Again engine times of the run made again */
 

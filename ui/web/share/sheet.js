@@ -3,14 +3,13 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { failureWords } from "../core/numbers.js";
-import { traceText } from "../core/run/trace.js";
-import { icon } from "../dom/buttons.js";
-import { make, setText } from "../dom/elements.js";
+import { traceText } from "../core/trace.js";
+import { icon, make, setText } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
 import { linkTo } from "./permalink.js";
 import { animate, staircasePicture } from "./pictures.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 
 /** Hand a file to the browser to save. @param {string} name @param {Blob} blob */
 function saveFile(name, blob) {

@@ -1,9 +1,9 @@
 // Builds the static page: every view of the page over files alone, decoding in the visitor's browser.
 
-import { playerOf } from "../dom/channels.js";
 import { find, make } from "../dom/elements.js";
 import { promptBox } from "../dom/gradio.js";
 import { followScheme } from "../dom/screen.js";
+import { playerOf } from "../dom/views.js";
 import { inBrowser, onSettled, sayStatus } from "../in_browser/bridge.js";
 import { formOfAddress } from "../in_browser/mount.js";
 import { mount } from "../page.js";

@@ -1,11 +1,11 @@
 // The actions of a visitor, by pointer or key: every view is given these and changes nothing itself.
 
 import { clamp } from "../core/numbers.js";
-import { isLecturing } from "../dom/lecture.js";
+import { isLecturing } from "../dom/screen.js";
 import { positionTitle } from "./view.js";
 
-/** @import { Origin } from "../core/run/family.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Origin } from "./tree.js" */
+/** @import { Run } from "../core/run.js" */
 /** @import { Player } from "./player.js" */
 
 /**

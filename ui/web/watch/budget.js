@@ -12,14 +12,12 @@ import {
   layOut,
 } from "../core/budget_layout.js";
 import { boundOf } from "../core/gamma_rules.js";
-import { SOLVER_LINES } from "../core/glossary.js";
-import { SOLVER_TITLES } from "../core/names.js";
 import { clamp, draggedGamma, formatGamma } from "../core/numbers.js";
-import { MAX_TILES } from "../core/run/wire.js";
+import { MAX_TILES } from "../core/run.js";
 import { entropyColour, inkOn } from "../core/scale.js";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.js";
+import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
 import { explain, paperLink, question, withTerms } from "../dom/terms.js";
-import { showToken } from "../dom/tokens.js";
 
 /** @import { BudgetLayout, Segment } from "../core/budget_layout.js" */
 /** @import { Bound } from "../core/gamma_rules.js" */

@@ -1,9 +1,7 @@
 // The drawer of a whole run: its numbers, timings and hindsight.
 
-import { icon } from "../dom/buttons.js";
-import { make, setAttribute, setText } from "../dom/elements.js";
-import { makeLegend } from "../dom/legend.js";
-import { question } from "../dom/terms.js";
+import { icon, make, setAttribute, setText } from "../dom/elements.js";
+import { makeLegend, question } from "../dom/terms.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */

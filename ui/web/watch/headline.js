@@ -3,11 +3,11 @@
 // those of the whole run; of two answers of different length the tokens of a forward pass.
 
 import { formatSeconds, median } from "../core/numbers.js";
-import { fasterWords, lengthWords, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
+import { fasterWords, lengthWords, timesLess, timesOf, whyNotFaster } from "../core/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { explain, term } from "../dom/terms.js";
 
-/** @import { Numbers, Timing } from "../core/run/times.js" */
+/** @import { Numbers, Timing } from "../core/times.js" */
 /** @import { View } from "./view.js" */
 
 const UNKNOWN = "–";

@@ -1,13 +1,10 @@
 // The help sheet: what there is to see, and the keys. A modal dialog: the browser keeps the focus
 // inside, closes it on Escape and gives the focus back.
 
-import { GLOSSARY, SOLVER_LINES } from "../core/glossary.js";
-import { SOLVER_TITLES } from "../core/names.js";
-import { icon } from "../dom/buttons.js";
-import { make } from "../dom/elements.js";
+import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.js";
+import { icon, make } from "../dom/elements.js";
 import { KEY_WORDS, makeKeyList, makeLetterSwitch } from "../dom/keys.js";
-import { makeLegend } from "../dom/legend.js";
-import { paperLink } from "../dom/terms.js";
+import { makeLegend, paperLink } from "../dom/terms.js";
 
 /** @import { KeyWords } from "../dom/keys.js" */
 

@@ -1,19 +1,22 @@
 // One position in full: its tokens and probabilities, its entropy over the forward passes, what became of it.
 
+import { tokenName } from "../core/letters.js";
 import { formatChange, formatNats, formatPercent } from "../core/numbers.js";
-import { draftedAt } from "../core/run/drafts.js";
-import { tokenName } from "../core/text/letters.js";
-import { icon } from "../dom/buttons.js";
-import { make, makeSvg, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { makeLegend } from "../dom/legend.js";
-import { term } from "../dom/terms.js";
-import { showToken } from "../dom/tokens.js";
+import { draftedAt } from "../core/run.js";
+import {
+  icon,
+  make,
+  makeSvg,
+  setAttribute,
+  setStyle,
+  setText,
+  showToken,
+} from "../dom/elements.js";
+import { makeLegend, term } from "../dom/terms.js";
 import { openPositions, predictedTiles, tileState } from "./view.js";
 
-/** @import { FixedItem } from "../core/run/lane.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { FixedItem, Run, Top } from "../core/run.js" */
 /** @import { View } from "./view.js" */
-/** @import { Top } from "../core/run/wire.js" */
 /** @import { Actions } from "./actions.js" */
 
 /** @typedef {"open" | "agrees" | "differs"} Verdict */

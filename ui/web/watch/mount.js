@@ -1,17 +1,16 @@
 // The player on the page: passes what Gradio sends on to it, and what it asks for back.
 
-import { playerOf } from "../dom/channels.js";
 import { elementOf, find } from "../dom/elements.js";
 import { goButtons, STOP_MS } from "../dom/gradio.js";
 import { foldForm } from "../dom/screen.js";
-import { currentView, onTurn, turnTo } from "../dom/views.js";
+import { currentView, onTurn, playerOf, turnTo } from "../dom/views.js";
 import { doInBrowser, inBrowser, onNumAhead, onRefused } from "../in_browser/bridge.js";
 import { TabKeeper } from "../saved_runs.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { replayPage } from "../share/replay_page.js";
 import { Player } from "./player.js";
 
-/** @import { PlayerElement } from "../dom/channels.js" */
+/** @import { PlayerElement } from "../dom/views.js" */
 /** @import { Mount } from "../stub.js" */
 
 /** @type {Mount} */

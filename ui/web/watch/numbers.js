@@ -2,10 +2,10 @@
 // run. Shows what the run counts, counts nothing itself.
 
 import { countOf, median } from "../core/numbers.js";
-import { fine, lengthWords, NUM_TIMINGS, timesOf, whyNotFaster } from "../core/run/times.js";
+import { fine, lengthWords, NUM_TIMINGS, timesOf, whyNotFaster } from "../core/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
-/** @import { Numbers, Timing } from "../core/run/times.js" */
+/** @import { Numbers, Timing } from "../core/times.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 

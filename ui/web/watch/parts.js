@@ -1,7 +1,6 @@
 // The parts that the player is put together from: made, laid out, and given what a frame shows.
 
-import { makeButton } from "../dom/buttons.js";
-import { make, setAttribute, setText } from "../dom/elements.js";
+import { make, makeButton, setAttribute, setText } from "../dom/elements.js";
 import { promptBox } from "../dom/gradio.js";
 import { foldForm } from "../dom/screen.js";
 import { Hood } from "../hood/hood.js";
@@ -18,7 +17,7 @@ import { LaneView } from "./text/text.js";
 import { makeTransport } from "./transport.js";
 import { Tree } from "./tree.js";
 
-/** @import { Family } from "../core/run/family.js" */
+/** @import { Family } from "./tree.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { Stale } from "./stale.js" */
 /** @import { View } from "./view.js" */

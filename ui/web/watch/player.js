@@ -1,30 +1,38 @@
 // The player: one history, one playhead, several views of both. Knows nothing of Gradio.
 //
 //   const player = new Player(element, { redo(settings) {}, host });
-//   player.push(wireText);   // any number of wire lines, see core/run/run.js
+//   player.push(wireText);   // any number of wire lines, see core/run.js
 //
 // `redo` is asked to decode again with other settings; without it the player only replays. `host`
 // serves the share sheet. Drawing happens at most once a frame, and only when something changed.
 
 import { clamp } from "../core/numbers.js";
-import { Family } from "../core/run/family.js";
-import { History } from "../core/run/run.js";
+import { History } from "../core/run.js";
 import { Reveals } from "../dom/clock.js";
 import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
-import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { foldForm, isDarkPage, isStill, onResize, onScheme, showOnPhone } from "../dom/screen.js";
+import {
+  foldForm,
+  isDarkPage,
+  isLecturing,
+  isStill,
+  makeLecture,
+  onResize,
+  onScheme,
+  showOnPhone,
+} from "../dom/screen.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
 import { Parts } from "./parts.js";
 import { Playhead } from "./playhead.js";
 import { Stale } from "./stale.js";
+import { Family } from "./tree.js";
 import { initialState, viewOf } from "./view.js";
 
-/** @import { Node, Origin } from "../core/run/family.js" */
-/** @import { Run, Settings } from "../core/run/run.js" */
-/** @import { Timing } from "../core/run/times.js" */
+/** @import { Node, Origin } from "./tree.js" */
+/** @import { Run, Settings } from "../core/run.js" */
+/** @import { Timing } from "../core/times.js" */
 /** @import { ShareHost } from "../share/sheet.js" */
 /** @import { PlayerState } from "./view.js" */
 

@@ -4,7 +4,7 @@ import { clamp } from "../core/numbers.js";
 import { MOST_A_SECOND, makeClock, playRate } from "../dom/clock.js";
 import { isStill } from "../dom/screen.js";
 
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Run } from "../core/run.js" */
 /** @import { PlayerState } from "./view.js" */
 
 const MANUAL_STEP_MS = 500;

@@ -1,13 +1,13 @@
 // Whether the run on the stage is the one that the form would decode now, and if not, what differs.
 
 import { listInWords } from "../core/numbers.js";
-import { channel } from "../dom/channels.js";
 import { make, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/gradio.js";
+import { channel } from "../dom/views.js";
 import { settingDifferences } from "../form/fields.js";
 
-/** @import { Channel } from "../dom/channels.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Channel } from "../dom/views.js" */
+/** @import { Run } from "../core/run.js" */
 
 const OTHER_PROMPT = "another prompt";
 export const WAITING = "Yours is on its way. Until it comes, the one before it stays here.";

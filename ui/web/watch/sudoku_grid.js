@@ -3,8 +3,7 @@
 
 import { entropyColour } from "../core/scale.js";
 import { brokenCells, numWritten, puzzleIn, SUDOKU_CELLS, sudokuVerdict } from "../core/sudoku.js";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { showToken } from "../dom/tokens.js";
+import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
 import { passMark, positionTitle, tileState } from "./view.js";
 
 /** @import { Pointing } from "./actions.js" */

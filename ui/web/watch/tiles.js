@@ -2,14 +2,13 @@
 // and the entropy as a bar that sinks as the model grows sure.
 
 import { clamp } from "../core/numbers.js";
-import { MAX_TILES } from "../core/run/wire.js";
+import { MAX_TILES } from "../core/run.js";
 import { entropyColour, unsureness } from "../core/scale.js";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/screen.js";
-import { showToken } from "../dom/tokens.js";
 import { passMark, positionTitle, tileState } from "./view.js";
 
-/** @import { Joined } from "../core/text/letters.js" */
+/** @import { Joined } from "../core/letters.js" */
 /** @import { Pointing } from "./actions.js" */
 /** @import { TileState, View } from "./view.js" */
 

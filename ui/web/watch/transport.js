@@ -2,8 +2,15 @@
 // each block, and the speed. It holds no state; that is playhead.js.
 
 import { evenly } from "../core/numbers.js";
-import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import {
+  make,
+  makeButton,
+  makeSpeedChoice,
+  setAttribute,
+  setStyle,
+  setText,
+  showPlaying,
+} from "../dom/elements.js";
 
 /** @import { View } from "./view.js" */
 /** @import { Actions } from "./actions.js" */

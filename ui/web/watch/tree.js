@@ -1,16 +1,114 @@
-// The tree of runs: one row a run, indented below the one it came from; press a row to see that
-// run. Below it the ending of the run shown beside the one it came from, what differs marked.
+// The tree of runs that grew out of one another by pins, branches, follow-ups and other gammas: one row a run,
+// indented below the one it came from; press a row to see that run. Below them the ending of the run shown
+// beside that of the one it came from, what differs marked.
 
-import { clamp } from "../core/numbers.js";
-import { compareWithParent } from "../core/run/family.js";
-import { differWords } from "../core/text/diff.js";
-import { lanePieces } from "../core/text/letters.js";
-import { make, setText } from "../dom/elements.js";
-import { showPieces } from "../dom/tokens.js";
+import { answerTokens, differences, differWords } from "../core/differences.js";
+import { lanePieces, tokenName } from "../core/letters.js";
+import { clamp, formatGamma } from "../core/numbers.js";
+import { make, setText, showPieces } from "../dom/elements.js";
 
-/** @import { AnswerToken, Family, Node } from "../core/run/family.js" */
+/** @import { AnswerToken, Differences } from "../core/differences.js" */
+/** @import { Run } from "../core/run.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
+
+/** @typedef {{ kind: string, position?: number, pass?: number }} Origin how a run came to be asked for */
+/** @typedef {{ run: Run, parent: Node | null, depth: number, words: string }} Node of the tree */
+const MAX_ASKED = 32;
+
+/** How a run came out of the one before it, in words. @param {Run} run @param {Origin} origin */
+function originWords(run, { kind, position = -1, pass = 0 }) {
+  const token = run.pins.get(position);
+  const name = token === undefined ? "" : tokenName(run.tokenText(token));
+  if (kind === "pin") return `pin ${name} at ${position}`;
+  if (kind === "follow-up") return "follow-up";
+  if (kind === "branch") return `branch ${name} at ${position}, forward pass ${pass + 1}`;
+  return `γ ${formatGamma(run.solver.gamma ?? 0)}`;
+}
+
+/**
+ * The answer of a node beside that of its parent, null while either runs.
+ * @param {Node} node
+ * @returns {{ left: AnswerToken[], right: AnswerToken[], differ: Differences } | null}
+ */
+export function compareWithParent({ parent, run }) {
+  if (!parent?.run.main.finish || !run.main.finish) return null;
+  if (run.turns.length !== parent.run.turns.length) return null; // another question
+  const left = answerTokens(parent.run, parent.run.main);
+  const right = answerTokens(run, run.main);
+  /** @param {AnswerToken[]} tokens */
+  const ids = (tokens) => tokens.map(({ id }) => id);
+  return { left, right, differ: differences(ids(left), ids(right)) };
+}
+
+export class Family {
+  constructor() {
+    /** @type {Node[]} */
+    this.nodes = [];
+    /**
+     * Requests by the id that the run will carry: a second question must not take the
+     * place of one whose answer is on its way.
+     * @type {Map<string, { parent: Node | null, origin: Origin }>}
+     */
+    this.asked = new Map();
+    this.numAsked = 0;
+  }
+
+  /**
+   * Remember what was asked of `run`; the run that answers carries the id given back.
+   * @param {Run} run
+   * @param {Origin} origin
+   */
+  ask(run, origin) {
+    this.numAsked += 1;
+    const id = `a${this.numAsked}`;
+    this.asked.set(id, { parent: this.nodeOf(run), origin });
+    for (const old of [...this.asked.keys()].slice(0, -MAX_ASKED)) this.asked.delete(old);
+    return id;
+  }
+
+  /**
+   * A run began: a branch of the one it was asked of, or else the first of a new family.
+   * @param {Run} run
+   */
+  take(run) {
+    const asked = this.asked.get(run.ask);
+    // The tree it was asked in may have given way to another one.
+    const parent = asked?.parent && this.nodes.includes(asked.parent) ? asked.parent : null;
+    const words = asked && parent ? originWords(run, asked.origin) : "first run";
+    const node = { run, parent, depth: parent ? parent.depth + 1 : 0, words };
+    this.asked.delete(run.ask);
+    if (!parent) this.nodes = [node];
+    else this.nodes.splice(this.endOf(parent), 0, node);
+  }
+
+  /** @param {Run | null} run */
+  nodeOf(run) {
+    return this.nodes.find((node) => node.run === run) ?? null;
+  }
+
+  /**
+   * The index after the last descendant of `node`, where its next child goes.
+   * @param {Node} node
+   */
+  endOf(node) {
+    const start = this.nodes.indexOf(node);
+    const after = this.nodes.findIndex(
+      (other, index) => index > start && other.depth <= node.depth,
+    );
+    return after < 0 ? this.nodes.length : after;
+  }
+
+  /**
+   * The run `by` rows further down the tree, the same one at either end.
+   * @param {Run | null} run
+   * @param {number} by
+   */
+  neighbour(run, by) {
+    const index = this.nodes.findIndex((node) => node.run === run) + by;
+    return this.nodes[clamp(index, 0, this.nodes.length - 1)]?.run ?? run;
+  }
+}
 
 /**
  * Tokens in a row, those at the indexes `marked` marked; their text stays text.

@@ -1,12 +1,11 @@
 // Right or wrong, as a checker said it of a whole answer: a sign and a sentence.
 
-import { againstPlain } from "../core/run/family.js";
+import { againstPlain } from "../core/differences.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { explain } from "../dom/terms.js";
 
-/** @import { Verdict as Checked } from "../core/run/wire.js" */
-/** @import { Against } from "../core/run/family.js" */
-/** @import { Lane } from "../core/run/lane.js" */
+/** @import { Lane, Verdict as Checked } from "../core/run.js" */
+/** @import { Against } from "../core/differences.js" */
 /** @import { View } from "./view.js" */
 
 const SIGNS = { right: "✓", wrong: "✗" };

@@ -1,16 +1,13 @@
 // The legend of a draft's tiles, and under the tiles the predraft that was used, behind the drafted
 // token that it stands in for.
 
-import { alternativeWords, branchOf, checkedDraft, draftedAt } from "../core/run/drafts.js";
-import { MAX_TILES } from "../core/run/wire.js";
-import { tokenName } from "../core/text/letters.js";
-import { make, setText } from "../dom/elements.js";
+import { tokenName } from "../core/letters.js";
+import { alternativeWords, branchOf, checkedDraft, draftedAt, MAX_TILES } from "../core/run.js";
+import { make, setText, showToken } from "../dom/elements.js";
 import { term } from "../dom/terms.js";
-import { showToken } from "../dom/tokens.js";
 
 /** @import { View } from "./view.js" */
-/** @import { Branch } from "../core/run/drafts.js" */
-/** @import { Run } from "../core/run/run.js" */
+/** @import { Branch, Run } from "../core/run.js" */
 
 /** @type {[kind: string, words: string][]} */
 const KINDS = [

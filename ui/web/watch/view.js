@@ -2,13 +2,11 @@
 // Also what one position is in it. Knows no DOM.
 
 import { revealedAt } from "../core/budget_layout.js";
+import { tokenName } from "../core/letters.js";
 import { formatNats } from "../core/numbers.js";
-import { draftedAt } from "../core/run/drafts.js";
-import { tokenName } from "../core/text/letters.js";
+import { draftedAt } from "../core/run.js";
 
-/** @import { FixedItem } from "../core/run/lane.js" */
-/** @import { Run } from "../core/run/run.js" */
-/** @import { Masked } from "../core/run/wire.js" */
+/** @import { FixedItem, Masked, Run } from "../core/run.js" */
 
 /** @typedef {{ isOver: boolean, isQuick: boolean, delay: (rank: number, count: number) => number, progress: (rank: number, count: number) => number, play: (node: HTMLElement, kind: "tile" | "token" | "text", rank: number, count: number) => void }} RevealMotion */
 

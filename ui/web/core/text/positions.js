@@ -1,11 +1,10 @@
 // The content of a lane at each position: its token, or, where one is still masked or drafted, an
 // empty place as wide as what will stand there. So no word moves when another lands. Knows no DOM.
 
-import { lanePieces } from "./letters.js";
+import { lanePieces } from "../letters.js";
 
-/** @import { Piece } from "./letters.js" */
-/** @import { FixedItem, Lane } from "../run/lane.js" */
-/** @import { Run } from "../run/run.js" */
+/** @import { Piece } from "../letters.js" */
+/** @import { FixedItem, Lane, Run } from "../run.js" */
 
 /**
  * Content of the lane at a position.

@@ -1,10 +1,10 @@
 // The state that all strategies share: one model, one cache, one random stream, one answer so far. A port of
 // sbd_core/decoding/state.py; an event is one of a trace file.
 
-import { NOTHING } from "../../core/run/trace.js";
+import { NOTHING } from "../../core/trace.js";
 import { Generator, measureRows, probabilityOf } from "../sampling.js";
 
-/** @import { EventData } from "../../core/run/wire.js" */
+/** @import { EventData } from "../../core/run.js" */
 /** @import { Checkpoint } from "../export.js" */
 /** @import { Cache, ForwardRequest, Logits, PredraftBlock } from "../model.js" */
 /** @import { Row } from "../sampling.js" */

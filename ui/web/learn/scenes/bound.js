@@ -3,7 +3,7 @@
 import { axisNats, axisPlace, layOut, revealedAt } from "../../core/budget_layout.js";
 import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
-import { makeLegend } from "../../dom/legend.js";
+import { makeLegend } from "../../dom/terms.js";
 import { Budget } from "../../watch/budget.js";
 import { Tiles } from "../../watch/tiles.js";
 import { Figure } from "../figure.js";
@@ -11,7 +11,7 @@ import { makePassWords, makeRoom, sweep } from "../parts.js";
 import { sumWords, withKept } from "../states.js";
 
 /** @import { BudgetLayout } from "../../core/budget_layout.js" */
-/** @import { Run } from "../../core/run/run.js" */
+/** @import { Run } from "../../core/run.js" */
 /** @import { View } from "../../watch/view.js" */
 /** @import { MakeScene } from "../view.js" */
 

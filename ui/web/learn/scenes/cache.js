@@ -1,15 +1,13 @@
 // The block is done: what each forward pass reads, what it keeps in the cache, and what it drops.
 
+import { tokenName } from "../../core/letters.js";
 import { countOf } from "../../core/numbers.js";
-import { tokenName } from "../../core/text/letters.js";
-import { make, setStyle, setText } from "../../dom/elements.js";
+import { make, setStyle, setText, showToken } from "../../dom/elements.js";
 import { withTerms } from "../../dom/terms.js";
-import { showToken } from "../../dom/tokens.js";
 import { makePlayedSlider, makeRoom } from "../parts.js";
 import { blockState } from "../states.js";
 
-/** @import { Lane } from "../../core/run/lane.js" */
-/** @import { Run } from "../../core/run/run.js" */
+/** @import { Lane, Run } from "../../core/run.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const WORDS = {

@@ -1,8 +1,8 @@
 // Checking: a draft as the player's tiles; the reader throws a token away, then the model does.
 
+import { tokenName } from "../../core/letters.js";
 import { countInWords, countOf } from "../../core/numbers.js";
-import { checkedDraft } from "../../core/run/drafts.js";
-import { tokenName } from "../../core/text/letters.js";
+import { checkedDraft } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
 import { Tiles } from "../../watch/tiles.js";
 import { makeVerifyLegend } from "../../watch/verify_legend.js";
@@ -10,7 +10,7 @@ import { Figure } from "../figure.js";
 import { makePassWords, makeRoom } from "../parts.js";
 import { apart, choiceWords } from "../states.js";
 
-/** @import { Run } from "../../core/run/run.js" */
+/** @import { Run } from "../../core/run.js" */
 /** @import { View } from "../../watch/view.js" */
 /** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */

@@ -1,8 +1,8 @@
 // The gain: the forward passes of one answer, and the seconds they take on a chip, with a block
 // and a batch of choice.
 
+import { againstPlain } from "../../core/differences.js";
 import { countOf } from "../../core/numbers.js";
-import { againstPlain } from "../../core/run/family.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makeRoom, sweep } from "../parts.js";
 import { passCostWords, secondsWords, timesWords, timeTitle } from "../states.js";

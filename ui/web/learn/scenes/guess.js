@@ -1,9 +1,8 @@
 // Sure and unsure: guess the word at two gaps, then see what the model says, and its entropy.
 
 import { formatNats, formatPercent } from "../../core/numbers.js";
-import { make, setStyle, setText } from "../../dom/elements.js";
-import { makeLegend } from "../../dom/legend.js";
-import { showToken } from "../../dom/tokens.js";
+import { make, setStyle, setText, showToken } from "../../dom/elements.js";
+import { makeLegend } from "../../dom/terms.js";
 import { makeChoices, makeRoom, paintEntropy } from "../parts.js";
 
 /** @import { Gap } from "../lesson.js" */

@@ -1,8 +1,7 @@
 // Several places at once: the written text and a block of masks, and who may look at whom.
 
-import { capital, tokenName } from "../../core/text/letters.js";
-import { make, setText } from "../../dom/elements.js";
-import { showToken } from "../../dom/tokens.js";
+import { capital, tokenName } from "../../core/letters.js";
+import { make, setText, showToken } from "../../dom/elements.js";
 import { makeRoom } from "../parts.js";
 import { mayLook } from "../states.js";
 

@@ -1,8 +1,7 @@
 // One at a time: a token a forward pass, and what one spends its time on.
 
 import { countOf } from "../../core/numbers.js";
-import { make, setText } from "../../dom/elements.js";
-import { showToken } from "../../dom/tokens.js";
+import { make, setText, showToken } from "../../dom/elements.js";
 import { makeBar, makeChoices, makeRoom, sweep } from "../parts.js";
 
 /** @import { PassTime, Lesson } from "../lesson.js" */

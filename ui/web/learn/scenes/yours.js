@@ -2,14 +2,14 @@
 // player; in a file without a model, what to run for that.
 
 import constants from "../../constants.json" with { type: "json" };
+import { tokenName } from "../../core/letters.js";
 import { isChatChosen } from "../../core/models.js";
 import { formatPercent } from "../../core/numbers.js";
-import { tokenName } from "../../core/text/letters.js";
-import { onModels } from "../../dom/channels.js";
 import { make } from "../../dom/elements.js";
+import { onModels } from "../../dom/views.js";
 import { makeGuesses } from "./guess.js";
 
-/** @import { Run } from "../../core/run/run.js" */
+/** @import { Run } from "../../core/run.js" */
 /** @import { MakeScene } from "../view.js" */
 
 /** @type {MakeScene} */

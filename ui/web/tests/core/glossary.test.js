@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { glossaryKey, wordPieces } from "../../core/glossary.js";
+import { glossaryKey, wordPieces } from "../../core/words.js";
 
 test("words in brackets become words of the glossary, with the signs that stand at them", () => {
   const plain = { key: "", before: "", after: "" };

@@ -1,9 +1,9 @@
 // Wire lines made by hand, as Python writes them, and runs made from them.
 
 import assert from "node:assert/strict";
-import { History } from "../../core/run/run.js";
+import { History } from "../../core/run.js";
 
-/** @import { Config, EndLine, EventData, RunLine, StepLine, WireLine } from "../../core/run/wire.js" */
+/** @import { Config, EndLine, EventData, RunLine, StepLine, WireLine } from "../../core/run.js" */
 
 const TOKENS = { 0: "Hello", 1: " world", 2: "!", 3: "Bye" };
 

@@ -8,7 +8,7 @@ import { stream } from "../../engine/decoding/stream.js";
 import { RunLines } from "../../engine/session.js";
 import { openFolder } from "./exported.js";
 
-/** @import { EventData } from "../../core/run/wire.js" */
+/** @import { EventData } from "../../core/run.js" */
 /** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
 /** @import { Checkpoint } from "../../engine/export.js" */
 

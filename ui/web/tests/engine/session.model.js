@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { History } from "../../core/run/run.js";
-import { traceText } from "../../core/run/trace.js";
+import { History } from "../../core/run.js";
+import { traceText } from "../../core/trace.js";
 import { Session } from "../../engine/session.js";
 import { NANO, openFolder } from "./exported.js";
 

@@ -3,9 +3,9 @@ import test from "node:test";
 import { besidePlain, endBeside, placeOf } from "../../compare/board.js";
 import { laneDifferences, wishWords } from "../../compare/stale.js";
 import { clockComparison } from "../../compare/table.js";
-import { laneTitle } from "../../core/names.js";
 import { raceSeconds } from "../../core/numbers.js";
-import { Lane } from "../../core/run/lane.js";
+import { Lane } from "../../core/run.js";
+import { laneTitle } from "../../core/words.js";
 import { laneForms } from "../../engine/session.js";
 import { END, PREFILL, runOf, start, wire } from "../core/lines.js";
 

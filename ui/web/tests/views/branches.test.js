@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Family } from "../../core/run/family.js";
-import { comparedWords } from "../../watch/tree.js";
+import { comparedWords, Family } from "../../watch/tree.js";
 import { passMark, tileState } from "../../watch/view.js";
 import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Family } from "../../core/run/family.js";
 import { recordOf, treeOf } from "../../saved_runs.js";
+import { Family } from "../../watch/tree.js";
 import { PREFILL, runOf, start, wire } from "../core/lines.js";
 
 /** @param {string} id @param {string} [ask] */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { againstPlain } from "../../core/run/family.js";
+import { againstPlain } from "../../core/differences.js";
 import { partLead, partPieces, textExtent, textParts } from "../../core/text/positions.js";
 import { passesOf } from "../../watch/headline.js";
 import { END, FIRST, masks, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";

@@ -4,8 +4,7 @@ import constants from "../../constants.json" with { type: "json" };
 import { clamp, tickStep } from "../../core/numbers.js";
 import { entropyColour, inkOn } from "../../core/scale.js";
 
-/** @import { Run } from "../../core/run/run.js" */
-/** @import { Step } from "../../core/run/wire.js" */
+/** @import { Run, Step } from "../../core/run.js" */
 /** @import { CachedPicture } from "./staircase.js" */
 /** @import { RevealMotion, View } from "../view.js" */
 

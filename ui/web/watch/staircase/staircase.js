@@ -2,9 +2,9 @@
 // where it was revealed, a box round the current pass, and next-token prediction as a diagonal.
 // Point at a cell to read it; click or drag to go to its pass and position.
 
-import { GLOSSARY } from "../../core/glossary.js";
+import { tokenName } from "../../core/letters.js";
 import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
-import { tokenName } from "../../core/text/letters.js";
+import { GLOSSARY } from "../../core/words.js";
 import { make, setAttribute, setStyle } from "../../dom/elements.js";
 import { question } from "../../dom/terms.js";
 import {
@@ -18,7 +18,7 @@ import {
   staircaseExtent,
 } from "./drawing.js";
 
-/** @import { Run } from "../../core/run/run.js" */
+/** @import { Run } from "../../core/run.js" */
 /** @import { Geometry, StairsStyle } from "./drawing.js" */
 /** @import { View } from "../view.js" */
 /** @import { Actions } from "../actions.js" */

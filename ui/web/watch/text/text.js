@@ -1,11 +1,10 @@
 // A lane's text: every token in its place, the colour of its ground and the line under it as unsure
 // as the model was; masks and drafts as empty places, the current block outlined.
 
-import { wayTitle } from "../../core/names.js";
+import { againstPlain } from "../../core/differences.js";
+import { tokenName } from "../../core/letters.js";
 import { formatPercent } from "../../core/numbers.js";
-import { againstPlain } from "../../core/run/family.js";
 import { entropyColour, unsureness } from "../../core/scale.js";
-import { tokenName } from "../../core/text/letters.js";
 import {
   LONGEST_CHARACTER,
   partLead,
@@ -13,14 +12,20 @@ import {
   textExtent,
   textParts,
 } from "../../core/text/positions.js";
-import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
-import { makeRamp } from "../../dom/legend.js";
-import { pieceNodes, showPieces } from "../../dom/tokens.js";
+import { wayTitle } from "../../core/words.js";
+import {
+  make,
+  pieceNodes,
+  setAttribute,
+  setStyle,
+  setText,
+  showPieces,
+} from "../../dom/elements.js";
+import { makeRamp } from "../../dom/terms.js";
 import { Chip } from "../verdict.js";
 
-/** @import { Piece } from "../../core/text/letters.js" */
-/** @import { Run } from "../../core/run/run.js" */
-/** @import { Lane } from "../../core/run/lane.js" */
+/** @import { Piece } from "../../core/letters.js" */
+/** @import { Lane, Run } from "../../core/run.js" */
 /** @import { Pointing } from "../actions.js" */
 /** @import { TextPart } from "../../core/text/positions.js" */
 /** @import { View } from "../view.js" */

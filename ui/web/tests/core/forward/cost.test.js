@@ -10,7 +10,7 @@ import {
   operationWords,
   rateWords,
   rooflineOf,
-} from "../../../core/forward/cost.js";
+} from "../../../core/cost.js";
 import { RIDING_RUN, SHAPE } from "../lines.js";
 
 /** @param {number} pass of a run of two layers of 26 weights each */

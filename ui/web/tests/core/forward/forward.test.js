@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cacheAt, cacheSentences } from "../../../core/forward/cache.js";
-import { costOf } from "../../../core/forward/cost.js";
+import { costOf } from "../../../core/cost.js";
 import {
   besideWords,
+  cacheAt,
+  cacheSentences,
   fewMasksWords,
   maskOf,
   maskSentences,
@@ -13,8 +14,8 @@ import {
   rowSentence,
   rowsOf,
   rowText,
-} from "../../../core/forward/mask.js";
-import { programsAt } from "../../../core/forward/program.js";
+} from "../../../core/mask.js";
+import { programsAt } from "../../../core/program.js";
 import {
   ALTERNATIVE_RUN,
   FIRST,
@@ -29,9 +30,9 @@ import {
   wire,
 } from "../lines.js";
 
-/** @import { VisibleRow } from "../../../core/forward/mask.js" */
+/** @import { VisibleRow } from "../../../core/mask.js" */
 
-/** @import { Run } from "../../../core/run/run.js" */
+/** @import { Run } from "../../../core/run.js" */
 
 /** Lines of the algorithm that a forward pass executes. @param {Run} run @param {number} pass */
 const litAt = (run, pass) =>

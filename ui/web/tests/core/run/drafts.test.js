@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  alternativeWords,
-  branchOf,
-  checkedDraft,
-  rightAlternative,
-} from "../../../core/run/drafts.js";
-import { mentionedIds } from "../../../core/run/trace.js";
+import { alternativeWords, branchOf, checkedDraft, rightAlternative } from "../../../core/run.js";
+import { mentionedIds } from "../../../core/trace.js";
 import { tileState } from "../../../watch/view.js";
 import { ALTERNATIVE_RUN, PREFILL, RIGHT, runOf, start, wire } from "../lines.js";
 
-/** @import { EventData } from "../../../core/run/wire.js" */
+/** @import { EventData } from "../../../core/run.js" */
 
 const VERIFY = { strategies: ["verify"], block_size: 4 };
 const STEP = { ...PREFILL, kind: "decode", block: [0, 0], lane: "verify" };

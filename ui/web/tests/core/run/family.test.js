@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answerTokens, compareWithParent, Family } from "../../../core/run/family.js";
-import { differences, differWords } from "../../../core/text/diff.js";
+import { answerTokens, differences, differWords } from "../../../core/differences.js";
+import { compareWithParent, Family } from "../../../watch/tree.js";
 import { END, FIRST, PREFILL, reveals, runOf, SECOND, start, wire } from "../lines.js";
 
 /** @param {string} id @param {string} ask @param {object} [second] */

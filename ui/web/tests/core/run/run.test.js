@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Lane } from "../../../core/run/lane.js";
-import { History } from "../../../core/run/run.js";
-import { readStep } from "../../../core/run/wire.js";
+import { History, Lane, readStep } from "../../../core/run.js";
 import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, WHOLE, wire } from "../lines.js";
 
 /** Four passes of next-token prediction beside the run. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { History } from "../../../core/run/run.js";
+import { History } from "../../../core/run.js";
 import {
   fasterWords,
   lengthWords,
@@ -9,7 +9,7 @@ import {
   timesLess,
   timesOf,
   whyNotFaster,
-} from "../../../core/run/times.js";
+} from "../../../core/times.js";
 import { recordedLines } from "../../../share/replay_page.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { differences } from "../../../core/text/diff.js";
+import { differences } from "../../../core/differences.js";
 
 /** @param {string} text */
 const ids = (text) => [...text].map((letter) => letter.charCodeAt(0));

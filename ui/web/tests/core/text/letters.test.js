@@ -7,7 +7,7 @@ import {
   tokenBytes,
   tokenName,
   tokenPieces,
-} from "../../../core/text/letters.js";
+} from "../../../core/letters.js";
 
 test("what cannot be seen has a mark", () => {
   assert.deepEqual([" ", "\n", "\r", "\t"].map(markOf), ["·", "⏎", "␍", "⇥"]);

@@ -1,11 +1,9 @@
 // A lane of a run as a trace file, as sbd_core/trace.py writes it, from the lines that made the
 // run. Knows no DOM.
 
-import { answerTokens } from "./family.js";
+import { answerTokens } from "./differences.js";
 
-/** @import { Lane } from "./lane.js" */
-/** @import { Run } from "./run.js" */
-/** @import { EventData, WireLine } from "./wire.js" */
+/** @import { EventData, Lane, Run, WireLine } from "./run.js" */
 
 const VERSION = 4;
 /** The fields of an event that did nothing. */

@@ -1,6 +1,6 @@
 // The forward passes and time that a run saved, and why fewer passes were not faster. Knows no DOM.
 
-import { countOf, median } from "../numbers.js";
+import { countOf, median } from "./numbers.js";
 
 /** @import { Run } from "./run.js" */
 

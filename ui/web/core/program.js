@@ -1,16 +1,15 @@
 // The algorithms of the paper in our words, which of their lines a forward pass executes, and the
 // values of their variables then. From the trace alone; knows no DOM.
 
-import { layOut } from "../budget_layout.js";
-import { SOLVER_LINES } from "../glossary.js";
-import { countOf, formatGamma, formatNats } from "../numbers.js";
-import { checkedDraft, rightAlternative } from "../run/drafts.js";
-import { tokenName } from "../text/letters.js";
-import { cacheAt } from "./cache.js";
+import { layOut } from "./budget_layout.js";
+import { tokenName } from "./letters.js";
+import { cacheAt } from "./mask.js";
+import { countOf, formatGamma, formatNats } from "./numbers.js";
+import { checkedDraft, rightAlternative } from "./run.js";
+import { SOLVER_LINES } from "./words.js";
 
-/** @import { LaneStep } from "../run/lane.js" */
-/** @import { Run } from "../run/run.js" */
-/** @import { CacheStep } from "./cache.js" */
+/** @import { LaneStep, Run } from "./run.js" */
+/** @import { CacheStep } from "./mask.js" */
 
 /**
  * A line: how deep, its words, whether the forward pass executes it, and the values there.

@@ -1,5 +1,7 @@
-// The differences between two answers, by the fewest edits: a token in another's place differs in
-// both, and none is missing there. Knows no DOM.
+// How one answer differs from another: by the fewest edits, in which a token in another's place differs in
+// both and none is missing there. Knows no DOM.
+
+/** @import { Lane, Run } from "./run.js" */
 
 /**
  * [i][j]: the fewest insertions, deletions and swaps that make left from i into right from j.
@@ -82,4 +84,60 @@ export function differWords({ onlyLeft, onlyRight, missing }) {
     .filter(([count]) => count)
     .map((part) => part.join(" "))
     .join(", ");
+}
+
+/** @typedef {{ id: number, text: string, isEnd: boolean }} AnswerToken */
+
+/**
+ * The tokens of a lane's answer, left to right; joined bytes count as one text.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @returns {AnswerToken[]}
+ */
+export function answerTokens(run, lane) {
+  const joined = run.joinedAt(lane, lane.lastPass);
+  return lane.knownAt(lane.lastPass).map(({ position, token }) => {
+    const part = joined.get(position);
+    const isEnd = lane.finish === "end_of_sequence" && position === lane.end - 1;
+    const text = part ? (part.index ? "" : part.text) : run.tokenText(token);
+    return { id: token, isEnd, text };
+  });
+}
+
+/** @typedef {{ positions: Set<number>, words: string, parting: number | null }} Against positions of the answer that differ; words: see differWords; parting: the first place where the two are not the same */
+
+const MAX_TOKENS = 1000; // each of one answer is laid beside each of the other
+
+/** @type {WeakMap<Run, Against | null>} */
+const known = new WeakMap();
+
+/**
+ * Null where that cannot be said: a lane is not whole or was stopped, tokens were given to one of
+ * them alone, or the answers are too long.
+ * @param {Run} run
+ * @returns {Against | null}
+ */
+export function againstPlain(run) {
+  const { main, ntp } = run;
+  if (!ntp || !main.finish || !ntp.finish) return null;
+  const made = known.get(run);
+  if (made !== undefined) return made;
+  const isOpen = main.finish === "stopped" || ntp.finish === "stopped" || run.pins.size > 0;
+  const isLong = Math.max(main.numCommitted, ntp.numCommitted) > MAX_TOKENS;
+  const against = isOpen || isLong ? null : compare(run);
+  known.set(run, against);
+  return against;
+}
+
+/** @param {Run} run */
+function compare(run) {
+  const [left, right] = [run.ntp ?? run.main, run.main].map((lane) =>
+    answerTokens(run, lane).map(({ id }) => id),
+  );
+  const [plain, own] = [left ?? [], right ?? []];
+  const differ = differences(plain, own);
+  const words = differWords(differ);
+  const other = own.findIndex((id, at) => id !== plain[at]);
+  const parting = !words ? null : other < 0 ? own.length : other;
+  return { positions: differ.onlyRight, words, parting };
 }

@@ -1,10 +1,10 @@
 // The cost of a forward pass, from the model's shape and what it read, as sbd_core/cost.py has it;
 // and what a device's roofline allows for that. Knows no DOM.
 
-import constants from "../../constants.json" with { type: "json" };
+import constants from "../constants.json" with { type: "json" };
 import { blocksOf } from "./mask.js";
 
-/** @import { Shape, Step } from "../run/wire.js" */
+/** @import { Shape, Step } from "./run.js" */
 
 /** @typedef {{ name: string, flops: number, attentionFlops: number, bandwidth: number, valueBytes: number, source: string }} Device */
 
