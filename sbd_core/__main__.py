@@ -8,50 +8,24 @@ import json
 import os
 import sys
 
-from sbd_core.cli import (
-    bench,
-    evaluate,
-    export,
-    fetch,
-    generate,
-    lm_eval,
-    merge,
-    prepare,
-    roofline,
-    synthesize,
-    train,
-    train_adapter,
-)
+from sbd_core.cli import Command, generate, measure, model_folders, training
 from sbd_core.cli.output import with_output
 from sbd_core.errors import ADVICE, SetBlockDecodingError, is_out_of_memory, require_extra
 
-COMMANDS = {
-    "generate": generate,
-    "fetch": fetch,
-    "prepare": prepare,
-    "synthesize": synthesize,
-    "train": train,
-    "train-adapter": train_adapter,
-    "merge": merge,
-    "export": export,
-    "evaluate": evaluate,
-    "lm-eval": lm_eval,
-    "bench": bench,
-    "roofline": roofline,
+COMMANDS: dict[str, Command] = {
+    "generate": generate.GENERATE,
+    "fetch": model_folders.FETCH,
+    "prepare": model_folders.PREPARE,
+    "synthesize": training.SYNTHESIZE,
+    "train": training.TRAIN,
+    "train-adapter": training.TRAIN_ADAPTER,
+    "merge": model_folders.MERGE,
+    "export": model_folders.EXPORT,
+    "evaluate": measure.EVALUATE,
+    "lm-eval": measure.LM_EVAL,
+    "bench": measure.BENCH,
+    "roofline": measure.ROOFLINE,
 }
-EXTRA = {
-    "fetch": "fetch",
-    "synthesize": "train",
-    "train-adapter": "train",
-    "train": "train",
-    "merge": "lora",
-    "evaluate": "eval",
-    "bench": "eval",
-    "lm-eval": "lm-eval",
-}
-"""The optional part that a command needs."""
-OWN_JSON = ("export", "lm-eval")
-"""Commands that add --json themselves, or that another program parses."""
 JSON_HELP = "one JSON object as the last line"
 
 
@@ -78,17 +52,18 @@ def _run(words: list[str] | None) -> int:
     name = "sbd" if is_script else "python -m sbd_core"
     parser = argparse.ArgumentParser(prog=name, description="Set Block Decoding")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
-        parser_options = {"formatter_class": _HelpFormatter, **getattr(module, "PARSER", {})}
-        flags = commands.add_parser(name, help=module.HELP, **parser_options)
-        module.add_arguments(flags)
-        if name not in OWN_JSON:
+    for name, command in COMMANDS.items():
+        options = {"formatter_class": _HelpFormatter, **command.parser_options}
+        flags = commands.add_parser(name, help=command.help, **options)
+        command.add_flags(flags)
+        if not command.has_own_json:
             flags.add_argument("--json", action="store_true", help=JSON_HELP)
     arguments = parser.parse_args(words)
     try:
-        if arguments.command in EXTRA:
-            require_extra(EXTRA[arguments.command])
-        result = COMMANDS[arguments.command].run(arguments)
+        command = COMMANDS[arguments.command]
+        if command.extra is not None:
+            require_extra(command.extra)
+        result = command.run(arguments)
         if result is not None and arguments.json:
             print(json.dumps(result))
     except SetBlockDecodingError as error:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.cli import decoding_flags
+from sbd_core.cli import Command, decoding_flags
 from sbd_core.config import DecodeConfig
 from sbd_core.cost import total_cost
 from sbd_core.errors import ArgumentError, require_integer
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
 
-HELP = "decode one prompt, or a file of prompts"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `generate`."""
+def _flags(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("prompt", metavar="PROMPT", nargs="?", help="or - for standard input")
     which.add_argument(
@@ -51,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace as JSON")
 
 
-def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
+def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Decode and print. Raises our errors."""
     config = decoding_flags.decode_config(
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
@@ -179,3 +176,6 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
         file=sys.stderr,
     )
     return None
+
+
+GENERATE = Command("decode one prompt, or a file of prompts", _flags, _run)

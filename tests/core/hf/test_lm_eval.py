@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.cli.lm_eval import with_model
+from sbd_core.cli.measure import with_model
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import EXTRAS

@@ -1,10 +1,12 @@
-"""`train`: run one stage of training from a recipe."""
+"""Commands that train: train, train-adapter, and synthesize, which writes text to train on."""
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sbd_core.cli import Command
 from sbd_core.errors import ArgumentError, ModelError, require_number
 from sbd_core.models.model_config import BlockSettings
 from sbd_core.models.model_folder import object_in
@@ -12,11 +14,8 @@ from sbd_core.models.model_folder import object_in
 if TYPE_CHECKING:
     from sbd_core.training.recipe import Recipe
 
-HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `train`."""
+def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, help="model folder to write")
@@ -90,7 +89,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--workers", type=int, help="processes that build batches")
 
 
-def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
+def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
     changes = _changes(arguments)
     if arguments.estimate:
@@ -241,3 +240,177 @@ def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any
         print(f"with gradient checkpointing {less / memory.GIB:.2f} GiB")
     print(memory.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
     return {"model": name, **estimate.to_data()}
+
+
+TRAIN = Command(
+    "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline",
+    _train_flags,
+    _train,
+    extra="train",
+)
+
+
+RECIPE: tuple[tuple[str, str, int | float, str], ...] = (
+    ("--rank", "rank", 32, "rank of every low-rank product"),
+    ("--sampler-width", "sampler_width", 1024, "width of the sampler head; 0: none"),
+    ("--learning-rate", "learning_rate", 1e-3, "rate after the warm-up"),
+    ("--cooldown", "cooldown_ratio", 0.0, "share of the minutes in which the rate falls to zero"),
+    ("--averaging", "average_decay", 0.998, "decay of the running average, which ships"),
+    ("--batch-size", "num_texts", 4, "texts per step"),
+    ("--rows", "rows_per_text", 256, "block rows per text"),
+    ("--whole-ratio", "whole_ratio", 0.5, "share of blocks masked whole"),
+    ("--first-weight", "weight_of_first", 0.5, "weight of a block's first mask"),
+    ("--decay", "decay", 0.9, "decay of the loss weight per masked position"),
+    ("--max-tokens", "max_tokens", 256, "longest text; the rest is cut"),
+    ("--seed", "seed", 0, "seed of everything random"),
+)
+"""Flags of numbers: the flag, its field of AdapterRecipe, default and help."""
+
+
+def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--base", required=True, help="folder, hub id or known base")
+    parser.add_argument("--base-name", help="name of the base in the adapter (--base itself)")
+    parser.add_argument("--out", type=Path, required=True, help="adapter folder to write")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        action="append",
+        required=True,
+        help="file of chats or of prompts and answers, as train reads; may be given again",
+    )
+    parser.add_argument("--minutes", type=float, required=True, help="training time of this start")
+    parser.add_argument("--init", type=Path, help="adapter folder to begin from")
+    for flag, field, default, words in RECIPE:
+        parser.add_argument(flag, dest=field, type=type(default), default=default, help=words)
+    parser.add_argument("--block-sizes", default="4,8,16", help="sizes to draw from, one per step")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--compile", action="store_true", help="torch.compile; pays on a GPU")
+    for flag, what in ("--save-minutes", "saves"), ("--measure-minutes", "measurements"):
+        parser.add_argument(flag, type=float, default=10.0, help=f"minutes between {what}")
+
+
+def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Train, resuming from any state beside --out; Ctrl-C saves. Raises our errors."""
+    from sbd_core.models.model_folder import ADAPTER_INFO
+    from sbd_core.training.checkpoint import only_writer
+    from sbd_core.training.examples import ModelLimits
+    from sbd_core.training.train_adapter import AdapterRecipe, AdapterRun, read_base, read_texts
+
+    require_number("minutes", arguments.minutes, 0)
+    try:
+        sizes = tuple(int(word) for word in arguments.block_sizes.split(","))
+    except ValueError as error:
+        rule = "must be whole numbers with commas between, as 4,8,16"
+        raise ArgumentError("block_sizes", rule, arguments.block_sizes) from error
+    numbers = {field: getattr(arguments, field) for _, field, *_ in RECIPE}
+    recipe = AdapterRecipe(**numbers, block_sizes=sizes)
+    with only_writer(arguments.out, ADAPTER_INFO):
+        base = read_base(
+            arguments.base,
+            recipe.rank,
+            (2, max(sizes)),
+            name=arguments.base_name,
+            device=arguments.device,
+        )
+        limits = ModelLimits.of(base.model)
+        training, held_out, notes = read_texts(
+            arguments.data,
+            base.tokenizer,
+            base.name,
+            max_tokens=min(recipe.max_tokens, limits.reach or recipe.max_tokens),
+            limits=ModelLimits(limits.num_rows),  # what is longer is cut
+        )
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+        print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
+        trainer = AdapterRun(
+            base,
+            recipe,
+            training,
+            held_out,
+            arguments.out,
+            arguments.init,
+            minutes=arguments.minutes,
+            measure_minutes=arguments.measure_minutes,
+            is_compiled=arguments.compile,
+        )
+        trainer.run(save_minutes=arguments.save_minutes)
+    names = ("step", "masked_tokens", "seconds", "measured")
+    return {"out": str(arguments.out), **{name: trainer.metrics[-1][name] for name in names}}
+
+
+TRAIN_ADAPTER = Command(
+    "train an adapter that only the rows of a block read; the base model stays as it is",
+    _train_adapter_flags,
+    _train_adapter,
+    extra="train",
+)
+
+
+def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, help="folder, hub id or known base")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="JSON Lines file to write or resume"
+    )
+    parser.add_argument("--examples", type=int, default=25_000, help="number of lines to write")
+    parser.add_argument(
+        "--prompts",
+        type=Path,
+        action="append",
+        default=[],
+        help="file of requests to ask first (prompt, question or instruction)",
+    )
+    parser.add_argument(
+        "--structured-ratio",
+        type=float,
+        default=0.25,
+        help="share of requests for lists, steps, code, tables and the like",
+    )
+    parser.add_argument(
+        "--max-answer-tokens", type=int, default=160, help="longest answer; 0: no answers"
+    )
+    parser.add_argument("--repetition-penalty", type=float, default=1.1, help="for answers")
+    parser.add_argument("--batch-size", type=int, default=128, help="most texts at once")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the requests")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+
+
+def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Write examples until there are enough, resuming after a stop. Raises our errors."""
+    from tqdm import tqdm
+
+    from sbd_core.decoding.prompt_files import read_prompts
+    from sbd_core.models.devices import chosen_device, has_bf16
+    from sbd_core.models.loading import load
+    from sbd_core.training.synthesize import SynthesisConfig, synthesize
+
+    config = SynthesisConfig(
+        num_examples=arguments.examples,
+        structured_ratio=arguments.structured_ratio,
+        repetition_penalty=arguments.repetition_penalty,
+        max_answer_tokens=arguments.max_answer_tokens,
+        batch_size=arguments.batch_size,
+        seed=arguments.seed,
+    )
+    prompts = [row["prompt"] for file in arguments.prompts for row in read_prompts("prompts", file)]
+    chat = next((prompt for prompt in prompts if not isinstance(prompt, str)), None)
+    if chat is not None:
+        raise ArgumentError("prompts", "must hold single requests, not chats", chat)
+    dtype = "bfloat16" if has_bf16(chosen_device(arguments.device)) else "float32"
+    model = load(arguments.model, device=arguments.device, dtype=dtype)
+    with tqdm(total=config.num_examples, unit="examples") as bar:
+
+        def tell(count: int, num_passes: int) -> None:
+            bar.set_postfix_str(f"{num_passes} forward passes", refresh=False)
+            bar.update(count - bar.n)
+
+        count = synthesize(model, arguments.out, config, prompts, tell)
+    return {"file": str(arguments.out), "num_examples": count}
+
+
+SYNTHESIZE = Command(
+    "let a chat model write its own training text: requests it makes up, and its answers",
+    _synthesize_flags,
+    _synthesize,
+    extra="train",
+)

@@ -1,15 +1,16 @@
-"""`evaluate`: accuracy and forward passes on held-out examples."""
+"""Commands that measure: evaluate, lm-eval, bench, roofline."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from sbd_core.cli import decoding_flags
+from sbd_core.cli import Command, decoding_flags
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.files import require_writable, write_bytes, write_text
+from sbd_core.roofline import DEVICES, Calibrated, Mode, slowdown, speedup
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
     from sbd_core.shared_work import Journal
 
 NUM_FOR_GAMMAS = 24
-HELP = "measure accuracy and forward passes on held-out examples"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `evaluate`."""
+def _evaluate_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--suite", default="all", help="tasks, comma-separated, or all")
     parser.add_argument("--split", default="test", help="test or train")
     parser.add_argument("--limit", type=int, default=100, help="examples per task")
@@ -76,13 +75,13 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> dict[str, Any] | None:
+def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Decode, check, print a table and return the results. Raises our errors.
 
     Returns None in all but one of several processes that share the work.
     """
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
-    _check(arguments)
+    _check_evaluation(arguments)
 
     from sbd_core.evaluation.runners import UnfinishedError
 
@@ -228,7 +227,7 @@ def _evaluated(
     return evaluate_rows(model, rows, sample, own), None
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check_evaluation(arguments: argparse.Namespace) -> None:
     """Check what needs no model. Raises ArgumentError."""
     from sbd_core.shared_work import Share
 
@@ -249,3 +248,159 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ArgumentError("gammas-on", "must come with --requests", str(arguments.gammas_on))
     if arguments.baseline is not None and not arguments.table:
         raise ArgumentError("baseline", "must come with --table", arguments.baseline)
+
+
+EVALUATE = Command(
+    "measure accuracy and forward passes on held-out examples",
+    _evaluate_flags,
+    _evaluate,
+    extra="eval",
+)
+
+
+def _lm_eval_flags(parser: argparse.ArgumentParser) -> None:
+    """Accept whatever lm-eval takes."""
+    parser.add_argument("words", nargs="*", metavar="WORDS", help="lm-eval's arguments")
+
+
+def _lm_eval(arguments: argparse.Namespace) -> None:
+    """Hand over to lm-eval. Raises our errors, SystemExit."""
+    import langdetect
+    from lm_eval.__main__ import cli_evaluate
+
+    import sbd_core.hf.harness  # noqa: F401 - importing it makes `sbd` a model of lm-eval
+
+    langdetect.DetectorFactory.seed = 0  # or IFEval's verdicts would vary from run to run
+    words, before = with_model(arguments.words), sys.argv
+    sys.argv = ["sbd lm-eval", *words]
+    try:
+        cli_evaluate()
+    finally:
+        sys.argv = before
+
+
+def with_model(words: list[str]) -> list[str]:
+    """The arguments of lm-eval, with our model added where they should name one and do not."""
+    names = {word.split("=")[0] for word in words}
+    if names & {"ls", "validate", "--model", "-M", "--config", "-C", "-h", "--help"}:
+        return words
+    return [*words, "--model", "sbd"]
+
+
+LM_EVAL = Command(
+    "run lm-eval with this model; all that follows is passed to lm-eval",
+    _lm_eval_flags,
+    _lm_eval,
+    extra="lm-eval",
+    has_own_json=True,
+    # Words that begin with a dash are lm-eval's too, --help among them.
+    parser_options={"prefix_chars": "\0", "add_help": False},
+)
+
+
+def _bench_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
+    parser.add_argument(
+        "--assistant", metavar="M", help="a smaller model of the same tokenizer, for generate()"
+    )
+    decoding_flags.add_loading(parser)
+    parser.add_argument("--limit", type=int, default=50, help="prompts per task")
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="timings of each prompt, of which the best counts"
+    )
+    parser.add_argument("--max-new-tokens", type=int, default=128)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dtypes", action="store_true", help="our strategies in float32 and int8")
+    parser.add_argument(
+        "--gguf", type=Path, metavar="FILE", help="file of the same weights, to time llama.cpp, too"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
+
+
+def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure, print tables, write JSON. Raises our errors."""
+    if arguments.out is not None:
+        require_writable("out", arguments.out)
+    from sbd_core.benchmark import report
+    from sbd_core.benchmark.api import More, Workload, bench
+    from sbd_core.models.loading import load
+    from sbd_core.models.threads import choose_threads
+
+    names = ("limit", "rounds", "max_new_tokens", "seed")
+    workload = Workload(**{name: getattr(arguments, name) for name in names})
+    place = {"device": arguments.device, "dtype": arguments.dtype}
+    model = load(arguments.model, **place)
+    more = More(
+        assistant=None if arguments.assistant is None else load(arguments.assistant, **place),
+        gguf=arguments.gguf,
+        with_dtypes=arguments.dtypes,
+    )
+    choose_threads(model.num_parameters)
+    result = bench(model, workload, more)
+    print(report.text(result))
+    if arguments.out is not None:
+        write_text(arguments.out, json.dumps(result, indent=1) + "\n")
+    return result
+
+
+BENCH = Command(
+    "measure wall-clock and forward passes against transformers generate()",
+    _bench_flags,
+    _bench,
+    extra="eval",
+)
+
+
+def _roofline_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--block-size", type=int, default=16)
+    parser.add_argument("--kv-length", type=int, default=1024)
+    parser.add_argument("--batch-size", type=int, default=1)
+    parser.add_argument("--nfe-speedup", type=float, default=3.4, help="tokens per forward pass")
+    parser.add_argument("--device", default="h100-fp8", help=", ".join(DEVICES))
+    parser.add_argument("--model", metavar="M", help="model whose shape counts (Llama-3.1-8B)")
+    parser.add_argument(
+        "--measured", type=Path, metavar="FILE", help="results of bench to calibrate by"
+    )
+
+
+def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Print every mode. Raises ArgumentError."""
+    if arguments.device not in DEVICES:
+        raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
+    device, shape = DEVICES[arguments.device], None  # the paper's
+    if arguments.model is not None:
+        from sbd_core.models.model_folder import read_shape
+
+        shape = read_shape(arguments.model)
+    block, length, batch = arguments.block_size, arguments.kv_length, arguments.batch_size
+    gain = arguments.nfe_speedup
+    rows = {
+        mode: (
+            slowdown(block, length, batch, mode, shape=shape, device=device),
+            speedup(block, gain, length, batch, mode, shape=shape, device=device),
+        )
+        for mode in get_args(Mode)
+    }
+    if arguments.measured is not None:
+        if batch != 1:
+            raise ArgumentError("batch_size", "must be 1 with measured times", batch)
+        measured = Calibrated.read(arguments.measured)
+        rows["calibrated"] = (
+            measured.slowdown(block, length),
+            measured.speedup(block, gain, length),
+        )
+    result: dict[str, Any] = {"device": device.name, "source": device.source, "block_size": block}
+    result |= {"kv_length": length, "batch_size": batch, "nfe_speedup": gain}
+    print(f"{device.name} ({device.source}), block {block}, KV cache {length}, batch {batch}")
+    for mode, (cost, faster) in rows.items():
+        result[mode] = {"slowdown": round(cost, 6), "speedup": round(faster, 6)}
+        kind = "measured" if mode == "calibrated" else "theory"
+        print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {faster:.3f}x ({kind})")
+    return result
+
+
+ROOFLINE = Command(
+    "cost of a forward pass over a block: the paper's Sec. 4, corrected, or from measured times",
+    _roofline_flags,
+    _roofline,
+)

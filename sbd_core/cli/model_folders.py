@@ -1,0 +1,178 @@
+"""Commands that write model folders: fetch, prepare, merge, export."""
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sbd_core.cli import Command
+
+if TYPE_CHECKING:
+    from sbd_core.hf.export_web import WebExport
+    from sbd_core.hf.hub import HubFolder
+
+
+def _fetch_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--base", default="SmolLM2-135M-Instruct", help="name of the base")
+    parser.add_argument("--remove", action="store_true", help="delete it from the cache instead")
+
+
+def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """Download a base model if it is missing or damaged, or remove it. Raises our errors."""
+    from tqdm import tqdm
+
+    from sbd_core.hf.export_cache import keep_export
+    from sbd_core.models.bases import (
+        SMOLLM2,
+        base_folder,
+        damaged_file,
+        fetch,
+        known_base,
+        remove,
+    )
+    from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
+
+    source = known_base(arguments.base)
+    if arguments.remove:
+        was_there = remove(source)
+        print(f"{source.name} was {'removed' if was_there else 'not there'}")
+        return None
+    folder, bar = base_folder(source), None
+    if folder.exists() and (damaged := damaged_file(folder, reads_all=True)):
+        print(f"{source.name} is damaged ({damaged}) and is fetched anew")
+
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal bar
+        if total:
+            if bar is None:
+                print(f"{source.name}, of {source.original}, {source.licence}")
+                bar = tqdm(total=source.num_bytes, unit="B", unit_scale=True)
+            bar.set_description(what)
+            bar.update(max(0, done - bar.n))
+        elif bar is not None:  # unpacking, where transformers shows a bar of its own
+            bar.update(source.num_bytes - bar.n)
+            bar.close()
+
+    try:
+        fetch(source, tell)
+    finally:
+        if bar is not None:
+            bar.close()
+    print(f"{source.name} is in {folder}")
+    for name in (DEFAULT_CHECKPOINT.name, REAL_MODEL):
+        own = bundled_folder(name)
+        if own is not None and source == SMOLLM2:
+            size = keep_export(own).manifest["download"] / 1e6
+            print(f"{name} is ready for browsers: {size:.1f} MB to download")
+    return {"base": source.name, "folder": str(folder)}
+
+
+FETCH = Command(
+    "download the base of the bundled real model once and export the bundled models for "
+    "browsers; generate and the page then need no network",
+    _fetch_flags,
+    _fetch,
+    extra="fetch",
+)
+
+
+def _prepare_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model folder, hub id or known base")
+    parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
+    parser.add_argument(
+        "--min-block-size", type=int, default=2, help="smallest block of the training to come"
+    )
+    parser.add_argument(
+        "--max-block-size", type=int, default=16, help="largest block of the training to come"
+    )
+    parser.add_argument(
+        "--strategy",
+        choices=("sbd", "verify", "ntp"),
+        default="sbd",
+        help="strategy by which the model decodes by default",
+    )
+
+
+def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Prepare, and say what was done. Raises our errors."""
+    from sbd_core.hf.preparation import prepare
+
+    block_range = (arguments.min_block_size, arguments.max_block_size)
+    done = prepare(
+        arguments.model, arguments.out, block_range=block_range, strategy=arguments.strategy
+    )
+    print(done)
+    return asdict(done)
+
+
+PREPARE = Command(
+    "give a causal language model a mask token, ready for train --stage sbd",
+    _prepare_flags,
+    _prepare,
+)
+
+
+def _merge_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("adapter", metavar="ADAPTER", type=Path, help="folder of the adapter")
+    parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
+
+
+def _merge(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Merge, and say what was done. Raises our errors."""
+    from sbd_core.hf.merging import merge
+
+    done = merge(arguments.adapter, arguments.out)
+    print(done)
+    return asdict(done)
+
+
+MERGE = Command(
+    "write an adapter and its base as a model folder that needs no peft",
+    _merge_flags,
+    _merge,
+    extra="lora",
+)
+
+
+PLACES = {
+    "hub": "a folder for the Hugging Face Hub, which decodes through transformers alone",
+    "web": "a folder that a browser decodes with, and this package too",
+}
+
+
+def _export_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the places, and the flags of each."""
+    places = parser.add_subparsers(dest="place", required=True, metavar="PLACE")
+    for place, words in PLACES.items():
+        flags = places.add_parser(place, help=words, description=words)
+        flags.add_argument("--model", help="folder or hub id of a trained model (the bundled one)")
+        flags.add_argument("--out", type=Path, required=True, help="new folder to write")
+        flags.add_argument("--json", action="store_true", help="one JSON object as the last line")
+        if place == "hub":
+            words = "also write the files for browsers, in its folder web"
+            flags.add_argument("--web", action="store_true", help=words)
+        if place == "web":
+            words = "dtype of matrix products: float32 or int8 (int8 with a base from sbd fetch)"
+            flags.add_argument("--dtype", choices=("float32", "int8"), help=words)
+
+
+def _export(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Export, and say what was written. Raises our errors."""
+    from sbd_core.hf.export_web import export_web
+    from sbd_core.hf.hub import export_hub
+
+    done: HubFolder | WebExport
+    if arguments.place == "web":
+        done = export_web(arguments.model, arguments.out, dtype=arguments.dtype)
+    else:
+        done = export_hub(arguments.model, arguments.out, has_web=arguments.web)
+    print(done)
+    return asdict(done)
+
+
+EXPORT = Command(
+    "write a model for the Hugging Face Hub or for browsers",
+    _export_flags,
+    _export,
+    has_own_json=True,
+)
