@@ -382,7 +382,7 @@ class UpdateThrottle:
 
 
 NUM_TIMINGS = 5
-"""Number of timings, the same as in ui/web/watch/numbers.js."""
+"""Number of timings, the same as in ui/web/core/times.js."""
 
 
 def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:

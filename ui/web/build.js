@@ -39,7 +39,13 @@ const { version } = JSON.parse(await readFile(new URL("package.json", RUNTIME), 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
   "page.js": { entryPoints: ["page.js"], format: "esm", banner },
-  "replay.js": { entryPoints: ["replay.js"], format: "iife", banner },
+  // The player's part on Gradio's page, which asks where its files are, is left out of this one.
+  "replay.js": {
+    entryPoints: ["replay.js"],
+    format: "iife",
+    banner,
+    logOverride: { "empty-import-meta": "silent" },
+  },
   "site.js": { entryPoints: ["site/site.js"], format: "esm", banner },
   "sw.js": { entryPoints: ["site/sw.js"], format: "iife" },
   "engine.js": {

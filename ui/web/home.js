@@ -6,19 +6,18 @@ import { History } from "./core/run.js";
 import { entropyColour, unsureness } from "./core/scale.js";
 import { fasterWords } from "./core/times.js";
 import { LANE_TITLES } from "./core/words.js";
-import { makeClock, Reveals } from "./dom/clock.js";
 import { find, make, makeButton, setStyle, setText, showPlaying } from "./dom/elements.js";
 import { promptBox } from "./dom/gradio.js";
 import { listenToKeys } from "./dom/keys.js";
 import { isDarkPage, isStill, onScheme } from "./dom/screen.js";
 import { askForChat, onTurn } from "./dom/views.js";
-import { LaneText } from "./watch/text/text.js";
-import { initialState, viewOf } from "./watch/view.js";
+import { initialState, makeClock, Reveals, viewOf } from "./watch/playhead.js";
+import { LaneText } from "./watch/text.js";
 
 /** @import { Lane, Run } from "./core/run.js" */
 /** @import { Part } from "./dom/elements.js" */
 /** @import { Mount } from "./stub.js" */
-/** @import { View } from "./watch/view.js" */
+/** @import { View } from "./watch/playhead.js" */
 
 const RACE_SECONDS = 14;
 const REST_PASSES = 18; // at the end, before it begins again

@@ -13,7 +13,7 @@ import { mountHome } from "./home.js";
 import { mountEngineChoice } from "./in_browser/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountRoofline } from "./roofline.js";
-import { mountPlayer, mountServerMessages } from "./watch/mount.js";
+import { mountPlayer, mountServerMessages } from "./watch/player.js";
 
 /** @import { Mount, Place, Take } from "./stub.js" */
 

@@ -3,12 +3,12 @@
 
 import { lanePieces } from "../core/letters.js";
 import { countOf } from "../core/numbers.js";
-import { answersInCells } from "../core/sudoku.js";
 import { laneTitle, laneWords, strategyOf } from "../core/words.js";
 import { make, setStyle, setText, showPieces } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
 import { explain, makeTerm, question } from "../dom/terms.js";
-import { contextOf, inksOf } from "../hood/grid.js";
+import { contextOf, inksOf } from "../watch/hood.js";
+import { answersInCells } from "../watch/sudoku.js";
 import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 import { placeOf } from "./board.js";
 

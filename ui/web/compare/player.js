@@ -4,7 +4,6 @@
 
 import { clamp } from "../core/numbers.js";
 import { History } from "../core/run.js";
-import { puzzleIn } from "../core/sudoku.js";
 import {
   make,
   makeButton,
@@ -18,6 +17,7 @@ import { listenToKeys } from "../dom/keys.js";
 import { isStill, makeLecture, onResize, showOnPhone } from "../dom/screen.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
+import { puzzleIn } from "../watch/sudoku.js";
 import {
   besidePlain,
   clockWords,

@@ -1,9 +1,9 @@
 // A sudoku of the visitor's own, typed cell by cell. The page checks it; an accepted one becomes
 // the prompt, as if it had been typed.
 
-import { puzzleIn } from "../core/sudoku.js";
 import { find, make, setText } from "../dom/elements.js";
 import { promptBox, typeInto, watchForm } from "../dom/gradio.js";
+import { puzzleIn } from "../watch/sudoku.js";
 
 /** @import { Mount } from "../stub.js" */
 

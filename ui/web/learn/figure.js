@@ -2,12 +2,11 @@
 // a transport. Drawing happens at most once a frame.
 
 import { clamp } from "../core/numbers.js";
-import { makeClock, Reveals } from "../dom/clock.js";
 import { isDarkPage, isStill, onScheme } from "../dom/screen.js";
-import { initialState, viewOf } from "../watch/view.js";
+import { initialState, makeClock, Reveals, viewOf } from "../watch/playhead.js";
 
 /** @import { Run } from "../core/run.js" */
-/** @import { PlayerState, View } from "../watch/view.js" */
+/** @import { PlayerState, View } from "../watch/playhead.js" */
 
 /** @import { BudgetActions } from "../watch/budget.js" */
 /** @import { Pointing } from "../watch/actions.js" */

@@ -4,7 +4,7 @@
 import { formatGamma, gammaDigits, raceSeconds } from "../core/numbers.js";
 import { Lane } from "../core/run.js";
 
-/** @import { BudgetLayout } from "../core/budget_layout.js" */
+/** @import { BudgetLayout } from "../watch/budget.js" */
 /** @import { Run } from "../core/run.js" */
 /** @import { Edge, Machine } from "./lesson.js" */
 

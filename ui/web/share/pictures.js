@@ -14,7 +14,7 @@ import {
   MAX_CELL_HEIGHT,
   staircaseExtent,
   stairsKey,
-} from "../watch/staircase/drawing.js";
+} from "../watch/staircase.js";
 
 /** @import { Run } from "../core/run.js" */
 

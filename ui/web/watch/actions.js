@@ -2,7 +2,7 @@
 
 import { clamp } from "../core/numbers.js";
 import { isLecturing } from "../dom/screen.js";
-import { positionTitle } from "./view.js";
+import { positionTitle } from "./playhead.js";
 
 /** @import { Origin } from "./tree.js" */
 /** @import { Run } from "../core/run.js" */

@@ -6,7 +6,7 @@ import { promptBox } from "../dom/gradio.js";
 import { foldForm } from "../dom/screen.js";
 
 /** @import { Actions } from "./actions.js" */
-/** @import { View } from "./view.js" */
+/** @import { View } from "./playhead.js" */
 
 const MAX_CHARACTERS = 1000;
 /** @type {Readonly<Record<string, string>>} */

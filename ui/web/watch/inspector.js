@@ -13,10 +13,10 @@ import {
   showToken,
 } from "../dom/elements.js";
 import { makeLegend, term } from "../dom/terms.js";
-import { openPositions, predictedTiles, tileState } from "./view.js";
+import { openPositions, predictedTiles, tileState } from "./playhead.js";
 
 /** @import { FixedItem, Run, Top } from "../core/run.js" */
-/** @import { View } from "./view.js" */
+/** @import { View } from "./playhead.js" */
 /** @import { Actions } from "./actions.js" */
 
 /** @typedef {"open" | "agrees" | "differs"} Verdict */

@@ -1,4 +1,5 @@
-// The player: one history, one playhead, several views of both. Knows nothing of Gradio.
+// The player: shows a run of a history at one playhead, in parts that are made here, laid out and given what a
+// frame shows. mountPlayer, at the end, puts it on Gradio's page; nothing else here knows Gradio.
 //
 //   const player = new Player(element, { redo(settings) {}, host });
 //   player.push(wireText);   // any number of wire lines, see core/run.js
@@ -8,8 +9,8 @@
 
 import { clamp } from "../core/numbers.js";
 import { History } from "../core/run.js";
-import { Reveals } from "../dom/clock.js";
-import { setText } from "../dom/elements.js";
+import { elementOf, find, make, makeButton, setAttribute, setText } from "../dom/elements.js";
+import { goButtons, promptBox, STOP_MS } from "../dom/gradio.js";
 import { listenToKeys } from "../dom/keys.js";
 import {
   foldForm,
@@ -22,19 +23,35 @@ import {
   showOnPhone,
 } from "../dom/screen.js";
 import { makeTermNote } from "../dom/terms.js";
+import { currentView, onTurn, playerOf, turnTo } from "../dom/views.js";
+import { doInBrowser, inBrowser, onNumAhead, onRefused } from "../in_browser/bridge.js";
+import { TabKeeper } from "../saved_runs.js";
+import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
+import { replayPage } from "../share/replay_page.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
-import { Parts } from "./parts.js";
-import { Playhead } from "./playhead.js";
+import { BlockView } from "./block.js";
+import { Conversation } from "./conversation.js";
+import { Help } from "./help.js";
+import { Hood } from "./hood.js";
+import { Inspector } from "./inspector.js";
+import { initialState, Playhead, Reveals, viewOf } from "./playhead.js";
+import { Details, makeHeadline, makeNumbers } from "./results.js";
+import { Staircase } from "./staircase.js";
 import { Stale } from "./stale.js";
-import { Family } from "./tree.js";
-import { initialState, viewOf } from "./view.js";
+import { SudokuView } from "./sudoku.js";
+import { LaneView } from "./text.js";
+import { makeTransport } from "./transport.js";
+import { Family, Tree } from "./tree.js";
 
-/** @import { Node, Origin } from "./tree.js" */
 /** @import { Run, Settings } from "../core/run.js" */
 /** @import { Timing } from "../core/times.js" */
+/** @import { PlayerElement } from "../dom/views.js" */
 /** @import { ShareHost } from "../share/sheet.js" */
-/** @import { PlayerState } from "./view.js" */
+/** @import { Mount } from "../stub.js" */
+/** @import { Actions } from "./actions.js" */
+/** @import { PlayerState, View } from "./playhead.js" */
+/** @import { Node, Origin } from "./tree.js" */
 
 /**
  * `began`: a run is shown now; `time`: decode with these settings a few times.
@@ -280,4 +297,223 @@ export class Player {
     this.told = news;
     this.root.dispatchEvent(new CustomEvent("sbd-run", { bubbles: true }));
   }
+}
+
+/** On a phone the form is folded away: the button that opens it. */
+function makeEdit() {
+  const edit = make("button", "sbd-action sbd-edit", "Edit");
+  edit.setAttribute("aria-label", "Edit in the form");
+  edit.addEventListener("click", () => {
+    foldForm(false);
+    promptBox("sbd-prompt-box")?.focus();
+  });
+  return edit;
+}
+
+export class Parts {
+  /**
+   * @param {Actions} actions
+   * @param {Family} family
+   * @param {Stale} stale
+   * @param {() => void} redraw
+   */
+  constructor(actions, family, stale, redraw) {
+    this.headline = makeHeadline();
+    this.numbers = makeNumbers(actions);
+    this.details = new Details(actions, this.numbers.root);
+    this.prompt = make("p", "sbd-prompt");
+    this.news = make("p", "sbd-news", { role: "status" });
+    this.news.hidden = true;
+    this.about = make("p", "sbd-about");
+    this.family = family;
+    this.tree = new Tree(family, actions);
+    this.main = new LaneView("Text decoded so far", actions);
+    this.ntp = new LaneView("Next-token text so far", actions);
+    this.ntp.root.classList.add("sbd-lane-ntp");
+    this.onward = makeButton("play", "Play next-token prediction to its end", actions.playPlain);
+    this.onward.classList.add("sbd-onward");
+    this.onward.append("to its end");
+    this.ntp.root.append(this.onward);
+    this.sudoku = new SudokuView(actions);
+    this.conversation = new Conversation(actions);
+    this.main.root.prepend(this.conversation.before);
+    this.main.root.append(this.sudoku.root, this.conversation.form);
+    this.block = new BlockView(actions);
+    this.staircase = new Staircase(actions);
+    this.transport = makeTransport(actions);
+    this.hood = new Hood(redraw);
+    this.inspector = new Inspector(actions);
+    this.help = new Help(actions.canRedo);
+    this.live = make("div", "sbd-live", { "aria-live": "polite" });
+    this.watch = make("div", "sbd-lanes", this.main.root, this.ntp.root);
+    const asides = make(
+      "div",
+      "sbd-asides",
+      this.details.button,
+      makeButton("share", "Take it home (S)", actions.share),
+      makeButton("lecture", "Lecture mode (L)", actions.lecture),
+      makeButton("help", "Help (?)", actions.help),
+    );
+    const said = [stale.root, this.news, this.about, this.headline.note];
+    const notes = make("div", "sbd-notes", ...said);
+    this.stage = make(
+      "div",
+      "sbd-stage",
+      make("div", "sbd-stage-head", this.headline.root, notes, asides),
+      make("div", "sbd-prompt-row", this.prompt, makeEdit()),
+      this.watch,
+      this.block.root,
+      this.staircase.root,
+      this.tree.root, // below what it would push down
+      this.hood.root,
+      this.transport.root,
+    );
+  }
+
+  get tiles() {
+    return this.block.tiles;
+  }
+
+  /** Parts of the page, in order. */
+  get roots() {
+    return [this.stage, this.inspector.root, this.details.root, this.help.root, this.live];
+  }
+
+  /** @param {View} view */
+  update(view) {
+    const { run } = view;
+    setText(this.prompt, run.prompt);
+    const node = this.family.nodeOf(run);
+    setText(this.about, run.about || (node?.parent ? `${node.words}; the branches are below` : ""));
+    setAttribute(this.prompt, "title", run.prompt);
+    this.headline.update(view, this.numbers.timingOf(run));
+    this.numbers.update(view);
+    this.details.update(view);
+    this.tree.update(view);
+    this.main.update(view, run.main);
+    this.sudoku.update(view);
+    this.conversation.update(view);
+    this.ntp.root.hidden = run.ntp === null;
+    if (run.ntp) {
+      const pass = view.plainPass ?? view.pass;
+      this.ntp.update({ ...view, pass }, run.ntp);
+      const isWhole = run.ntp.finish !== null;
+      this.onward.hidden = !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
+    }
+    this.block.update(view);
+    this.transport.update(view);
+    this.inspector.update(view);
+    // Last: text on its canvas makes the browser work out all styles, once is enough.
+    this.staircase.update(view);
+    this.hood.update(view);
+    this.stage.classList.toggle("has-hood", this.hood.isOpen && !view.isLecture);
+  }
+
+  /**
+   * Say what happened, to be read until the next run begins; nothing: until now.
+   * @param {string | null} words
+   */
+  tellVisitor(words) {
+    this.news.hidden = words === null;
+    if (words !== null) setText(this.news, words);
+  }
+}
+
+/** @type {Mount} */
+export function mountPlayer({ element, value, trigger, signal }) {
+  /** @type {PlayerElement} */
+  const host = find(element, ".sbd-host");
+  const player = new Player(host, {
+    redo: (settings) =>
+      doInBrowser({ kind: "decode", form: settings }) || trigger("redo", settings),
+    host: {
+      replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
+      give: (file) => trigger("give", file),
+      time: (settings) =>
+        doInBrowser({ kind: "time", form: settings }) || trigger("time", settings),
+      began: (run) => {
+        turnTo("watch");
+        const hasLink = !run.isRecorded && !run.isConversation;
+        keepAddress(hasLink ? linkTo(run.settings()) : bareAddress());
+      },
+    },
+  });
+  host.sbdPlayer = player;
+  signal.addEventListener("abort", () => player.destroy());
+  document.addEventListener("input", forgetLink, { signal });
+  // Nobody sees it behind another view, and drawing takes time from an engine on this machine.
+  onTurn((name) => {
+    foldForm(name === "watch");
+    if (name !== "watch") player.set({ isPlaying: false });
+  }, signal);
+  /** @param {string} text wire lines, or "stop": no more will come */
+  function take(text) {
+    // What the server says last of a run that it gave up is not about one of this browser.
+    if (text === "stop") inBrowser.isOn?.() || player.stop();
+    else if (text) player.push(text);
+  }
+  take(value);
+  if (currentView() !== "watch") player.set({ isPlaying: false });
+  new TabKeeper(player, signal).restore();
+  player.fit();
+  player.paint(); // in its first frame: what comes in the next one would move the page
+  onNumAhead((numAhead) => player.wait(numAhead > 0), signal);
+  onRefused(() => player.wait(false), signal);
+  stopWithoutServer(player, signal);
+  return take;
+}
+
+/**
+ * While the server is away nobody answers Stop: the run stands as it came, if any of it did.
+ * @param {Player} player
+ * @param {AbortSignal} signal
+ */
+function stopWithoutServer(player, signal) {
+  let timer = 0;
+  /** @param {Event} event */
+  const click = (event) => {
+    const pressed = elementOf(event);
+    if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // another decode is asked for
+    if (pressed && goButtons()[0]?.contains(pressed)) {
+      foldForm(true); // at the press, not when the run comes
+      player.wait(true);
+    }
+    if (!pressed?.closest("#sbd-stop")) return;
+    player.wait(false);
+    const { run } = player;
+    timer = window.setTimeout(() => {
+      const [go, stop] = goButtons();
+      if (signal.aborted || player.run !== run || !go || !stop || stop.disabled) return;
+      [go.disabled, stop.disabled] = [false, true];
+      if (!run || run.isComplete) {
+        player.tellVisitor("The server does not answer; nothing of the new run has come.");
+        return;
+      }
+      player.stop();
+      player.tellVisitor("The server does not answer; the run stands here as far as it came.");
+    }, STOP_MS);
+  };
+  document.addEventListener("click", click, { signal });
+}
+
+/**
+ * A prompt that is being rewritten is not that of the link any more, and must outlive a reload.
+ * @param {Event} event
+ */
+function forgetLink(event) {
+  const linked = new URLSearchParams(window.location.search).get("prompt");
+  const box = elementOf(event);
+  if (!(box instanceof HTMLTextAreaElement) || !box.closest("#sbd-prompt-box")) return;
+  if (linked !== null && linked !== box.value) keepAddress(bareAddress());
+}
+
+/** @type {Mount} */
+export function mountServerMessages() {
+  return (text) => {
+    if (!text) return;
+    const { timing, ...message } = JSON.parse(text);
+    const player = playerOf(document);
+    if (timing) player?.takeTiming(timing);
+    else player?.share.receive(message);
+  };
 }

@@ -1,11 +1,13 @@
-// Where the playhead is and how it moves: by hand, at the chosen speed, and along with a live run.
+// The playhead: where it stands and how it moves (by hand, at the chosen speed, along with a live run), how a
+// mask settles into its token when it comes by, and the view of that moment, from which every part draws.
 
-import { clamp } from "../core/numbers.js";
-import { MOST_A_SECOND, makeClock, playRate } from "../dom/clock.js";
+import { tokenName } from "../core/letters.js";
+import { clamp, formatNats } from "../core/numbers.js";
+import { draftedAt } from "../core/run.js";
 import { isStill } from "../dom/screen.js";
+import { revealedAt } from "./budget.js";
 
-/** @import { Run } from "../core/run.js" */
-/** @import { PlayerState } from "./view.js" */
+/** @import { FixedItem, Masked, Run } from "../core/run.js" */
 
 const MANUAL_STEP_MS = 500;
 
@@ -125,4 +127,401 @@ export class Playhead {
       this.change({ isPlaying: false });
     }
   }
+}
+
+const FRAME_MS = 1000 / 60;
+
+/**
+ * Calls `advance` at `rate()` a second while `isPlaying()`, at most once a frame, with the number of
+ * further passes that were due while frames took too long.
+ * @param {() => boolean} isPlaying
+ * @param {() => number} rate
+ * @param {(numLate: number) => void} advance
+ */
+export function makeClock(isPlaying, rate, advance) {
+  let frame = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let due = 0;
+  /** Come back in the frame in which the next pass is due; a frame for nothing costs the engine. */
+  function wait() {
+    const left = due - performance.now();
+    if (left > FRAME_MS) timer = setTimeout(wake, left - FRAME_MS / 2);
+    else frame = requestAnimationFrame(tick);
+  }
+  function wake() {
+    timer = undefined;
+    frame = requestAnimationFrame(tick);
+  }
+  function tick() {
+    if (!isPlaying()) {
+      frame = 0;
+      return;
+    }
+    // Not the time of the frame: what came in since it began may be due.
+    const now = performance.now();
+    // `frame` stays set meanwhile, so that start() adds no second tick.
+    if (now >= due) {
+      const step = 1000 / rate();
+      advance(step > 0 ? Math.floor((now - due) / step) : 0);
+      due = Math.max(due + 1000 / rate(), now);
+    }
+    frame = 0;
+    // After advance(): what it draws in the next frame must come before the next advance.
+    wait();
+  }
+  function start() {
+    if (!isPlaying()) return stop();
+    if (frame || timer) return;
+    due = performance.now() + 1000 / rate();
+    wait();
+  }
+  /** Something changed that may make the next pass due sooner. */
+  function hurry() {
+    due = Math.min(due, performance.now() + 1000 / rate());
+    if (!timer) return;
+    clearTimeout(timer);
+    timer = undefined;
+    wait();
+  }
+  /** The next start() begins anew: what the old run's next pass was due at says nothing. */
+  function stop() {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    frame = 0;
+    timer = undefined;
+  }
+  return { start, hurry, stop };
+}
+
+const PASSES_PER_SECOND = 3;
+
+// A run of few forward passes is over before one has looked: each of them stands longer.
+const FEW_PASSES = 12;
+const FEW_A_SECOND = 1.25;
+
+// While a run is still coming in, fall no further behind it than this.
+const MAX_LAG_SECONDS = 0.3; // the server sends news every 0.125 s
+
+// A forward pass on the screen costs the browser as much as one of a small model costs the engine,
+// which may work beside it on the same cores. So no more than an eye can tell apart.
+export const MOST_A_SECOND = 32;
+
+/**
+ * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.
+ * @param {number} speed
+ * @param {number} backlog
+ * @param {number} numPasses that are known of the run
+ */
+export function playRate(speed, backlog, numPasses) {
+  const pace = (numPasses <= FEW_PASSES ? FEW_A_SECOND : PASSES_PER_SECOND) * speed;
+  if (numPasses <= FEW_PASSES) return pace;
+  return speed < 1 ? pace : Math.max(pace, Math.min(backlog / MAX_LAG_SECONDS, MOST_A_SECOND));
+}
+
+/**
+ * The pace of reveals [ms] in a pass that lasts `interval` ms: one reveal, and first to last.
+ * @param {number} interval
+ */
+export function revealPace(interval) {
+  return { settle: clamp(interval * 0.8, 40, 480), spread: clamp(interval * 0.45, 0, 360) };
+}
+
+const SHORTEST_MS = 60;
+
+const GHOST = {
+  color: "var(--sbd-ghost)",
+  opacity: 0.35,
+  fontWeight: 400,
+  transform: "translateY(-4px)",
+};
+
+const SETTLE = {
+  tile: [
+    { backgroundColor: "var(--sbd-well)", borderColor: "var(--sbd-line)", boxShadow: "none" },
+    {
+      backgroundColor: "var(--sbd-accent-soft)",
+      borderColor: "var(--sbd-accent)",
+      offset: 0.3,
+      boxShadow: "0 0 0 0 var(--sbd-accent)",
+    },
+    { boxShadow: "0 0 0 7px transparent" },
+  ],
+  token: [GHOST, { color: "var(--sbd-text)", opacity: 1, offset: 0.6, transform: "none" }, {}],
+  text: [
+    { opacity: 0, transform: "translateY(-3px)" },
+    { opacity: 1, transform: "none" },
+  ],
+  fade: [{ opacity: 0.25 }, { opacity: 1 }],
+};
+
+/** Plays the reveals of the pass on the screen; a new pass ends those of the one before. */
+export class Reveals {
+  constructor() {
+    /** @type {Animation[]} */
+    this.running = [];
+    /** @type {{ settle: number, spread: number } | null} */
+    this.pace = null;
+    /** @type {number | null} */
+    this.interval = null;
+    this.began = 0;
+  }
+
+  /**
+   * A pass is about to be painted; `interval` is how long it will stand, null for no motion.
+   * @param {number | null} interval
+   */
+  begin(interval) {
+    for (const animation of this.running) animation.cancel();
+    this.running = [];
+    this.interval = interval;
+    this.pace = interval === null || this.isQuick || isStill() ? null : revealPace(interval);
+    this.began = performance.now();
+  }
+
+  /** Passes come too quickly for motion. */
+  get isQuick() {
+    return this.interval !== null && this.interval < SHORTEST_MS;
+  }
+
+  /**
+   * How long after the start of the pass the reveal of this rank begins [ms].
+   * @param {number} rank
+   * @param {number} count
+   */
+  delay(rank, count) {
+    return this.pace ? (this.pace.spread * rank) / Math.max(count, 1) : 0;
+  }
+
+  /**
+   * Let `node` settle as the rank-th of `count` reveals; `kind` names the frames.
+   * @param {HTMLElement} node
+   * @param {keyof typeof SETTLE} kind
+   * @param {number} rank
+   * @param {number} count
+   */
+  play(node, kind, rank, count) {
+    if (!this.pace) return;
+    this.running.push(
+      node.animate(SETTLE[kind], {
+        duration: this.pace.settle,
+        delay: this.delay(rank, count),
+        fill: "backwards",
+        easing: "cubic-bezier(.2,.7,.2,1)",
+      }),
+    );
+  }
+
+  /** A new run takes the place of another one in `node`. @param {HTMLElement} node */
+  takeOver(node) {
+    if (!isStill()) node.animate(SETTLE.fade, { duration: 280, easing: "ease-out" });
+  }
+
+  /** How far the reveal of this rank is, 0 to 1. @param {number} rank @param {number} count */
+  progress(rank, count) {
+    if (!this.pace) return 1;
+    const age = performance.now() - this.began - this.delay(rank, count);
+    return clamp(age / (this.pace.settle * 0.6), 0, 1);
+  }
+
+  get isOver() {
+    return !this.pace || performance.now() - this.began > this.pace.settle + this.pace.spread;
+  }
+}
+
+/**
+ * The visitor's choices.
+ * @typedef {object} PlayerState
+ * @property {number} pass where the playhead stands
+ * @property {number | null} plainPass where next-token prediction goes on alone once the run is over
+ * @property {boolean} isPlaying
+ * @property {number} speed
+ * @property {number | null} hovered position pointed at
+ * @property {number | null} held position held by a click
+ * @property {number | null} gammaPreview the dragged gamma
+ * @property {number | null} alternative token chosen by hand in the inspector
+ * @property {boolean} showsHindsight whether the text marks what hindsight disagrees with
+ */
+
+/** State of a new player. @returns {PlayerState} */
+export function initialState() {
+  return {
+    pass: 0,
+    plainPass: null,
+    isPlaying: false,
+    speed: 1,
+    hovered: null,
+    held: null,
+    gammaPreview: null,
+    alternative: null,
+    showsHindsight: false,
+  };
+}
+
+/**
+ * @typedef {object} ViewParts
+ * @property {Run} run
+ * @property {Reveals} reveals
+ * @property {boolean} isDark
+ * @property {boolean} isLecture
+ * @property {boolean} isStep whether the pass is the next one, so that its reveals settle
+ */
+
+/**
+ * @typedef {object} ViewFocus
+ * @property {boolean} isOver whether the whole run has been
+ * @property {number | null} focus position that the inspector shows
+ * @property {boolean} showsFocus whether the visitor chose it
+ * @property {Set<number> | null} wouldReveal positions that the dragged gamma would reveal
+ */
+
+/** @typedef {PlayerState & ViewParts & ViewFocus} View */
+
+/** @typedef {"pinned" | "new" | "accepted" | "fixed" | "draft" | "struck" | "masked" | "beyond" | "empty"} TileKind */
+/**
+ * Content of a tile.
+ * @typedef {object} TileState
+ * @property {TileKind} kind
+ * @property {number | undefined} token
+ * @property {number | null} entropy nats
+ * @property {FixedItem} [item]
+ * @property {number} [struck] the drafted token that was thrown away for this one
+ */
+
+/**
+ * The positions that this pass predicted, of those that have a tile.
+ * @param {Run} run
+ * @param {number} pass
+ */
+export function predictedTiles(run, pass) {
+  const { start, size } = run.windowAt(pass);
+  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])];
+  return masked.filter(({ position }) => position >= start && position < start + size);
+}
+
+/**
+ * The ones among them that belong to the answer: none after an end already known.
+ * @param {Run} run
+ * @param {number} pass
+ */
+export function openPositions(run, pass) {
+  return predictedTiles(run, pass).filter((item) => !run.main.isAfterEnd(item.position, pass));
+}
+
+/**
+ * The position worth looking at when nobody points: the most uncertain tile in this pass; of those
+ * alike the one that the solver took last, if it took them all.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function hardestPosition(run, pass) {
+  const masked = openPositions(run, pass);
+  if (!masked.length) return null;
+  const reveals = run.main.steps[pass]?.reveals ?? [];
+  const ranks = new Map(reveals.map(({ position, rank }) => [position, rank]));
+  /** @param {Masked} item */
+  const rankOf = ({ position }) => ranks.get(position) ?? Number.POSITIVE_INFINITY;
+  return masked.reduce((most, item) => {
+    const isAlike = item.entropy === most.entropy && rankOf(item) > rankOf(most);
+    return item.entropy > most.entropy || isAlike ? item : most;
+  }).position;
+}
+
+/** The view of a frame. @param {PlayerState} state @param {ViewParts} parts @returns {View} */
+export function viewOf(state, parts) {
+  const chosen = state.hovered ?? state.held;
+  const { pass, gammaPreview } = state;
+  const isOver = parts.run.main.finish !== null && pass >= parts.run.main.lastPass;
+  return {
+    ...state,
+    ...parts,
+    plainPass: isOver ? state.plainPass : null,
+    focus: chosen ?? hardestPosition(parts.run, pass),
+    showsFocus: chosen !== null,
+    isOver,
+    wouldReveal: gammaPreview === null ? null : revealedAt(parts.run, pass, gammaPreview),
+  };
+}
+
+/**
+ * A token that verify just made final: drafted and accepted, or its own, if in the place of a draft.
+ * @param {View} view
+ * @param {TileState & { item: FixedItem }} state
+ * @returns {TileState}
+ */
+function checkedState({ run, pass }, state) {
+  const { drafted, isAccepted } = draftedAt(run.main, pass, state.item.position);
+  if (drafted === undefined) return state;
+  return isAccepted ? { ...state, kind: "accepted" } : { ...state, struck: drafted };
+}
+
+/**
+ * Content of one tile at the view's pass.
+ * @param {View} view
+ * @param {number} position
+ * @returns {TileState}
+ */
+export function tileState(view, position) {
+  const { run, pass } = view;
+  const step = run.main.steps[pass];
+  const item = run.main.fixedAt(position, pass);
+  const masked = step?.masked.get(position) ?? null;
+  if (run.main.isAfterEnd(position, pass)) {
+    const token = item?.token ?? masked?.top[0]?.token;
+    return { kind: "beyond", token, entropy: null, ...(item && { item }) };
+  }
+  if (item) {
+    const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
+    /** @type {TileState & { item: FixedItem }} */
+    const known = { kind, token: item.token, entropy: item.entropy, item };
+    return kind === "new" && run.strategy === "verify" ? checkedState(view, known) : known;
+  }
+  const draft = step?.draft[position - step.committedBefore - step.committed.length];
+  if (draft !== undefined) return { kind: "draft", token: draft, entropy: masked?.entropy ?? null };
+  const { drafted } = draftedAt(run.main, pass, position);
+  if (drafted !== undefined) return { kind: "struck", token: drafted, entropy: null };
+  if (masked) return { kind: "masked", token: masked.top[0]?.token, entropy: masked.entropy };
+  return {
+    kind: position >= run.main.endAt(pass) ? "beyond" : "empty",
+    token: undefined,
+    entropy: null,
+  };
+}
+
+/**
+ * How a position came to the token it holds, in a word: the forward pass, "set" if it was given, or nothing.
+ * @param {Pick<TileState, "item">} state
+ */
+export function passMark({ item }) {
+  if (item?.isPinned) return "set";
+  return item ? `#${item.pass + 1}` : "";
+}
+
+/**
+ * A position in words, as its tile shows it.
+ * @param {View} view
+ * @param {number} position
+ * @param {TileState} [state]
+ */
+export function positionTitle(view, position, state = tileState(view, position)) {
+  const text = state.token === undefined ? "" : `, ${tokenName(view.run.shownText(state.token))}`;
+  const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
+  const isPlain = view.run.strategy === "ntp";
+  const got = isPlain ? "written" : "revealed";
+  const came = `${got} in forward pass ${(state.item?.pass ?? 0) + 1}`;
+  const isLost = state.item !== undefined && !state.item.isPinned;
+  const kinds = {
+    new: `${got} in this forward pass${text}`,
+    pinned: `given, not decoded${text}`,
+    fixed: `${came}${text}`,
+    masked: `masked, best guess${text}`,
+    accepted: `drafted, checked and accepted${text}`,
+    draft: `drafted, not checked yet${text}`,
+    struck: `drafted and thrown away${text}`,
+    beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
+    empty: isPlain ? "not written yet" : "masked",
+  };
+  const name = state.struck === undefined ? "" : tokenName(view.run.shownText(state.struck));
+  const struck = name && `, in the place of the drafted ${name}`;
+  return `Position ${position}: ${kinds[state.kind]}${struck}${entropy}`;
 }

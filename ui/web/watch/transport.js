@@ -12,7 +12,7 @@ import {
   showPlaying,
 } from "../dom/elements.js";
 
-/** @import { View } from "./view.js" */
+/** @import { View } from "./playhead.js" */
 /** @import { Actions } from "./actions.js" */
 
 const MAX_TICKS = 100; // of the scrubber

@@ -10,7 +10,7 @@ import { make, setText, showPieces } from "../dom/elements.js";
 /** @import { AnswerToken, Differences } from "../core/differences.js" */
 /** @import { Run } from "../core/run.js" */
 /** @import { Actions } from "./actions.js" */
-/** @import { View } from "./view.js" */
+/** @import { View } from "./playhead.js" */
 
 /** @typedef {{ kind: string, position?: number, pass?: number }} Origin how a run came to be asked for */
 /** @typedef {{ run: Run, parent: Node | null, depth: number, words: string }} Node of the tree */

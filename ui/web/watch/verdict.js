@@ -6,7 +6,7 @@ import { explain } from "../dom/terms.js";
 
 /** @import { Lane, Verdict as Checked } from "../core/run.js" */
 /** @import { Against } from "../core/differences.js" */
-/** @import { View } from "./view.js" */
+/** @import { View } from "./playhead.js" */
 
 const SIGNS = { right: "✓", wrong: "✗" };
 

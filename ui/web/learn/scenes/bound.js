@@ -1,18 +1,17 @@
 // The bound: the player's own tiles and budget at one forward pass; the reader drags gamma.
 
-import { axisNats, axisPlace, layOut, revealedAt } from "../../core/budget_layout.js";
 import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/terms.js";
-import { Budget } from "../../watch/budget.js";
-import { Tiles } from "../../watch/tiles.js";
+import { Tiles } from "../../watch/block.js";
+import { axisNats, axisPlace, Budget, layOut, revealedAt } from "../../watch/budget.js";
 import { Figure } from "../figure.js";
 import { makePassWords, makeRoom, sweep } from "../parts.js";
 import { sumWords, withKept } from "../states.js";
 
-/** @import { BudgetLayout } from "../../core/budget_layout.js" */
+/** @import { BudgetLayout } from "../../watch/budget.js" */
 /** @import { Run } from "../../core/run.js" */
-/** @import { View } from "../../watch/view.js" */
+/** @import { View } from "../../watch/playhead.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const POUR_MS = 3600;

@@ -4,14 +4,13 @@ import { tokenName } from "../../core/letters.js";
 import { countInWords, countOf } from "../../core/numbers.js";
 import { checkedDraft } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
-import { Tiles } from "../../watch/tiles.js";
-import { makeVerifyLegend } from "../../watch/verify_legend.js";
+import { makeVerifyLegend, Tiles } from "../../watch/block.js";
 import { Figure } from "../figure.js";
 import { makePassWords, makeRoom } from "../parts.js";
 import { apart, choiceWords } from "../states.js";
 
 /** @import { Run } from "../../core/run.js" */
-/** @import { View } from "../../watch/view.js" */
+/** @import { View } from "../../watch/playhead.js" */
 /** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 

@@ -1,15 +1,14 @@
 // Out of order: a sudoku. The reader chooses a cell, then the model fills them, the surest first.
 
 import { capital } from "../../core/letters.js";
-import { puzzleIn, SUDOKU_CELLS } from "../../core/sudoku.js";
 import { make, setText } from "../../dom/elements.js";
-import { SudokuView } from "../../watch/sudoku_grid.js";
+import { puzzleIn, SUDOKU_CELLS, SudokuView } from "../../watch/sudoku.js";
 import { Figure } from "../figure.js";
 import { makePassNumbers, makeRoom } from "../parts.js";
 import { fillWords } from "../states.js";
 
 /** @import { Lane } from "../../core/run.js" */
-/** @import { View } from "../../watch/view.js" */
+/** @import { View } from "../../watch/playhead.js" */
 /** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 

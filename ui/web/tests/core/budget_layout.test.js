@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import {
   AXIS_END,
   axisNats,
@@ -9,13 +10,12 @@ import {
   keyedGamma,
   layOut,
   revealedAt,
-} from "../../core/budget_layout.js";
-import { draggedGamma, formatGamma } from "../../core/numbers.js";
+} from "../../watch/budget.js";
 import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.js";
 
 const BOTH = new Set([0, 1]);
 
-/** @param {import("../../core/budget_layout.js").BudgetLayout} layout */
+/** @param {import("../../watch/budget.js").BudgetLayout} layout */
 const places = ({ segments }) =>
   segments.map(({ item, isIn, isFree }) => [item.position, isIn, isFree]);
 

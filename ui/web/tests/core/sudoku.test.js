@@ -3,11 +3,11 @@ import test from "node:test";
 import {
   answersInCells,
   brokenCells,
+  cellTexts,
   numWritten,
   puzzleIn,
   sudokuVerdict,
-} from "../../core/sudoku.js";
-import { cellTexts } from "../../watch/sudoku_grid.js";
+} from "../../watch/sudoku.js";
 import { FIRST, PREFILL, reveals, runOf, start, wire } from "./lines.js";
 
 const PUZZLE = "1000000000000004";

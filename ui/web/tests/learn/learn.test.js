@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { layOut, revealedAt } from "../../core/budget_layout.js";
 import { hashOf, readLesson, sceneAt } from "../../learn/lesson.js";
 import {
   apart,
@@ -17,10 +16,11 @@ import {
   verdictWords,
   withKept,
 } from "../../learn/states.js";
-import { passMark, positionTitle, tileState } from "../../watch/view.js";
+import { layOut, revealedAt } from "../../watch/budget.js";
+import { passMark, positionTitle, tileState } from "../../watch/playhead.js";
 import { FIRST, masks, PREFILL, runOf, start, wire } from "../core/lines.js";
 
-/** @import { View } from "../../watch/view.js" */
+/** @import { View } from "../../watch/playhead.js" */
 
 const ADDRESSES = ["one", "two", "three"];
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { passMark, tileState } from "../../watch/playhead.js";
 import { comparedWords, Family } from "../../watch/tree.js";
-import { passMark, tileState } from "../../watch/view.js";
 import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
-/** @import { View } from "../../watch/view.js" */
+/** @import { View } from "../../watch/playhead.js" */
 
 test("the run that an ending is compared with is named", () => {
   const family = new Family();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeClock, playRate, revealPace } from "../../dom/clock.js";
+import { makeClock, playRate, revealPace } from "../../watch/playhead.js";
 
 /** Let frames be called by hand. @param {(frame: (now: number) => void) => void} run */
 function withFrames(run) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { guessTitle, hindsightText, inspectorKicker, revealText } from "../../watch/inspector.js";
-import { stairsKey } from "../../watch/staircase/drawing.js";
-import { initialState, positionTitle, viewOf } from "../../watch/view.js";
+import { initialState, positionTitle, Reveals, viewOf } from "../../watch/playhead.js";
+import { stairsKey } from "../../watch/staircase.js";
 import {
   END,
   FIRST,
@@ -16,13 +16,11 @@ import {
   wire,
 } from "../core/lines.js";
 
-const STILL = { isOver: true, isQuick: false, delay: () => 0, progress: () => 1, play: () => {} };
-
 /** @param {number} pass @param {string} [lines] */
 const viewAt = (pass, lines = WHOLE) =>
   viewOf(
     { ...initialState(), pass },
-    { run: runOf(lines), reveals: STILL, isDark: false, isLecture: false, isStep: false },
+    { run: runOf(lines), reveals: new Reveals(), isDark: false, isLecture: false, isStep: false },
   );
 
 const PLAIN = { lane: "verify", masked: [], reveals: [], block: [0, 4] };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { countsText, framePasses, MAX_FRAMES, wayLabel } from "../../share/pictures.js";
-import { drawAxes } from "../../watch/staircase/drawing.js";
+import { drawAxes } from "../../watch/staircase.js";
 import { END, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 test("a picture names what decoded as the form does", () => {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MOST_A_SECOND } from "../../dom/clock.js";
-import { Playhead } from "../../watch/playhead.js";
+import { MOST_A_SECOND, Playhead } from "../../watch/playhead.js";
 import { runOf } from "../core/lines.js";
 
-/** @import { PlayerState } from "../../watch/view.js" */
+/** @import { PlayerState } from "../../watch/playhead.js" */
 
 /** A playhead on a run of three forward passes. */
 function playbackAt(pass = 0) {

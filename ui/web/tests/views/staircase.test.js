@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { drawPasses, stairsKey } from "../../watch/staircase/drawing.js";
+import { drawPasses, stairsKey } from "../../watch/staircase.js";
 import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "../core/lines.js";
 
 /** How much each dot is seen, in the order in which they are drawn, and how many cells are. @param {string} lines */

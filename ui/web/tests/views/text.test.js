@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { againstPlain } from "../../core/differences.js";
-import { partLead, partPieces, textExtent, textParts } from "../../core/text/positions.js";
-import { passesOf } from "../../watch/headline.js";
+import { passesOf } from "../../watch/results.js";
+import { partLead, partPieces, textExtent, textParts } from "../../watch/text.js";
 import { END, FIRST, masks, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
-/** @import { View } from "../../watch/view.js" */
+/** @import { View } from "../../watch/playhead.js" */
 
 /** The texts of a lane's places at a pass, with what each is. */
 function placesAt(run = runOf(), pass = 1) {

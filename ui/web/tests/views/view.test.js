@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { textExtent, textParts } from "../../core/text/positions.js";
-import { weightsWords } from "../../watch/numbers.js";
-import { initialState, passMark, positionTitle, tileState, viewOf } from "../../watch/view.js";
+import {
+  initialState,
+  passMark,
+  positionTitle,
+  Reveals,
+  tileState,
+  viewOf,
+} from "../../watch/playhead.js";
+import { weightsWords } from "../../watch/results.js";
+import { textExtent, textParts } from "../../watch/text.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
-const STILL = { isOver: true, isQuick: false, delay: () => 0, progress: () => 1, play: () => {} };
-
-/** @param {Partial<import("../../watch/view.js").PlayerState>} change */
+/** @param {Partial<import("../../watch/playhead.js").PlayerState>} change */
 const viewAt = (change) =>
   viewOf(
     { ...initialState(), pass: 1, ...change },
-    { run: runOf(), reveals: STILL, isDark: false, isLecture: false, isStep: false },
+    { run: runOf(), reveals: new Reveals(), isDark: false, isLecture: false, isStep: false },
   );
 
 test("the focus is what is pointed at, then what is held, else the most uncertain", () => {

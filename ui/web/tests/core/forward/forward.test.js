@@ -15,7 +15,7 @@ import {
   rowsOf,
   rowText,
 } from "../../../core/mask.js";
-import { programsAt } from "../../../core/program.js";
+import { programsAt } from "../../../watch/program.js";
 import {
   ALTERNATIVE_RUN,
   FIRST,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { alternativeWords, branchOf, checkedDraft, rightAlternative } from "../../../core/run.js";
 import { mentionedIds } from "../../../core/trace.js";
-import { tileState } from "../../../watch/view.js";
+import { tileState } from "../../../watch/playhead.js";
 import { ALTERNATIVE_RUN, PREFILL, RIGHT, runOf, start, wire } from "../lines.js";
 
 /** @import { EventData } from "../../../core/run.js" */
@@ -25,7 +25,7 @@ test("a draft is accepted up to the first token that was checked to be another",
 });
 
 test("the tiles say so: accepted, exact in the place of a draft, thrown away and not vanished", () => {
-  const view = /** @type {import("../../../watch/view.js").View} */ ({ run, pass: 1 });
+  const view = /** @type {import("../../../watch/playhead.js").View} */ ({ run, pass: 1 });
   const states = [1, 2, 3].map((position) => tileState(view, position));
   assert.deepEqual(
     states.map(({ kind, token, struck }) => [kind, token, struck]),
@@ -88,7 +88,7 @@ test("an alternative that was right is no accepted token of the draft", () => {
   });
   assert.equal(rightAlternative(predrafts), predrafts[2]);
   assert.equal(rightAlternative(predrafts.slice(0, 2)), undefined);
-  const view = /** @type {import("../../../watch/view.js").View} */ ({
+  const view = /** @type {import("../../../watch/playhead.js").View} */ ({
     run: ALTERNATIVE_RUN,
     pass: 1,
   });

@@ -1,15 +1,17 @@
-// The algorithms of the paper in our words, which of their lines a forward pass executes, and the
-// values of their variables then. From the trace alone; knows no DOM.
+// The algorithms of the paper in our words: which of their lines a forward pass executes, and the values of
+// their variables then, from the trace alone.
 
-import { layOut } from "./budget_layout.js";
-import { tokenName } from "./letters.js";
-import { cacheAt } from "./mask.js";
-import { countOf, formatGamma, formatNats } from "./numbers.js";
-import { checkedDraft, rightAlternative } from "./run.js";
-import { SOLVER_LINES } from "./words.js";
+import { tokenName } from "../core/letters.js";
+import { cacheAt } from "../core/mask.js";
+import { countOf, formatGamma, formatNats } from "../core/numbers.js";
+import { checkedDraft, rightAlternative } from "../core/run.js";
+import { SOLVER_LINES } from "../core/words.js";
+import { make, setAttribute, setText } from "../dom/elements.js";
+import { layOut } from "./budget.js";
 
-/** @import { LaneStep, Run } from "./run.js" */
-/** @import { CacheStep } from "./mask.js" */
+/** @import { LaneStep, Run } from "../core/run.js" */
+/** @import { CacheStep } from "../core/mask.js" */
+/** @import { View } from "./playhead.js" */
 
 /**
  * A line: how deep, its words, whether the forward pass executes it, and the values there.
@@ -272,4 +274,54 @@ function ntpLines({ run, step, cache, isPrefill }) {
       namesOf(run, step.committed),
     ],
   ];
+}
+
+/** @param {Line} line */
+function makeLine({ depth, words }) {
+  const values = make("span", "sbd-hood-values");
+  const root = make(
+    "li",
+    "sbd-hood-line",
+    { "data-depth": depth },
+    make("span", "", words),
+    values,
+  );
+  return { root, values };
+}
+
+/** The lines on the page, those lit that the forward pass executes. */
+export class Programs {
+  constructor() {
+    this.shape = "";
+    /** @type {{ root: HTMLElement, values: HTMLElement }[]} */
+    this.lines = [];
+    this.body = make("div", "sbd-hood-program");
+    const summary = make("summary", "", "Lines of the algorithm");
+    this.root = make("details", "sbd-hood-programs", summary, this.body);
+  }
+
+  /** @param {View} view */
+  update({ run, pass }) {
+    const programs = programsAt(run, pass);
+    const lines = programs.flatMap((each) => each.lines);
+    const shape = lines.map(({ words }) => words).join("\n");
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.lines = lines.map(makeLine);
+      let next = 0;
+      const parts = programs.map(({ title, lines: own }) => {
+        const nodes = this.lines.slice(next, next + own.length).map(({ root }) => root);
+        next += own.length;
+        return make("div", "", make("h3", "", title), make("ol", "sbd-hood-code", ...nodes));
+      });
+      this.body.replaceChildren(...parts);
+    }
+    lines.forEach(({ isLit, values }, index) => {
+      const line = this.lines[index];
+      if (!line) return;
+      line.root.classList.toggle("is-lit", isLit);
+      setAttribute(line.root, "aria-current", isLit ? "step" : "false");
+      setText(line.values, values);
+    });
+  }
 }

@@ -1,13 +1,22 @@
-// The numbers in full, for the drawer of details: those of this moment apart from those of the whole
-// run. Shows what the run counts, counts nothing itself.
+// The results of a run: two numbers over the lanes (forward passes instead of next-token prediction's, and time),
+// all of them with timings and hindsight in the drawer of details. Shows what the run counts, counts nothing.
 
-import { countOf, median } from "../core/numbers.js";
-import { fine, lengthWords, NUM_TIMINGS, timesOf, whyNotFaster } from "../core/times.js";
-import { make, setAttribute, setText } from "../dom/elements.js";
+import { countOf, formatSeconds, median } from "../core/numbers.js";
+import {
+  fasterWords,
+  fine,
+  lengthWords,
+  NUM_TIMINGS,
+  timesLess,
+  timesOf,
+  whyNotFaster,
+} from "../core/times.js";
+import { icon, make, setAttribute, setText } from "../dom/elements.js";
+import { explain, makeLegend, question, term } from "../dom/terms.js";
 
 /** @import { Numbers, Timing } from "../core/times.js" */
 /** @import { Actions } from "./actions.js" */
-/** @import { View } from "./view.js" */
+/** @import { View } from "./playhead.js" */
 
 /** @typedef {{ shown: string, label: string }} Cell */
 
@@ -220,4 +229,175 @@ function showProgress(button, timing) {
     button,
     isBusy ? `timing ${count + 1} of ${NUM_TIMINGS} …` : `run it ${NUM_TIMINGS} times`,
   );
+}
+
+const DEARER = "a pass over several tokens costs more";
+const ONE_ROW = "drafts do not pay on this machine, so it wrote one token a pass";
+const DRAWN =
+  "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
+  "compares them without drawing.";
+const INSTEAD =
+  "Next-token prediction writes one token a forward pass, so it needs as many as there are tokens here.";
+const TIME =
+  "Seconds that the model computed, without drawing. At the end the page compares those of a token with next-token " +
+  "prediction on the same machine. Run again, each takes a little more or less.";
+
+/**
+ * Forward passes so far, and how many next-token prediction needs for as many tokens: one each. Null
+ * where tokens were given, which it would not know.
+ * @param {View} view
+ * @param {Numbers} numbers
+ */
+export function passesOf({ run }, { numPasses, numTokens }) {
+  const isStarted = run.main.steps.length > 0;
+  const plain = Math.max(numTokens, 1);
+  const isCompared = isStarted && run.strategy !== "ntp" && run.main.pins.size === 0;
+  return { own: isStarted ? numPasses : null, plain: isCompared ? plain : null };
+}
+
+/**
+ * The clock while it runs; then how much faster or slower the whole run was, for a token.
+ * @param {View} view
+ * @param {Numbers} numbers
+ * @param {Timing | null} timing
+ */
+function timeOf({ run, pass, isOver }, numbers, timing) {
+  const times = isOver && run.strategy !== "ntp" ? timesOf(numbers, timing) : null;
+  if (times) {
+    const [own, plain] = [median(times.seconds), median(times.ntpSeconds)];
+    const words = fasterWords(timesLess(own, numbers.wholeTokens, plain, numbers.ntpTokens));
+    const [shown = "", label = ""] = words.split("× ");
+    if (words)
+      return label
+        ? { shown: `${shown}×`, label: `${label} by the clock` }
+        : { shown: "1.0×", label: words };
+  }
+  if (!run.main.steps.length) return { shown: UNKNOWN, label: "so far" };
+  const seconds = formatSeconds(run.main.secondsAt(pass));
+  return { shown: seconds, label: isOver ? "in all" : "so far" };
+}
+
+/** Both numbers, each over a word that explains itself, and a note: why one saves more than the other. */
+export function makeHeadline() {
+  const own = make("b", "sbd-headline-own");
+  const instead = explain(make("small"), "instead of", INSTEAD);
+  const plain = make("b", "sbd-headline-plain");
+  const time = make("b", "sbd-headline-time");
+  const label = make("button", "sbd-term sbd-headline-label");
+  const note = make("p", "sbd-headline-why");
+  const tokensOf = make("span", "", "tokens a");
+  const unit = term("pass", "forward passes");
+  const passes = make(
+    "div",
+    "sbd-headline-passes",
+    make("div", "sbd-headline-big", own, instead, plain),
+    make("div", "sbd-headline-cap", tokensOf, unit),
+  );
+  const clock = make(
+    "div",
+    "sbd-headline-clock",
+    make("div", "sbd-headline-big", time),
+    make("div", "sbd-headline-cap", label),
+  );
+  const root = make("div", "sbd-headline", passes, clock);
+
+  /** @param {View} view @param {Timing | null} timing */
+  function update(view, timing) {
+    const numbers = view.run.numbersAt(view.pass);
+    const count = passesOf(view, numbers);
+    const isCompared = view.isOver && view.run.strategy !== "ntp";
+    const isCut = [view.run.main, view.run.ntp].some((lane) => lane?.finish === "stopped");
+    const length = isCompared && !isCut ? lengthWords(numbers) : "";
+    const passes = count.own === null ? UNKNOWN : String(count.own);
+    setAttribute(root, "data-lane", view.run.strategy);
+    setText(own, length ? numbers.tokensPerPass.toFixed(2) : passes);
+    setText(plain, length ? "1" : String(count.plain ?? ""));
+    instead.hidden = count.plain === null;
+    tokensOf.hidden = !length;
+    setText(unit, length ? "forward pass" : "forward passes");
+    const { shown, label: said } = timeOf(view, numbers, timing);
+    setText(time, shown);
+    const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
+    const { strategy, config, isRecorded } = view.run;
+    const isPlain = isCompared && strategy === "verify" && !config.max_rows;
+    const isOneRow = isPlain && numbers.numPasses >= numbers.wholeTokens;
+    const why = isOneRow ? ONE_ROW : slow?.isPassDearer ? DEARER : "";
+    const drawn = isCompared && !isRecorded && !timing ? DRAWN : "";
+    setText(note, [length, why].filter(Boolean).join("; "));
+    explain(label, said, [slow?.words, TIME, drawn].filter(Boolean).join(" "));
+  }
+
+  return { root, note, update };
+}
+
+const HINDSIGHT =
+  "Next-token prediction reads each finished block of this answer again, and would have gone on with " +
+  "another token so often. It is not compared with the answer that it wrote by itself. The last block, " +
+  "where it had masks, is never read again.";
+
+/** The button and the drawer that it opens. */
+export class Details {
+  /** @param {Actions} actions @param {HTMLElement} numbers */
+  constructor(actions, numbers) {
+    this.button = make(
+      "button",
+      "sbd-action sbd-details-open",
+      { "aria-expanded": "false" },
+      "Details",
+    );
+    this.button.addEventListener("click", () => this.toggle());
+    this.doubts = make("button", "sbd-action sbd-lane-doubts");
+    this.doubts.addEventListener("click", actions.toggleHindsight);
+    const hindsight = make("h3", "", "Hindsight ", question("hindsight", HINDSIGHT));
+    const close = make(
+      "button",
+      "sbd-button sbd-close",
+      { "aria-label": "Close details", title: "Close (Esc)" },
+      icon("close"),
+    );
+    close.addEventListener("click", () => this.close());
+    this.root = make(
+      "aside",
+      "sbd-drawer sbd-details",
+      { "aria-label": "Details" },
+      make("div", "sbd-drawer-head", make("h2", "", "Details"), close),
+      numbers,
+      make("section", "", hindsight, this.doubts),
+      make("section", "", make("h3", "", "Entropy as colour"), makeLegend()),
+    );
+  }
+
+  get isOpen() {
+    return this.root.classList.contains("is-open");
+  }
+
+  toggle() {
+    this.turn(!this.isOpen);
+  }
+
+  close() {
+    if (!this.isOpen) return;
+    this.turn(false);
+    this.button.focus({ preventScroll: true });
+  }
+
+  /** @param {boolean} isOpen */
+  turn(isOpen) {
+    this.root.classList.toggle("is-open", isOpen);
+    this.button.setAttribute("aria-expanded", String(isOpen));
+  }
+
+  /** How many tokens hindsight disagrees with; pressed, the text marks them. @param {View} view */
+  update({ run, pass, showsHindsight }) {
+    const { main } = run;
+    const count = main.disagreementsAt(pass).length;
+    const section = this.doubts.parentElement;
+    if (section) section.hidden = run.strategy !== "sbd";
+    this.doubts.disabled = count === 0;
+    const numRead = main.numReadAgainAt(pass);
+    const isNever = main.finish !== null && main.numReadAgainAt(main.lastPass) === 0;
+    const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
+    setText(this.doubts, numRead ? `hindsight disagrees with ${count} of ${numRead}` : none);
+    setAttribute(this.doubts, "aria-pressed", showsHindsight && count > 0);
+  }
 }
