@@ -40,7 +40,7 @@ from ui.views.learn import setting
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
 RUN_ID = "gallery"
-"""Id of every recorded run; ui/web/site/site.js gives each its own."""
+"""Id of every recorded run; ui/web/site.js gives each its own."""
 MARKER = "sbd-site.json"
 """File that marks a folder as written by this command, which may write it again."""
 CARD_COPY = "model-card.md"
@@ -126,7 +126,7 @@ def views_of(export: WebFolder) -> dict[str, str]:
     return {
         "header": f"{export.name} · in your browser",
         "presets": presets_value(export.name, controls.PROMPT_ID, **presets),
-        "risk-slider": slider_value(best_of(export), block_range_of(export), can_draft=True),
+        "ways": slider_value(best_of(export), block_range_of(export), can_draft=True),
     }
 
 
@@ -150,7 +150,7 @@ def block_range_of(export: WebFolder) -> tuple[int, int]:
 
 
 def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """Addresses of engine and models; see Setting in ui/web/in_browser/mount.js."""
+    """Addresses of engine and models; see Setting in ui/web/engine_choice.js."""
     models = [
         {
             "name": export.name,

@@ -79,7 +79,7 @@ def with_sudoku(page: Any) -> None:
     page.locator(".sbd-gallery-card").nth(place).click()
     page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
     page.evaluate(SEEK, 0.34)
-    page.locator(".sbd-risk-now", has_text="γ").wait_for()
+    page.locator(".sbd-ways-now", has_text="γ").wait_for()
     page.evaluate("scrollTo(0, 0)")
 
 

@@ -249,7 +249,7 @@ def _wire_form(form: Controls) -> None:
         _parameters_of, choice, parameters, queue=False, **HIDDEN,
     )  # fmt: skip
     set_by_slider = [*choice, fields["gamma"]]
-    form.risk_slider.choose(None, None, set_by_slider, js=controls.CHOICE_SCRIPT, **HIDDEN)
+    form.ways.choose(None, None, set_by_slider, js=controls.CHOICE_SCRIPT, **HIDDEN)
 
 
 def _wire_timing(

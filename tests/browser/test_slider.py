@@ -31,11 +31,11 @@ expect = sync_api.expect
 def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page, measured_url):
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
-    expect(page.locator(".sbd-risk-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
-    now, stale = page.locator(".sbd-risk-now"), page.locator("#sbd-player .sbd-stale").first
+    expect(page.locator(".sbd-ways-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
+    now, stale = page.locator(".sbd-ways-now"), page.locator("#sbd-player .sbd-stale").first
     words = "Exact (verify)" if best.strategy == "verify" else f"γ {best.gamma:g}"
     expect(now).to_have_text(words)
-    expect(page.locator(".sbd-risk-best")).to_be_hidden()
+    expect(page.locator(".sbd-ways-best")).to_be_hidden()
     # The recording on the stage was made with the same.
     assert state(page)["run"] == "opening"
     expect(stale).to_be_hidden()
@@ -43,7 +43,7 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     choose_strategy(page, ONE)
     expect(stale).to_contain_text("A recording. Decode runs its prompt with")
     page.get_by_role("button", name="Why the form starts").click()
-    page.locator(".sbd-risk-best").click()
+    page.locator(".sbd-ways-best").click()
     expect(now).to_have_text(words)
     expect(stale).to_be_hidden()
     decode(page)
@@ -57,7 +57,7 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_best_or_the_last_choi
 ):
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
-    now = page.locator(".sbd-risk-now")
+    now = page.locator(".sbd-ways-now")
     click_card(page, "gamma-too-high")
     page.get_by_label("Prompt").fill("Something of mine.")
     expect(now).to_have_text("Exact (verify)" if best.strategy == "verify" else f"γ {best.gamma:g}")
@@ -86,7 +86,7 @@ def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider(open_pa
         expect(strategy).to_have_value(re.compile(f"^{name}"))
         expect(slider).to_be_visible(visible=way == PAPER)
     slider.fill("5")
-    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.2")
+    expect(page.locator(".sbd-ways-now")).to_have_text("γ 0.2")
     advanced(page)
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.2")
     decode(page)
@@ -110,7 +110,7 @@ def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last_without_t
         })"""
     )
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.1")
-    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
+    expect(page.locator(".sbd-ways-now")).to_have_text("γ 0.1")
     assert sent == [], "an answer to an earlier place could come after the last"
 
 
@@ -123,9 +123,9 @@ def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_
     page.get_by_label("Answer with blanks").fill("With ___3 pencils")
     expect(page.get_by_role("radio", name=PAPER)).to_be_checked()
     expect(page.get_by_label("Safer to bolder")).to_be_visible()
-    why = page.locator(".sbd-risk-why")
+    why = page.locator(".sbd-ways-why")
     expect(why).to_have_text(re.compile(r"^Only Set Block Decoding fills in blanks"))
-    expect(page.locator(".sbd-risk-best")).to_be_hidden()
+    expect(page.locator(".sbd-ways-best")).to_be_hidden()
     decode(page)
     expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_label("Answer with blanks").fill("")
@@ -140,7 +140,7 @@ def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for
     assert best.causal_first is not None
     gamma, words = best.causal_first
     page = open_page(serve(Models(offers)), reduced_motion="reduce")
-    outside, other = page.locator(".sbd-risk-outside"), page.get_by_text("Use nano, which does")
+    outside, other = page.locator(".sbd-ways-outside"), page.get_by_text("Use nano, which does")
     expect(page.get_by_role("radio", name=EXACT)).to_be_checked()
     expect(outside).to_be_hidden()
     choose_strategy(page, FIRST)

@@ -51,7 +51,7 @@ GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
 
 
 CHOICE_SCRIPT = """() => {
-    const { dataset } = document.querySelector(".sbd-risk-slider");
+    const { dataset } = document.querySelector(".sbd-ways-view");
     const { strategy, solver, gamma } = JSON.parse(dataset.choice);
     return [strategy, solver ?? undefined, gamma ?? undefined];
 }"""
@@ -108,7 +108,7 @@ class Controls:
     puzzle: gr.HTML
     presets: gr.HTML
     engine: gr.HTML
-    risk_slider: gr.HTML
+    ways: gr.HTML
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class OfModel:
 
     presets: str
     engine: str
-    risk_slider: str
+    ways: str
     best: Best
     block_range: tuple[int, int]
 
@@ -159,7 +159,7 @@ def engine_of(offer: Offer, limits: Limits) -> str:
     if export is None:
         return ""
     gr.set_static_paths([ENGINE, *RUNTIME, *GPU_RUNTIME])
-    value = {  # see Setting in ui/web/in_browser/mount.js
+    value = {  # see Setting in ui/web/engine_choice.js
         "name": export.name,
         "script": versioned_path(ENGINE),
         "base": address_of(export),
@@ -195,7 +195,7 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
         )
     status = view("status-line", "")  # its values are made by a Speaker
     engine = view("engine-choice", of_model.engine)
-    slider = view("risk-slider", of_model.risk_slider, "choose", classes=["sbd-watch-only"])
+    slider = view("ways", of_model.ways, "choose", classes=["sbd-watch-only"])
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
         if any(offer.lazy.can_draft for offer in models):

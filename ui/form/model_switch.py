@@ -52,7 +52,7 @@ def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
 
 
 def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
-    """See Model in ui/web/form/model_switch.js."""
+    """See Model in ui/web/core/models.js."""
     news, base = offer.fetch_news, offer.base
     row: dict[str, Any] = {
         "name": offer.name,
@@ -137,7 +137,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
         yield from follow(list(models), value)
 
     outputs = [switch, parts.title, fields["model"]]
-    outputs += [parts.form.presets, parts.form.engine, parts.form.risk_slider]
+    outputs += [parts.form.presets, parts.form.engine, parts.form.ways]
     outputs += [fields[name] for name in SET_BY_MODEL]
     outputs += [] if parts.untrained is None else [parts.untrained]
     alone: dict[str, Any] = {"concurrency_limit": None, "trigger_mode": "multiple", **HIDDEN}
@@ -153,7 +153,7 @@ def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[
     shown, model = OfModel.of(offer, limits), offer.lazy
     best, choices = shown.best, strategies_of(model)
     info = block_size_words(model)
-    values: list[Any] = [offer.name, shown.presets, shown.engine, shown.risk_slider]
+    values: list[Any] = [offer.name, shown.presets, shown.engine, shown.ways]
     values.append(gr.update(visible=offer.is_chat))
     if keeps_settings:
         return [*values, gr.update(choices=choices), gr.skip(), gr.update(info=info), gr.skip()]

@@ -46,8 +46,8 @@ const BUNDLES = {
     banner,
     logOverride: { "empty-import-meta": "silent" },
   },
-  "site.js": { entryPoints: ["site/site.js"], format: "esm", banner },
-  "sw.js": { entryPoints: ["site/sw.js"], format: "iife" },
+  "site.js": { entryPoints: ["site.js"], format: "esm", banner },
+  "sw.js": { entryPoints: ["service_worker.js"], format: "iife" },
   "engine.js": {
     entryPoints: ["engine/worker.js"],
     format: "esm",

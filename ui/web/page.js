@@ -2,15 +2,13 @@
 
 import { mountCharts } from "./charts.js";
 import { mountCompare } from "./compare/mount.js";
-import { mountFooter, mountHeader, mountUntrained } from "./form/header.js";
-import { mountModelSwitch } from "./form/model_switch.js";
-import { mountPresets } from "./form/presets.js";
-import { mountPuzzle } from "./form/puzzle.js";
-import { mountRiskSlider } from "./form/risk.js";
+import { mountEngineChoice } from "./engine_choice.js";
+import { mountPresets, mountPuzzle } from "./form/prompt.js";
 import { mountStatusLine } from "./form/status.js";
+import { mountWays } from "./form/ways.js";
 import { mountGallery } from "./gallery.js";
+import { mountFooter, mountHeader, mountModelSwitch, mountUntrained } from "./head.js";
 import { mountHome } from "./home.js";
-import { mountEngineChoice } from "./in_browser/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountRoofline } from "./roofline.js";
 import { mountPlayer, mountServerMessages } from "./watch/player.js";
@@ -19,7 +17,7 @@ import { mountPlayer, mountServerMessages } from "./watch/player.js";
 
 /** @type {Readonly<Record<string, Mount>>} */
 const VIEWS = {
-  "risk-slider": mountRiskSlider,
+  ways: mountWays,
   charts: mountCharts,
   footer: mountFooter,
   header: mountHeader,

@@ -2,13 +2,13 @@
 
 import { chosenModel } from "../core/models.js";
 import { dialOf, KINDS, laneTitle } from "../core/words.js";
+import { doInBrowser, inBrowser } from "../decoder.js";
 import { elementOf, find } from "../dom/elements.js";
 import { STOP_MS } from "../dom/gradio.js";
 import { onScheme } from "../dom/screen.js";
 import { currentView, onTurn } from "../dom/views.js";
+import { readForm } from "../form/fields.js";
 import { isLater } from "../form/status.js";
-import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
-import { readForm } from "../in_browser/mount.js";
 import { keepAddress, linkToLanes } from "../share/permalink.js";
 import { CompareForm } from "./form.js";
 import { ComparePlayer } from "./player.js";

@@ -1,4 +1,4 @@
-// Runs the engine in a worker: reads a model once, then does the wishes of the page. See client.js.
+// Runs the engine in a worker: reads a model once, then does the wishes of the page. See decoder.js.
 
 import { EngineError } from "./errors.js";
 import { openExport } from "./export.js";
@@ -17,12 +17,12 @@ import { Session } from "./session.js";
  * @typedef {{ name: string, base: string, engine?: Engine }} Source
  */
 /**
- * A message of the page.
- * @typedef {{ kind: "load", source: Source }
- *   | { kind: "decode" | "time", form: Form }
+ * A visitor's wish.
+ * @typedef {{ kind: "decode" | "time", form: Form }
  *   | { kind: "compare", lanes: string[], form: Form }
  *   | { kind: "bench" | "stop" }} Wish
  */
+/** A message of the page. @typedef {Wish | { kind: "load", source: Source }} Message */
 /**
  * The model was read. isKept: whether this browser keeps it for later. gpu: the name of the GPU that
  * decodes, "" for the processor; why: a sentence if another one was to be expected.
@@ -133,7 +133,7 @@ function messageOf(error, unknown = "The model could not be read in this browser
   return isFull ? NOT_ENOUGH : unknown;
 }
 
-/** Do a wish of the page. @param {Wish} wish */
+/** @param {Message} wish */
 async function answer(wish) {
   if (wish.kind === "load") {
     try {
@@ -150,5 +150,5 @@ async function answer(wish) {
 
 self.addEventListener(
   "message",
-  (/** @type {MessageEvent<Wish>} */ event) => void answer(event.data),
+  (/** @type {MessageEvent<Message>} */ event) => void answer(event.data),
 );

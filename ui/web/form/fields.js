@@ -3,9 +3,10 @@
 import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
 import { LANE_TITLES, wayTitle } from "../core/words.js";
-import { numberBox } from "../dom/gradio.js";
+import { numberBox, promptBox } from "../dom/gradio.js";
 
 /** @import { Run } from "../core/run.js" */
+/** @import { Form } from "../engine/session.js" */
 
 /** @typedef {keyof typeof constants.formIds} FieldName */
 
@@ -119,4 +120,42 @@ export function settingDifferences(run) {
     words.push(`seed ${seed} instead of ${run.config.seed}`);
   }
   return words;
+}
+
+const PROMPT_ID = "sbd-prompt-box";
+const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
+
+/** The visitor's form; hidden fields are left out. */
+export function readForm() {
+  /** @type {Form} */
+  const form = { prompt: promptBox(PROMPT_ID)?.value ?? "" };
+  for (const name of /** @type {FieldName[]} */ (Object.keys(constants.formIds))) {
+    const value = CHOICES.includes(name) ? choiceOf(name) : numberOf(name);
+    if (value !== null) form[name] = value;
+  }
+  /** @type {HTMLTextAreaElement | HTMLInputElement | null} */
+  const template = document.querySelector("#sbd-template-box textarea, #sbd-template-box input");
+  if (form.strategy === "sbd" && template?.value) form.template = template.value;
+  return form;
+}
+
+/** The fields of a decode that the address names. */
+export function formOfAddress() {
+  const query = askedOfAddress();
+  /** @type {Form} */
+  const form = {};
+  for (const [name, field] of Object.entries(constants.linkFields)) {
+    const text = query.get(name);
+    if (text === null) continue;
+    const isText = name === "prompt" || CHOICES.includes(name);
+    form[field] = !isText && WHOLE_OR_DECIMAL.test(text) ? Number(text) : text;
+  }
+  const pins = query.get("pins");
+  if (pins) form.pinned = pins.split(",").map((pair) => pair.split(":").map(Number));
+  return form;
+}
+
+/** The query of the page's address. */
+export function askedOfAddress() {
+  return new URLSearchParams(window.location.search);
 }

@@ -9,6 +9,7 @@
 
 import { clamp } from "../core/numbers.js";
 import { History } from "../core/run.js";
+import { doInBrowser, inBrowser } from "../decoder.js";
 import { elementOf, find, make, makeButton, setAttribute, setText } from "../dom/elements.js";
 import { goButtons, promptBox, STOP_MS } from "../dom/gradio.js";
 import { listenToKeys } from "../dom/keys.js";
@@ -24,7 +25,7 @@ import {
 } from "../dom/screen.js";
 import { makeTermNote } from "../dom/terms.js";
 import { currentView, onTurn, playerOf, turnTo } from "../dom/views.js";
-import { doInBrowser, inBrowser, onNumAhead, onRefused } from "../in_browser/bridge.js";
+import { onNumAhead, onRefused } from "../form/status.js";
 import { TabKeeper } from "../saved_runs.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { replayPage } from "../share/replay_page.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Engine } from "../../engine/client.js";
+import { Engine } from "../../decoder.js";
 import { Files, unpacked } from "../../engine/files.js";
 import { checkWebAssembly } from "../../engine/runtime.js";
 

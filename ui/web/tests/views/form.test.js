@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { acceptedWords } from "../../form/puzzle.js";
-import { adviceWords, nearestStep, outsideWords } from "../../form/risk.js";
+import { acceptedWords } from "../../form/prompt.js";
 import { isLater } from "../../form/status.js";
+import { adviceWords, nearestStep, outsideWords } from "../../form/ways.js";
 
 const USUAL = { gammas: [0, 0.1, 1], block_range: [2, 16] };
 

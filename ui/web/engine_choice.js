@@ -1,59 +1,24 @@
 // Says in a line where Decode runs, on the server or in this browser, and how fast; a button changes it.
 // Takes over by itself when the line of visitors is long or the server does not answer.
 
-import constants from "../constants.json" with { type: "json" };
-import { isOffered } from "../core/models.js";
-import { elementOf, find, make, setText } from "../dom/elements.js";
-import { fileAddress, goButtons, promptBox, rootAddress } from "../dom/gradio.js";
-import { makeTermNote, question } from "../dom/terms.js";
-import { currentView, playerOf } from "../dom/views.js";
-import { keptOf } from "../engine/files.js";
-import { findAdapter } from "../engine/runtime.js";
-import { flag } from "../flag.js";
-import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
-import { showModelHere } from "../form/header.js";
-import { keepAddress } from "../share/permalink.js";
-import { inBrowser, onNumAhead, onSettled, sayStatus } from "./bridge.js";
-import { Decoder } from "./decoder.js";
+import constants from "./constants.json" with { type: "json" };
+import { isOffered } from "./core/models.js";
+import { Decoder, inBrowser, onSettled } from "./decoder.js";
+import { elementOf, find, make, setText } from "./dom/elements.js";
+import { fileAddress, goButtons, rootAddress } from "./dom/gradio.js";
+import { makeTermNote, question } from "./dom/terms.js";
+import { currentView, playerOf } from "./dom/views.js";
+import { keptOf } from "./engine/files.js";
+import { findAdapter } from "./engine/runtime.js";
+import { flag } from "./flag.js";
+import { askedOfAddress, formOfAddress, readForm } from "./form/fields.js";
+import { onNumAhead, sayStatus } from "./form/status.js";
+import { showModelHere } from "./head.js";
+import { keepAddress } from "./share/permalink.js";
 
-/** @import { Form } from "../engine/session.js" */
-/** @import { Source } from "../engine/worker.js" */
-/** @import { FieldName } from "../form/fields.js" */
-/** @import { Mount } from "../stub.js" */
-/** @import { Wish } from "./decoder.js" */
-
-const PROMPT_ID = "sbd-prompt-box";
-const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
-
-/** The visitor's form; hidden fields are left out. */
-export function readForm() {
-  /** @type {Form} */
-  const form = { prompt: promptBox(PROMPT_ID)?.value ?? "" };
-  for (const name of /** @type {FieldName[]} */ (Object.keys(constants.formIds))) {
-    const value = CHOICES.includes(name) ? choiceOf(name) : numberOf(name);
-    if (value !== null) form[name] = value;
-  }
-  /** @type {HTMLTextAreaElement | HTMLInputElement | null} */
-  const template = document.querySelector("#sbd-template-box textarea, #sbd-template-box input");
-  if (form.strategy === "sbd" && template?.value) form.template = template.value;
-  return form;
-}
-
-/** The fields of a decode that the address names. */
-export function formOfAddress() {
-  const query = askedOfAddress();
-  /** @type {Form} */
-  const form = {};
-  for (const [name, field] of Object.entries(constants.linkFields)) {
-    const text = query.get(name);
-    if (text === null) continue;
-    const isText = name === "prompt" || CHOICES.includes(name);
-    form[field] = !isText && WHOLE_OR_DECIMAL.test(text) ? Number(text) : text;
-  }
-  const pins = query.get("pins");
-  if (pins) form.pinned = pins.split(",").map((pair) => pair.split(":").map(Number));
-  return form;
-}
+/** @import { Form } from "./engine/session.js" */
+/** @import { Source, Wish } from "./engine/worker.js" */
+/** @import { Mount } from "./stub.js" */
 
 /** A model's export: its name, the path of its folder, and the bytes to download. @typedef {{ name: string, base: string, bytes: number }} Exported */
 /**
@@ -80,11 +45,6 @@ const ALONE = "Open this page on its own to decode with more threads";
 
 /** The engines that an address may name. @type {Record<string, Source["engine"]>} */
 const ENGINES = { browser: undefined, gpu: "webgpu", processor: "wasm" };
-
-/** The query of the page's address. */
-function askedOfAddress() {
-  return new URLSearchParams(window.location.search);
-}
 
 /** The addresses of the engine and the model that decodes. @param {Setting} setting */
 function placeOf({ is_only: isOnly = false, name, script, base }) {

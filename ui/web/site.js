@@ -1,16 +1,19 @@
-// Builds the static page: every view of the page over files alone, decoding in the visitor's browser.
+// Builds the static page: every view of the page over files alone, with a form of its own, decoding in the
+// visitor's browser.
 
-import { find, make } from "../dom/elements.js";
-import { promptBox } from "../dom/gradio.js";
-import { followScheme } from "../dom/screen.js";
-import { playerOf } from "../dom/views.js";
-import { inBrowser, onSettled, sayStatus } from "../in_browser/bridge.js";
-import { formOfAddress } from "../in_browser/mount.js";
-import { mount } from "../page.js";
-import { fillForm, makeFields, showFieldsInUse } from "./form.js";
+import constants from "./constants.json" with { type: "json" };
+import { inBrowser, onSettled } from "./decoder.js";
+import { find, make } from "./dom/elements.js";
+import { promptBox, typeInto } from "./dom/gradio.js";
+import { followScheme } from "./dom/screen.js";
+import { playerOf } from "./dom/views.js";
+import { MEASURES, SOLVERS } from "./engine/decoding/settings.js";
+import { choiceOf, formOfAddress, TITLES } from "./form/fields.js";
+import { sayStatus } from "./form/status.js";
+import { mount } from "./page.js";
 
-/** @import { Take } from "../stub.js" */
-/** @import { Values } from "./form.js" */
+/** @import { FieldName } from "./form/fields.js" */
+/** @import { Take } from "./stub.js" */
 
 /** A recorded run. @typedef {{ lines: string, settings: Values }} Recording */
 /**
@@ -45,7 +48,7 @@ async function choose({ name, is_typed: isTyped }) {
 const EVENTS = {
   presets: { choose_run: choose },
   gallery: { choose_run: choose },
-  "risk-slider": { choose: fillForm },
+  ways: { choose: fillForm },
   player: {
     give: () => {
       const words = "A trace file opens on the page that python app.py serves, not on this one.";
@@ -110,3 +113,85 @@ function offerModels(models, takes) {
 }
 
 begin();
+
+/** The values of fields by their names. @typedef {Record<string, unknown>} Values */
+
+/** @type {[name: FieldName, value: number | "", step: number][]} */
+const NUMBERS = [
+  ["gamma", 0.35, 0.01],
+  ["tau", 0.9, 0.01],
+  ["factor", 1, 0.05],
+  ["k", 2, 1],
+  ["max_rows", 0, 1], // 0 is by this browser’s costs
+  ["repetition_penalty", 0, 0.05], // 0 is the model’s own
+  ["block_size", 16, 1],
+  ["max_new_tokens", 128, 1],
+  ["seed", 0, 1],
+];
+/** The fields that every strategy has. */
+const ALWAYS = ["strategy", "repetition_penalty", "block_size", "max_new_tokens"];
+
+/**
+ * A labelled field with the id under which the views know it.
+ * @param {FieldName} name
+ * @param {HTMLElement} box
+ */
+function field(name, box) {
+  return make(
+    "label",
+    "sbd-field",
+    { id: constants.formIds[name] },
+    make("span", "", constants.fieldLabels[name]),
+    box,
+  );
+}
+
+/** A labelled list to choose from. @param {FieldName} name @param {string[]} titles */
+function choice(name, titles) {
+  const options = titles.map((title) => make("option", "", { value: title }, title));
+  return field(name, make("select", "", ...options));
+}
+
+/** The advanced part of the form. */
+function makeFields() {
+  return [
+    choice("strategy", Object.values(constants.laneNames)),
+    choice("solver", Object.values(constants.solverNames)),
+    choice("by", MEASURES),
+    ...NUMBERS.map(([name, value, step]) =>
+      field(name, make("input", "", { type: "number", value, step, min: 0 })),
+    ),
+  ];
+}
+
+/** Show the fields that the strategy and the solver use, hide the others. */
+function showFieldsInUse() {
+  const strategy = choiceOf("strategy") ?? "sbd";
+  const solver = document.querySelector(`#${constants.formIds.solver}`);
+  solver?.classList.toggle("hidden", strategy !== "sbd");
+  const rule = choiceOf("solver") ?? "entropy-bound";
+  const own = strategy === "sbd" ? ["solver", ...Object.keys(SOLVERS[rule] ?? {})] : [];
+  if (strategy === "sbd" && rule === "random") own.push("seed");
+  if (strategy === "verify") own.push("max_rows");
+  for (const [name, id] of Object.entries(constants.formIds)) {
+    const isInUse = ALWAYS.includes(name) || own.includes(name);
+    document.querySelector(`#${id}`)?.classList.toggle("hidden", !isInUse);
+  }
+}
+
+/** Write settings into the form; fields without a value stay. @param {Values} values */
+function fillForm(values) {
+  for (const [name, id] of Object.entries(constants.formIds)) {
+    const value = values[name];
+    if (value === undefined || value === null) continue;
+    /** @type {HTMLInputElement | HTMLSelectElement | null} */
+    const box = document.querySelector(`#${id} :is(input, select)`);
+    if (!box) continue;
+    box.value = TITLES[name]?.[String(value)] ?? String(value);
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (typeof values.prompt === "string") {
+    typeInto(document.querySelector("#sbd-prompt-box textarea"), values.prompt);
+  }
+  showFieldsInUse();
+}

@@ -1,5 +1,5 @@
-// How to decode, as three choices or four; for the paper's one a slider of gammas from safer to bolder. Also
-// what is unusual in words, what was measured to be best, and the switch for all the rest.
+// The choice among ways to decode: three or four, and for the paper's one a slider of gammas from safer to bolder;
+// with what is unusual, what was measured to be best, and the switch for all other settings.
 //
 // The form starts from the best settings. A recorded run that is chosen brings its own into it; a
 // prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
@@ -77,7 +77,7 @@ function wordsOf({ strategy, gamma }) {
 }
 
 /** The choices and the slider; its steps are the gammas. */
-class RiskSlider {
+class Ways {
   /** @param {Setting} setting @param {(choice: Held) => void} put it into the form */
   constructor(setting, put) {
     this.setting = setting;
@@ -88,19 +88,19 @@ class RiskSlider {
     this.recording = ""; // the id of the last that came
     const steps = { type: "range", min: 1, max: setting.gammas.length, step: 1 };
     this.range = make("input", "", { ...steps, "aria-label": "Safer to bolder" });
-    this.now = make("output", "sbd-risk-now");
-    this.outside = make("p", "sbd-risk-outside", { role: "status" });
-    this.best = make("button", "sbd-risk-best", () => this.chooseByHand(this.bestChoice));
+    this.now = make("output", "sbd-ways-now");
+    this.outside = make("p", "sbd-ways-outside", { role: "status" });
+    this.best = make("button", "sbd-ways-best", () => this.chooseByHand(this.bestChoice));
     this.own = make("span", "", { role: "status" });
     this.advice = make("span");
-    this.why = make("p", "sbd-risk-why", this.advice, " ", this.own, this.best);
+    this.why = make("p", "sbd-ways-why", this.advice, " ", this.own, this.best);
     this.ask = unfold("", this.why, "Why the form starts from these settings");
     const ends = [make("span", "", "safer"), this.now, make("span", "", "bolder")];
-    this.ends = make("div", "sbd-risk-ends", ...ends);
-    this.bold = make("div", "sbd-risk-bold", this.range, this.ends);
+    this.ends = make("div", "sbd-ways-ends", ...ends);
+    this.bold = make("div", "sbd-ways-bold", this.range, this.ends);
     this.ways = WAYS.map((way) => this.makeWay(way));
     const ways = this.ways.map(({ root }) => root);
-    this.other = make("button", "sbd-risk-other", "Use nano, which does", () =>
+    this.other = make("button", "sbd-ways-other", "Use nano, which does", () =>
       modelBox(this.setting.other)?.click(),
     );
     this.choices = make("fieldset", "sbd-ways", { "aria-label": "How to decode" }, ...ways);
@@ -289,16 +289,16 @@ function isAlike(choice, other) {
 }
 
 /** @type {Mount} */
-export function mountRiskSlider({ element, value, trigger, signal }) {
-  const root = find(element, ".sbd-risk-slider");
-  const slider = new RiskSlider(JSON.parse(value), (choice) => {
+export function mountWays({ element, value, trigger, signal }) {
+  const root = find(element, ".sbd-ways-view");
+  const slider = new Ways(JSON.parse(value), (choice) => {
     root.dataset.choice = JSON.stringify(choice);
     trigger("choose", choice);
   });
   const advanced = make("button", "sbd-advanced-switch", "Advanced", () =>
     openAdvanced(!document.body.classList.contains("sbd-is-advanced")),
   );
-  const foot = make("div", "sbd-risk-foot", advanced, slider.ask);
+  const foot = make("div", "sbd-ways-foot", advanced, slider.ask);
   const note = makeTermNote(root, signal);
   root.replaceChildren(
     slider.choices,

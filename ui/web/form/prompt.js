@@ -1,10 +1,12 @@
-// The examples: a button for each kind of text; pressing it again gives the next one. Writes into
-// the prompt as typing would, so the form knows. Keeps the prompt over a reload of this tab.
+// Fills in the prompt as typing would, so that the form knows: with examples, a button for each kind of text, which
+// gives the next one when it is pressed again; with a sudoku typed cell by cell, once the server has checked it; with
+// the prompt of this tab after a reload.
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { keepInTab, keptInTab, promptBox, typeInto, watchForm } from "../dom/gradio.js";
 import { currentView, playerOf } from "../dom/views.js";
-import { tellChanges } from "./changes.js";
+import { puzzleIn } from "../watch/sudoku.js";
+import { tellChanges } from "./status.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -114,4 +116,58 @@ export function mountPresets({ element, value, trigger, signal }) {
   }
   begin();
   return show;
+}
+
+/** Text for a puzzle that was accepted. @param {string} prompt that asks for it */
+export function acceptedWords(prompt) {
+  const isFull = !puzzleIn(prompt)?.includes("0");
+  const what = isFull
+    ? "It is full and breaks no rule, so there is nothing to solve. It"
+    : "It has one solution and";
+  return `${what} is the prompt now; press Decode.`;
+}
+
+const UNUSED = "This is not the prompt yet: press “Use it”, or Enter in a cell.";
+
+/** @type {Mount} */
+export function mountPuzzle({ element, trigger, signal }) {
+  const grid = find(element, ".sbd-puzzle-grid");
+  const news = find(element, ".sbd-puzzle-news");
+  const inputs = Array.from({ length: 16 }, (_, cell) =>
+    make("input", "", {
+      maxlength: "1",
+      inputmode: "numeric",
+      autocomplete: "off",
+      "aria-label": `Row ${Math.floor(cell / 4) + 1}, column ${(cell % 4) + 1}`,
+    }),
+  );
+  const solve = () => {
+    trigger("solve", { cells: inputs.map((input) => input.value.trim() || "0").join("") });
+  };
+  grid.replaceChildren(...inputs);
+  // A digit typed goes on to the next cell.
+  grid.addEventListener("input", (event) => {
+    const { target } = event;
+    news.classList.remove("is-error");
+    setText(news, UNUSED);
+    if (!(target instanceof HTMLInputElement) || !target.value) return;
+    inputs[inputs.indexOf(target) + 1]?.focus();
+  });
+  grid.addEventListener("keydown", (event) => event.key === "Enter" && solve());
+  find(element, ".sbd-puzzle-use").addEventListener("click", solve);
+  let boxId = "";
+  let promptThen = "";
+  // What is said of one puzzle does not stand beside another prompt.
+  watchForm(() => {
+    if (boxId && (promptBox(boxId)?.value ?? promptThen) !== promptThen) setText(news, "");
+  }, signal);
+  return (text) => {
+    const { prompt_id: promptId, prompt, error } = JSON.parse(text);
+    if (!prompt && !error) return;
+    news.classList.toggle("is-error", Boolean(error));
+    setText(news, error || acceptedWords(prompt));
+    boxId = promptId ?? boxId;
+    promptThen = prompt || (promptBox(boxId)?.value ?? "");
+    if (prompt) typeInto(promptBox(promptId), prompt);
+  };
 }

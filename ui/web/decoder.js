@@ -1,0 +1,252 @@
+// Decodes in this browser for the whole page: the views hand their wishes here before they ask the server. The
+// engine works in a worker, so that the page's thread stays free; its news goes to the views that show a server's runs.
+
+import { goButtons } from "./dom/gradio.js";
+import { channel, playerOf } from "./dom/views.js";
+import { sayStatus } from "./form/status.js";
+
+/** @import { Channel } from "./dom/views.js" */
+/** @import { Form, News } from "./engine/session.js" */
+/** @import { Message, Ready, Reply, Source, Wish } from "./engine/worker.js" */
+
+/**
+ * The one decoder of the page, null where no browser can decode.
+ * @typedef {object} InBrowser
+ * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, unless it is the server's
+ * @property {(() => boolean) | null} isOn says whether new decodes are made in this browser
+ * @property {((news: News) => void) | null} compare shows the news of lanes
+ * @property {((name: string) => void) | null} choose has another model of the page decode from now on
+ */
+
+/** @type {InBrowser} */
+export const inBrowser = { take: null, isOn: null, compare: null, choose: null };
+
+/** Have a wish done in this browser; false where it is the server's. @param {Wish} wish */
+export function doInBrowser(wish) {
+  return inBrowser.take?.(wish) ?? false;
+}
+
+/** The engine has its model, or cannot have it. @type {Channel<void>} */
+export const { say: saySettled, hear: onSettled } = channel("sbd-engine-settled");
+
+/** The state of the model here; with "off" the server decodes. @typedef {"off" | "coming" | "on" | "failed"} State */
+
+const NOT_BEGUN = "Stopped before it began.";
+
+export class Decoder {
+  /**
+   * @param {Place} place
+   * @param {() => void} changed called when the state or the bytes read are others
+   * @param {boolean} isOnly whether there is no server
+   */
+  constructor(place, changed, isOnly) {
+    this.changed = changed;
+    this.isOnly = isOnly;
+    /** @type {State} */
+    this.state = "off";
+    /** Why the model cannot be had. */
+    this.reason = "";
+    /** The measurements of this device, as one line. */
+    this.bench = "";
+    this.isBusy = false;
+    /** The wish that waits for the model. @type {Wish | null} */
+    this.pending = null;
+    /** @type {Ready | null} */
+    this.ready = null;
+    this.engine = new Engine(place, (news) => this.hear(news), changed);
+  }
+
+  /** Whether new runs are made here. */
+  get isOn() {
+    return this.isOnly || this.state === "on" || this.state === "coming";
+  }
+
+  /** Decode here from now on; says why if that cannot be. */
+  async turnOn() {
+    if (this.state === "on") return true;
+    this.set("coming");
+    try {
+      this.ready = await this.engine.load();
+      this.set("on");
+      return true;
+    } catch (error) {
+      this.reason = error instanceof Error ? error.message : String(error);
+      this.set("failed");
+      this.showBusy(false);
+      sayStatus(`${this.reason} The recorded runs go on.`, true);
+      return false;
+    }
+  }
+
+  /** Decode with another model from the next wish on. @param {Source} source */
+  use(source) {
+    this.engine.place.source = source;
+    this.cancel();
+  }
+
+  /** Let the engine go, and the model that it fetches. */
+  cancel() {
+    this.engine.end();
+    [this.ready, this.pending] = [null, null];
+    if (this.isBusy) this.showBusy(false);
+    sayStatus("");
+    this.set("off");
+  }
+
+  /** Leave decoding to the server. */
+  turnOff() {
+    if (this.state === "coming") return this.cancel();
+    if (this.isBusy) this.engine.send({ kind: "stop" });
+    this.set("off");
+  }
+
+  /** Go to another state. @param {State} state */
+  set(state) {
+    this.state = state;
+    this.changed();
+    if (state === "on" || state === "failed") saySettled();
+  }
+
+  /** Have a wish done here, if new runs are made here. @param {Wish} wish */
+  take(wish) {
+    if (!this.isOn) return false;
+    if (wish.kind === "stop") this.stop();
+    else void this.send(wish);
+    return true;
+  }
+
+  /** Stop the decode, or drop the wish that waits for the model. */
+  stop() {
+    const { pending } = this;
+    this.pending = null;
+    const about = pending?.kind === "compare" ? "compare" : "decode";
+    if (pending) this.hear({ about, text: NOT_BEGUN, isRunning: false });
+    else this.engine.send({ kind: "stop" });
+  }
+
+  /** Hand the engine a wish, once it has its model. @param {Wish} wish */
+  async send(wish) {
+    if (wish.kind === "decode") {
+      this.showBusy(true);
+      if (this.state !== "on") sayStatus("Your browser is loading the model …");
+    }
+    this.pending = wish;
+    const isOn = await this.turnOn();
+    if (this.pending !== wish) return;
+    this.pending = null;
+    if (isOn) this.engine.send(wish);
+    else if (wish.kind === "compare")
+      this.hear({ about: "compare", text: this.reason, isError: true, isRunning: false });
+  }
+
+  /** Show news of the engine in the views. @param {News} news */
+  hear(news) {
+    const player = playerOf(document);
+    if (news.about === "compare") inBrowser.compare?.(news);
+    if (news.about === "bench") {
+      this.bench = news.text ?? "";
+      this.changed();
+    }
+    if (news.timing) player?.takeTiming(news.timing);
+    if (news.about !== "decode") return;
+    if (news.wire === "stop") player?.stop();
+    else if (news.wire) player?.push(news.wire);
+    if (news.isRunning !== undefined) this.showBusy(news.isRunning);
+    if (news.text !== undefined) sayStatus(news.text, news.isError);
+    // A worker that died is started anew by the next wish.
+    if (news.isError && !this.engine.worker) this.set("off");
+  }
+
+  /** Let Decode or Stop be pressed. @param {boolean} isBusy */
+  showBusy(isBusy) {
+    this.isBusy = isBusy;
+    const [go, stop] = goButtons();
+    if (go) go.disabled = isBusy;
+    if (stop) stop.disabled = !isBusy;
+  }
+}
+
+/** The addresses of the engine and its model. @typedef {{ script: string, source: Source }} Place */
+
+const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
+const DIED =
+  "The engine in this browser stopped, perhaps for want of memory; decode again to start it anew.";
+const GPU_STOPPED =
+  "Your GPU stopped, perhaps for want of memory; the run so far is kept, and your processor decodes from now on.";
+
+export class Engine {
+  /**
+   * @param {Place} place
+   * @param {(news: News) => void} hear
+   * @param {() => void} [progressed] more bytes were read
+   */
+  constructor(place, hear, progressed = () => {}) {
+    this.place = place;
+    this.hear = hear;
+    this.progressed = progressed;
+    /** Bytes of the model read so far. */
+    this.bytes = 0;
+    /** @type {Worker | null} */
+    this.worker = null;
+    /** @type {Promise<Ready> | null} */
+    this.coming = null;
+  }
+
+  /** Read the model, once; rejects with the sentence that says why not. */
+  load() {
+    this.coming ??= this.start();
+    return this.coming;
+  }
+
+  /** Start a worker with the model. @returns {Promise<Ready>} */
+  start() {
+    return new Promise((resolve, reject) => {
+      let isReady = false;
+      /** @param {string} reason */
+      const fail = (reason) => {
+        this.end();
+        if (!isReady) return reject(new Error(reason));
+        this.hear({ about: "decode", wire: "stop" });
+        for (const about of /** @type {const} */ (["decode", "compare"])) {
+          this.hear({ about, text: reason, isError: true, isRunning: false });
+        }
+      };
+      try {
+        this.worker = new Worker(this.place.script, { type: "module" });
+      } catch {
+        return fail(BLOCKED);
+      }
+      const { worker } = this;
+      worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
+      worker.addEventListener("message", (/** @type {MessageEvent<Reply>} */ { data }) => {
+        if (worker !== this.worker) return; // another model has taken this one's place
+        if (data.kind === "progress") {
+          this.bytes = Math.max(0, this.bytes + data.bytes);
+          this.progressed();
+        } else if (data.kind === "ready") {
+          isReady = true;
+          resolve(data);
+        } else if (data.kind === "failed") {
+          fail(data.text);
+        } else if (data.kind === "lost") {
+          this.place.source.engine = "wasm";
+          fail(GPU_STOPPED);
+        } else this.hear(data.news);
+      });
+      this.send({ kind: "load", source: this.place.source });
+    });
+  }
+
+  /** Have the worker do something. @param {Message} message */
+  send(message) {
+    this.worker?.postMessage(message);
+  }
+
+  /** Let the worker go; the next load starts another. */
+  end() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.coming = null;
+    this.bytes = 0;
+  }
+}
