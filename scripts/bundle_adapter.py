@@ -19,7 +19,7 @@ import torch
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ModelError, SetBlockDecodingError
-from sbd_core.evaluation.requests import answer_requests, request_configs, score_answers
+from sbd_core.evaluation.open_requests import answer_requests, request_configs, score_answers
 from sbd_core.files import ASSETS, replaced_folder
 from sbd_core.models.backends.llama.weights import GROUPS
 from sbd_core.models.bases import BASES

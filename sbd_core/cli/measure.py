@@ -14,7 +14,7 @@ from sbd_core.roofline import DEVICES, Calibrated, Mode, slowdown, speedup
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation
-    from sbd_core.evaluation.requests import RequestSet
+    from sbd_core.evaluation.open_requests import RequestSet
     from sbd_core.evaluation.tables import Comparison, PaperTable
     from sbd_core.shared_work import Journal
 
@@ -105,8 +105,7 @@ def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
 def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
     """The first --limit requests of each file, with the checks of their answers."""
     from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.evaluation.ifeval import check_of
-    from sbd_core.evaluation.requests import RequestSet
+    from sbd_core.evaluation.open_requests import RequestSet, check_of
 
     sets = []
     for file in arguments.requests:
@@ -125,7 +124,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[s
 
     from sbd_core.decoding.prompt_files import read_prompts
     from sbd_core.environment import environment
-    from sbd_core.evaluation.requests import clear_journals, measure_requests, num_answers
+    from sbd_core.evaluation.open_requests import clear_journals, measure_requests, num_answers
     from sbd_core.models.backends.choose import fused_backend
     from sbd_core.models.backends.llama.weights import has_known_shape
     from sbd_core.models.loading import load

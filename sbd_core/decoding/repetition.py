@@ -1,9 +1,10 @@
-"""The repetition penalty: tokens that stand before a row become less likely in it.
+"""Repetition: the penalty on tokens that occurred before, and texts that loop.
 
-The rule of transformers' RepetitionPenaltyLogitsProcessor (Keskar et al., arXiv 1909.05858). Knows
-logits and token ids, not what the tokens of a forward pass are for.
+The penalty is transformers' RepetitionPenaltyLogitsProcessor (Keskar et al., arXiv 1909.05858).
+Knows logits and token ids, not what the tokens of a forward pass are for.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -93,3 +94,15 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
 def scaled(logits: Tensor, penalty: float) -> Tensor:
     """The penalised logits of seen tokens."""
     return torch.where(logits < 0, logits * penalty, logits / penalty)
+
+
+LOOP, MOST_REPEATS = 6, 3
+"""Length of a run of words, and how often one may occur before a text counts as a loop."""
+
+
+def is_loop(text: str) -> bool:
+    """Whether a text repeats itself: the same LOOP words more than MOST_REPEATS times."""
+    words = text.split()
+    starts = range(len(words) - LOOP + 1)
+    runs = Counter(tuple(words[start : start + LOOP]) for start in starts)
+    return max(runs.values(), default=0) > MOST_REPEATS

@@ -5,10 +5,8 @@ under the repetition penalty that decoding will use. Fine-tuning then predicts t
 words. Knows nothing of how the text is used.
 """
 
-import hashlib
 import itertools
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sbd_core.decoding.repetition import scaled
+from sbd_core.decoding.repetition import is_loop, scaled
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.json_node import json_of
 from sbd_core.models.backends.choose import fused_backend
@@ -37,15 +35,11 @@ OPENINGS = (
 )  # fmt: skip
 """Beginnings of requests whose answers have a structure, which is easy to draft."""
 
-HELD_OUT_SHARE = 50
-"""One request in so many is held out."""
 MAX_REQUEST_TOKENS = 64
 TOP_P, NUM_CANDIDATES = 0.95, 200
 """Nucleus from which a request's next token is drawn: its probability, and most tokens in it."""
 PASSES_BETWEEN_LOOKS = 8
 """Forward passes of a GPU between looks of the host, which drops tokens behind an end."""
-LOOP, MOST_REPEATS = 6, 3
-"""Length of a run of words, and how often one may occur before an answer counts as a loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +66,6 @@ class SynthesisConfig:
             require_integer(name, getattr(self, name), least)
         require_number("structured_ratio", self.structured_ratio, 0, 1)
         require_number("repetition_penalty", self.repetition_penalty, 1)
-
-
-def is_held_out(prompt: str) -> bool:
-    """Whether a request is held out, in every file alike: a hash of its words decides."""
-    digest = hashlib.sha256(" ".join(prompt.lower().split()).encode()).digest()
-    return int.from_bytes(digest[:8], "big") % HELD_OUT_SHARE == 0
 
 
 def synthesize(
@@ -121,14 +109,6 @@ def synthesize(
             if count >= config.num_examples:
                 break
     return count
-
-
-def is_loop(text: str) -> bool:
-    """Whether a text repeats itself: the same LOOP words more than MOST_REPEATS times."""
-    words = text.split()
-    starts = range(len(words) - LOOP + 1)
-    runs = Counter(tuple(words[start : start + LOOP]) for start in starts)
-    return max(runs.values(), default=0) > MOST_REPEATS
 
 
 def _read_done(out: Path) -> list[dict[str, Any]]:

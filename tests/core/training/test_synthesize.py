@@ -7,8 +7,9 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.decoding.prompt_files import read_prompts
-from sbd_core.training.synthesize import SynthesisConfig, _Writer, is_held_out, is_loop, synthesize
-from sbd_core.training.train_adapter import read_texts
+from sbd_core.decoding.repetition import is_loop
+from sbd_core.training.synthesize import SynthesisConfig, _Writer, synthesize
+from sbd_core.training.train_adapter import is_held_out, read_texts
 
 REQUESTS = ["What is 12 + 30?", "Name a fruit and a colour.", "Count from 1 to 5."]
 

@@ -1,20 +1,23 @@
-"""evaluate --requests: open requests are answered in every way, and loops counted apart."""
+"""evaluate --requests: every way to answer, loops counted apart, the checks of IFEval."""
 
 import gzip
 import json
+import random
 from dataclasses import replace
 
 import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, generate, load
 from sbd_core.__main__ import main
-from sbd_core.evaluation.requests import (
+from sbd_core.errors import EXTRAS, MissingExtraError
+from sbd_core.evaluation.open_requests import (
     GAMMAS,
     NTP,
     RULES,
     RequestAnswer,
     RequestSet,
     answer_requests,
+    check_of,
     chosen_gammas,
     clear_journals,
     gamma_configs,
@@ -22,9 +25,10 @@ from sbd_core.evaluation.requests import (
     num_answers,
     request_configs,
     score_answers,
+    verifiers,
 )
 from sbd_core.files import ASSETS
-from sbd_core.training.synthesize import is_held_out
+from sbd_core.training.train_adapter import is_held_out
 from scripts import write_tables
 from tests.core.cli.commands import last_line
 from tests.scripted import ScriptedModel
@@ -212,7 +216,7 @@ def test_the_command_answers_the_first_requests_of_each_file(
     assert [row.split("**")[1] for row in rows] == [row["row"] for row in found["requests"]["more"]]
     assert head.count("tokens a pass") == 2
     assert words.startswith("2 of asked, 1 of more; answers of at most 6 tokens")
-    assert "Each γ was chosen on more before" in words
+    assert "Each γ was chosen beforehand on more:" in words
 
 
 def test_bad_requests_are_refused_by_name(tmp_path, capsys) -> None:
@@ -230,3 +234,51 @@ def test_bad_requests_are_refused_by_name(tmp_path, capsys) -> None:
         assert capsys.readouterr().err.startswith(f"error: {argument}: ")
     with pytest.raises(ArgumentError, match=r"^configs: must have the row NTP"):
         score(singer(), ["?"], {"sbd": DecodeConfig()})
+
+
+ROW = {
+    "prompt": "Answer in two sentences without a comma.",
+    "instruction_id_list": ["punctuation:no_comma", "length_constraints:number_sentences"],
+    "kwargs": [{}, {"relation": "at least", "num_sentences": 2, "num_words": None}],
+}
+
+
+def test_instructions_are_checked_without_a_download() -> None:
+    pytest.importorskip("lm_eval", reason='needs pip install "sbd-core[lm-eval]"')
+    check = check_of(ROW)
+    assert check is not None
+    assert check("This is one. That is two.")
+    assert not check("This is one, and it is all.")
+    assert not check("Only one.")
+    assert not check(" ")
+    assert check_of({"prompt": "p"}) is None
+    with pytest.raises(ArgumentError, match="must be IFEval's, one mapping per instruction"):
+        check_of({**ROW, "kwargs": [{}]})
+    with pytest.raises(ArgumentError, match="must be IFEval's"):
+        check_of({**ROW, "instruction_id_list": ["made:up", "made:up"]})
+
+
+def test_a_verdict_is_the_same_each_time_and_letters_are_those_given() -> None:
+    pytest.importorskip("lm_eval", reason='needs pip install "sbd-core[lm-eval]"')
+
+    def verdicts(name: str, given: dict[str, object], answer: str) -> set[bool]:
+        check = check_of({"prompt": "p", "instruction_id_list": [name], "kwargs": [given]})
+        assert check is not None
+        return {check(answer) for _ in range(60)}
+
+    # Unseeded: 22 times English, 38 times not.
+    assert len(verdicts("change_case:english_lowercase", {}, "hello world i am at it de la")) == 1
+    hashes = {"letter": "#", "let_frequency": 4, "let_relation": "at least"}
+    assert verdicts("keywords:letter_frequency", hashes, "# a # b # c #") == {True}
+    assert verdicts("keywords:letter_frequency", hashes, "aaaa bbbb eeee # oooo") == {False}
+    state = random.getstate()
+    open_ended = {"let_relation": "at least"}
+    assert len(verdicts("keywords:letter_frequency", open_ended, "eeee tttt oooo")) == 1
+    assert random.getstate() == state
+
+
+def test_instructions_without_verifiers_are_refused_in_one_line(monkeypatch) -> None:
+    monkeypatch.setitem(EXTRAS, "lm-eval", ("package_that_nobody_has",))
+    verifiers.cache_clear()
+    with pytest.raises(MissingExtraError, match="lm-eval"):
+        check_of(ROW)
