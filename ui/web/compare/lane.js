@@ -1,8 +1,11 @@
-// One lane: how far it is, its text appearing where it stands, and its staircase. A token keeps its
-// place while an earlier forward pass is looked at, so nothing moves as the lanes play.
+// One lane as it is shown: a card that says how far it is, with its text appearing where it stands and its staircase,
+// and a row of the table, both beside next-token prediction. A token keeps its place while an earlier forward pass is
+// looked at, so nothing moves as the lanes play.
 
+import { answerTokens, differences, differWords } from "../core/differences.js";
 import { lanePieces } from "../core/letters.js";
-import { countOf } from "../core/numbers.js";
+import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
+import { fasterWords, timesLess } from "../core/times.js";
 import { laneTitle, laneWords, strategyOf } from "../core/words.js";
 import { make, setStyle, setText, showPieces } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
@@ -10,10 +13,9 @@ import { explain, makeTerm, question } from "../dom/terms.js";
 import { contextOf, inksOf } from "../watch/hood.js";
 import { answersInCells } from "../watch/sudoku.js";
 import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
-import { placeOf } from "./board.js";
 
 /** @import { Lane, Run } from "../core/run.js" */
-/** @import { Comparison } from "./board.js" */
+/** @import { PlayState } from "./player.js" */
 
 /** @typedef {{ positions: number, passes: number }} Extent of the staircases, one scale for all */
 
@@ -269,4 +271,136 @@ export class LaneCard {
     const line = Number.parseFloat(getComputedStyle(text).lineHeight) || 1;
     text.scrollTop = Math.ceil(Math.max(0, bottom - text.clientHeight) / line) * line; // whole lines
   }
+}
+
+/**
+ * @typedef {object} Comparison
+ * @property {Set<number>} differing positions of tokens that next-token prediction has otherwise
+ * @property {Map<number, number>} missing position to how many of its tokens are missing before it
+ * @property {string} words see differWords
+ */
+
+/**
+ * A lane's answer beside next-token prediction's, as far as both got; null while either runs, and
+ * where that is not there.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @returns {Comparison | null}
+ */
+export function besidePlain(run, lane) {
+  const plain = run.lanes.get("ntp");
+  if (!plain?.finish || !lane.finish) return null;
+  let [left, right] = [plain, lane].map((each) => answerTokens(run, each).map(({ id }) => id));
+  if (!left || !right) return null;
+  if (plain.finish !== "end_of_sequence") right = right.slice(0, left.length);
+  if (lane.finish !== "end_of_sequence") left = left.slice(0, right.length);
+  const differ = differences(left, right);
+  return { differing: differ.onlyRight, missing: differ.missing, words: differWords(differ) };
+}
+
+/**
+ * Where a lane is: the forward passes it made, or by time when the last of them was over.
+ * @param {number} pass the last one that is over, -1 before the first
+ * @param {{ seconds: number, tokens: number }} place when it was, and what was written by then
+ * @param {boolean} isByTime
+ */
+export function placeOf(pass, { seconds, tokens }, isByTime) {
+  const written = countOf(pass < 0 ? 0 : tokens, "token");
+  if (isByTime) return { value: raceSeconds(seconds), unit: written };
+  return { value: String(pass + 1), unit: `${pass === 0 ? "pass" : "passes"}, ${written}` };
+}
+
+const COLUMNS = [
+  "Forward passes",
+  "Tokens",
+  "Tokens a pass",
+  "Time a token",
+  "By the clock",
+  "Differs from next-token",
+];
+const FIRST_COMPARED = 4; // this column and those after it compare with next-token prediction
+const UNKNOWN = "–";
+
+/** @param {Lane} lane */
+const secondsOf = (lane) => lane.secondsAt(lane.lastPass) / Math.max(lane.numCommitted, 1);
+
+/** How a lane's answer compares with next-token prediction's, in words. @param {LaneCard} card */
+function differsWords({ lane, comparison }) {
+  if (!comparison || lane.name === "ntp") return UNKNOWN;
+  if (comparison.words) return comparison.words;
+  return lane.name.startsWith("verify") ? "identical, as promised" : "identical";
+}
+
+/**
+ * How a lane's time for a token compares with next-token prediction's, in words.
+ * @param {Lane} lane
+ * @param {Lane | undefined} plain
+ */
+export function clockComparison(lane, plain) {
+  if (!plain || lane === plain) return UNKNOWN;
+  const [own, other] = [lane, plain].map((each) => asShownInRace(secondsOf(each)));
+  return fasterWords(timesLess(own ?? 0, 1, other ?? 0, 1)) || UNKNOWN;
+}
+
+/** @param {Run} run @param {LaneCard} card */
+function rowWords(run, card) {
+  const { lane } = card;
+  return [
+    String(lane.steps.length),
+    String(card.numTokens),
+    (card.numTokens / Math.max(lane.steps.length, 1)).toFixed(2),
+    raceSeconds(secondsOf(lane)),
+    clockComparison(lane, run.lanes.get("ntp")),
+    differsWords(card),
+  ];
+}
+
+/**
+ * The table, its rows empty until their lanes are whole.
+ * @param {Run} run
+ * @param {LaneCard[]} cards
+ * @param {string} words about the times
+ */
+export function makeTable(run, cards, words) {
+  const about = question("the times", words);
+  const bodies = cards.map(({ lane, title }) => {
+    const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
+    const strategy = strategyOf(lane.name);
+    const head = make("th", "", { scope: "row" }, title);
+    const data = { "data-strategy": strategy, "data-lane": lane.name };
+    return { node: make("tr", "", data, head, ...cells), cells };
+  });
+  const heads = ["Decoded by", ...COLUMNS].map((name) => make("th", "", { scope: "col" }, name));
+  const root = make(
+    "table",
+    "sbd-compare-table",
+    make("caption", "", "Result", about),
+    make("thead", "", make("tr", "", ...heads)),
+    make("tbody", "", ...bodies.map(({ node }) => node)),
+  );
+
+  /**
+   * Show the figures of the lanes that have finished.
+   * @param {boolean[]} finished one flag a row
+   */
+  function update(finished) {
+    const plain = cards.findIndex(({ lane }) => lane.name === "ntp");
+    const canCompare = finished[plain] ?? true;
+    bodies.forEach(({ node, cells }, index) => {
+      const card = cards[index];
+      const isFinished = finished[index] ?? false;
+      node.classList.toggle("is-open", !isFinished);
+      const words = card && isFinished ? rowWords(run, card) : [];
+      for (const [column, cell] of cells.entries()) {
+        const isKnown = isFinished && (canCompare || column < FIRST_COMPARED);
+        const isAlone = plain < 0 && column >= FIRST_COMPARED;
+        setText(
+          cell,
+          isAlone ? "next-token not chosen" : isKnown ? (words[column] ?? UNKNOWN) : "…",
+        );
+      }
+    });
+  }
+
+  return { root, update };
 }

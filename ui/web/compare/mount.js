@@ -10,9 +10,8 @@ import { currentView, onTurn } from "../dom/views.js";
 import { readForm } from "../form/fields.js";
 import { isLater } from "../form/status.js";
 import { keepAddress, linkToLanes } from "../share/permalink.js";
-import { CompareForm } from "./form.js";
+import { CompareForm, StaleLine } from "./form.js";
 import { ComparePlayer } from "./player.js";
-import { StaleLine } from "./stale.js";
 
 /** @import { News } from "../engine/session.js" */
 /** @import { Order } from "../form/status.js" */

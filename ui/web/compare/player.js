@@ -2,7 +2,7 @@
 // all at the same pass or by the time that the engine took for them. The clock counts passes, or
 // microseconds of engine time.
 
-import { clamp } from "../core/numbers.js";
+import { clamp, raceSeconds } from "../core/numbers.js";
 import { History } from "../core/run.js";
 import {
   make,
@@ -18,16 +18,7 @@ import { isStill, makeLecture, onResize, showOnPhone } from "../dom/screen.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import { puzzleIn } from "../watch/sudoku.js";
-import {
-  besidePlain,
-  clockWords,
-  endBeside,
-  KEY_OF_MARKS,
-  slownessWords,
-  timesWords,
-} from "./board.js";
-import { LaneCard } from "./lane.js";
-import { makeTable } from "./table.js";
+import { besidePlain, LaneCard, makeTable } from "./lane.js";
 
 /** @import { HelpWords } from "../watch/help.js" */
 
@@ -175,7 +166,11 @@ export class ComparePlayer {
       (lane) => new LaneCard(run, lane, run.config.max_new_tokens, isSudoku),
     );
     this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
-    this.results = makeTable(run, this.lanes, timesWords(run));
+    this.results = makeTable(
+      run,
+      this.lanes,
+      run.isRecorded ? `A recorded run. ${TIMES_WORDS}` : TIMES_WORDS,
+    );
     this.table.replaceChildren(this.results.root);
     setText(this.title, run.prompt);
     setAttribute(this.title, "title", run.prompt);
@@ -328,8 +323,21 @@ export class ComparePlayer {
     if (this.lanes.length) this.paint();
   }
 
+  /** Where the clock stands. */
   clockWords() {
-    return clockWords(this.state, this.finish);
+    const { clock, isByTime } = this.state;
+    if (!isByTime) return `forward pass ${Math.floor(clock)} of ${this.finish}`;
+    return `${raceSeconds(clock / 1e6)} of ${raceSeconds(this.finish / 1e6)}`;
+  }
+
+  /** How much slower than the engine the lanes are shown, "" by pass. */
+  slownessWords() {
+    const { isByTime, speed } = this.state;
+    if (!isByTime) return "";
+    const slowness = (PLAY_SECONDS * 1e6) / Math.max(this.finish * speed, 1);
+    return slowness >= 1
+      ? ` · shown ${slowness.toFixed(1)}× slower`
+      : ` · shown ${(1 / slowness).toFixed(1)}× faster`;
   }
 
   paint() {
@@ -342,7 +350,7 @@ export class ComparePlayer {
     this.range.value = String(Math.round(clock));
     setStyle(this.range, "--done", `${(clock / Math.max(finish, 1)) * 100}%`);
     setAttribute(this.range, "aria-valuetext", this.clockWords());
-    setText(this.place, this.clockWords() + slownessWords(this.state, finish, PLAY_SECONDS));
+    setText(this.place, this.clockWords() + this.slownessWords());
     showPlaying(this.play, isPlaying);
   }
 }
@@ -390,3 +398,24 @@ const COMPARE_HELP = {
     ["?", "this help"],
   ],
 };
+
+/**
+ * When the next forward pass ends, or the one before; Infinity behind the last, 0 before the first.
+ * @param {number[]} ends of the forward passes of every lane
+ * @param {number} clock
+ * @param {number} by 1 ahead, -1 back
+ */
+export function endBeside(ends, clock, by) {
+  return by > 0
+    ? Math.min(...ends.filter((end) => end > clock))
+    : Math.max(0, ...ends.filter((end) => end < clock));
+}
+
+const KEY_OF_MARKS =
+  "Underlined: a token that differs from next-token prediction’s. " +
+  "A number in a dashed box: so many of its tokens are missing there.";
+
+const TIMES_WORDS =
+  "One model decoded in every way, a forward pass of each in turn. Times are the model’s, without " +
+  "drawing, each a single timing: another run gives others. Answers may differ in length, so they are " +
+  "compared by the token.";

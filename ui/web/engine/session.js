@@ -72,7 +72,7 @@ export class Session {
 
   /**
    * Tell the same of one prompt decoded in several ways, each a lane of that name.
-   * @param {string[]} names see core/names.js
+   * @param {string[]} names see core/words.js
    * @param {Form} form the fields that they share
    */
   async compare(names, form) {
@@ -432,7 +432,7 @@ export class Lane {
  * @param {boolean} isRace
  * @returns {AsyncGenerator<[Lane, StepEvent | null], void>}
  */
-export async function* passes(lanes, isRace) {
+async function* passes(lanes, isRace) {
   for (const group of isRace ? [lanes] : lanes.map((lane) => [lane])) {
     const running = new Set(group);
     while (running.size) {

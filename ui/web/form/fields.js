@@ -13,7 +13,7 @@ import { numberBox, promptBox } from "../dom/gradio.js";
 /** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} what the choices are called */
 export const TITLES = { strategy: LANE_TITLES, solver: constants.solverNames };
 /** Fields of which one of a few names is chosen. */
-export const CHOICES = ["strategy", "solver", "by"];
+const CHOICES = ["strategy", "solver", "by"];
 
 /** @type {[name: FieldName, words: (value: string | number) => string][]} */
 const DIALS = [

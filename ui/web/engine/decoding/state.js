@@ -244,6 +244,6 @@ export function cutAfterEnd(tokenIds, endIds) {
 }
 
 /** The six significant digits that events carry. @param {number} value */
-export function sixDigits(value) {
+function sixDigits(value) {
   return Number(value.toPrecision(6));
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { besidePlain, endBeside, placeOf } from "../../compare/board.js";
-import { laneDifferences, wishWords } from "../../compare/stale.js";
-import { clockComparison } from "../../compare/table.js";
+import { laneDifferences, wishWords } from "../../compare/form.js";
+import { besidePlain, clockComparison, placeOf } from "../../compare/lane.js";
+import { endBeside } from "../../compare/player.js";
 import { raceSeconds } from "../../core/numbers.js";
 import { Lane } from "../../core/run.js";
 import { laneTitle } from "../../core/words.js";
