@@ -63,12 +63,7 @@ export function visibleRows(numCausal, blocks) {
   return rows;
 }
 
-/**
- * The mask of a forward pass.
- * @param {Run} run
- * @param {number} pass
- * @returns {Mask | null}
- */
+/** The mask of a forward pass. @param {Run} run @param {number} pass @returns {Mask | null} */
 export function maskOf(run, pass) {
   const step = run.main.steps[pass];
   if (!step) return null;

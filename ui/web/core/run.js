@@ -10,7 +10,7 @@ import { isOffered } from "./models.js";
 /** @import { Joined } from "./letters.js" */
 
 // Bounds of what the page shows of any run, whatever a link or a file asks: too many elements freeze a tab.
-export const MAX_POSITIONS = constants.limits.positions;
+const MAX_POSITIONS = constants.limits.positions;
 export const MAX_TILES = constants.limits.block;
 
 /** Less than this would read 0.0 %. */

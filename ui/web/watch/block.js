@@ -350,7 +350,7 @@ function exactTokens({ main }, pass, position) {
 }
 
 /** The branch of the pass, if it used one, and a sentence under it. */
-export class Branches {
+class Branches {
   constructor() {
     this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafts that were ready" });
     this.words = make("p", "sbd-branches-words");

@@ -230,7 +230,7 @@ export class Budget {
  */
 
 export const AXIS_END = 16; // nats; a longer budget runs out of the picture
-export const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
+const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
 
 /** @type {Readonly<Record<string, number>>} */
 const GAMMA_KEYS = {

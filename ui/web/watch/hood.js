@@ -305,14 +305,14 @@ function plain(text) {
 }
 
 /** A legend: what the colours mean. @param {[name: string, words: string][]} rows */
-export function makeKey(...rows) {
+function makeKey(...rows) {
   const items = rows.map(([name, words]) =>
     make("span", "sbd-hood-key-item", make("i", `sbd-hood-swatch is-${name}`), words),
   );
   return make("p", "sbd-hood-key", ...items);
 }
 
-export class MaskGrid {
+class MaskGrid {
   /** @param {() => void} redraw */
   constructor(redraw) {
     this.redraw = redraw;

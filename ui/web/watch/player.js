@@ -311,7 +311,7 @@ function makeEdit() {
   return edit;
 }
 
-export class Parts {
+class Parts {
   /**
    * @param {Actions} actions
    * @param {Family} family

@@ -18,7 +18,7 @@ import { question } from "../dom/terms.js";
 /** @typedef {(context: CanvasRenderingContext2D, from: number, to: number) => void} DrawRows */
 
 /** A picture that is kept until its key changes. */
-export class CachedPicture {
+class CachedPicture {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.key = "";
@@ -496,7 +496,7 @@ export function drawPasses(context, view, geometry, from, to) {
  * @param {CachedPicture} cells
  * @param {number} scale
  */
-export function drawCells(context, view, geometry, cells, scale) {
+function drawCells(context, view, geometry, cells, scale) {
   const { pass, run } = view;
   cells.copy(context, geometry, scale, 0, pass);
   drawPasses(context, view, geometry, pass, pass + 1);

@@ -452,7 +452,7 @@ export class LaneView {
 
 const UNKNOWN = "   ";
 
-export const LONGEST_CHARACTER = 4; // bytes
+const LONGEST_CHARACTER = 4; // bytes
 
 /**
  * How many positions the lane shows at `pass`, and how many of them were fixed before it.
