@@ -166,6 +166,12 @@ export function makeButton(name, label, onClick) {
   return make("button", `sbd-button sbd-button-${name}`, words, icon(name), onClick);
 }
 
+/** What closes a sheet or a drawer. @param {string} label @param {() => void} onClick @param {string} look */
+export function makeClose(label, onClick, look = "") {
+  const words = { "aria-label": label, title: "Close (Esc)" };
+  return make("button", `sbd-button ${look}`.trim(), words, icon("close"), onClick);
+}
+
 /**
  * The button of a bar that opens what is under it.
  * @param {string} words

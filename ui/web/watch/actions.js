@@ -46,17 +46,76 @@ import { positionTitle } from "./playhead.js";
 
 /** @typedef {Pick<Actions, "hover" | "hold">} Pointing */
 
+/**
+ * Let a node point at a position, and hold it when it is pressed.
+ * @param {HTMLElement} node
+ * @param {Pointing} actions
+ * @param {() => number} at the position it stands for now
+ */
+export function pointsAt(node, actions, at) {
+  node.addEventListener("pointerenter", () => actions.hover(at()));
+  node.addEventListener("pointerleave", () => actions.hover(null));
+  node.addEventListener("click", () => actions.hold(at()));
+}
+
 /** The actions of a player. @param {Player} player @returns {Actions} */
 export function makeActions(player) {
+  const { state } = player;
+  /** @type {Actions["holdAt"]} */
+  const holdAt = (position) => {
+    player.set({ held: position, alternative: null });
+    if (position === null) return;
+    player.parts.details.turn(false);
+    player.parts.tiles.keepInSight();
+  };
+  /** @type {Actions["hold"]} */
+  const hold = (position) => holdAt(state.held === position ? null : position);
+  /** @param {"pin" | "branch"} name a button of the inspector, which comes first if it is not open */
+  const redoShown = (name) => {
+    const view = player.makeView();
+    if (!view || view.isLecture) return;
+    if (view.held === null) player.set({ held: view.focus, isPlaying: false });
+    else player.parts.inspector.top[name].act();
+  };
   return {
-    ...positionActions(player),
-    ...runActions(player),
-    ...playActions(player),
+    hover: (position) => player.set({ hovered: position }),
+    hold,
+    holdAt,
+    // The focus goes back to the position's tile, as the button that lets go goes away.
+    release: () => {
+      const { held } = state;
+      holdAt(null);
+      player.parts.tiles.move(0, held);
+    },
+    holdCursor: () => {
+      if (state.hovered !== null) hold(state.hovered);
+    },
+    previousPosition: () => movePosition(player, -1),
+    nextPosition: () => movePosition(player, 1),
+    choose: (token) => player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
+    canRedo: player.redo !== null,
+    redo: (changes, origin) => player.askAgain(changes, origin),
+    show: (run) => player.show(run),
+    previousBranch: () => player.show(player.family.neighbour(player.run, -1)),
+    nextBranch: () => player.show(player.family.neighbour(player.run, 1)),
+    pin: () => redoShown("pin"),
+    branch: () => redoShown("branch"),
+    timeAgain: () => player.timeAgain(),
+    previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),
+    gamma: () => state.gammaPreview ?? player.run?.solver.gamma ?? 0,
+    seek: (pass) => player.seek(pass, true),
+    first: () => player.seek(0, true),
+    last: () => player.seek(Infinity, true),
+    back: () => player.seek(state.pass - 1, true),
+    forward: () => player.seek(state.pass + 1, true),
+    togglePlay: () => player.playhead.toggle(),
+    playPlain: () => player.playhead.playPlain(),
+    setSpeed: (speed) => player.set({ speed }),
     lecture: () => player.lecture.toggle(),
     help: () => player.parts.help.toggle(),
     hood: () => isLecturing(player.root) || player.parts.hood.toggle(),
     share: () => player.share.toggle(),
-    toggleHindsight: () => player.set({ showsHindsight: !player.state.showsHindsight }),
+    toggleHindsight: () => player.set({ showsHindsight: !state.showsHindsight }),
     letGo: () => {
       player.parts.details.close();
       player.set({ held: null, gammaPreview: null, alternative: null });
@@ -82,81 +141,4 @@ function movePosition(player, by) {
   const target = clamp((view.focus ?? start - by) + by, 0, start + size - 1);
   player.set({ hovered: target });
   player.say(positionTitle(player.makeView() ?? view, target));
-}
-
-/** The position pointed at, and the one held. @param {Player} player */
-function positionActions(player) {
-  const { state } = player;
-  /** @param {number | null} position */
-  const holdAt = (position) => {
-    player.set({ held: position, alternative: null });
-    if (position === null) return;
-    player.parts.details.turn(false);
-    player.parts.tiles.keepInSight();
-  };
-  /** @param {number} position */
-  const hold = (position) => holdAt(state.held === position ? null : position);
-  return {
-    /** @param {number | null} position */
-    hover: (position) => player.set({ hovered: position }),
-    hold,
-    holdAt,
-    // The focus goes back to the position's tile, as the button that lets go goes away.
-    release: () => {
-      const { held } = state;
-      holdAt(null);
-      player.parts.tiles.move(0, held);
-    },
-    holdCursor: () => {
-      if (state.hovered !== null) hold(state.hovered);
-    },
-    previousPosition: () => movePosition(player, -1),
-    nextPosition: () => movePosition(player, 1),
-    /** @param {number} token */
-    choose: (token) => player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
-  };
-}
-
-/** Actions that decode again or change the run shown. @param {Player} player */
-function runActions(player) {
-  /** @param {"pin" | "branch"} name a button of the inspector, which comes first if it is not open */
-  const redoShown = (name) => () => {
-    const view = player.makeView();
-    if (!view || view.isLecture) return;
-    if (view.held === null) player.set({ held: view.focus, isPlaying: false });
-    else player.parts.inspector.top[name].act();
-  };
-  return {
-    canRedo: player.redo !== null,
-    /** @param {Record<string, unknown>} changes @param {Origin} origin */
-    redo: (changes, origin) => player.askAgain(changes, origin),
-    /** @param {Run | null} run */
-    show: (run) => player.show(run),
-    previousBranch: () => player.show(player.family.neighbour(player.run, -1)),
-    nextBranch: () => player.show(player.family.neighbour(player.run, 1)),
-    pin: redoShown("pin"),
-    branch: redoShown("branch"),
-    timeAgain: () => player.timeAgain(),
-    /** @param {number | null} gamma */
-    previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),
-    gamma: () => player.state.gammaPreview ?? player.run?.solver.gamma ?? 0,
-  };
-}
-
-/** Where the playhead goes. @param {Player} player */
-function playActions(player) {
-  /** @param {number} by */
-  const step = (by) => () => player.seek(player.state.pass + by, true);
-  return {
-    /** @param {number} pass */
-    seek: (pass) => player.seek(pass, true),
-    first: () => player.seek(0, true),
-    last: () => player.seek(Infinity, true),
-    back: step(-1),
-    forward: step(1),
-    togglePlay: () => player.playhead.toggle(),
-    playPlain: () => player.playhead.playPlain(),
-    /** @param {number} speed */
-    setSpeed: (speed) => player.set({ speed }),
-  };
 }

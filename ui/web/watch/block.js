@@ -8,6 +8,7 @@ import { entropyColour, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/screen.js";
 import { question, term } from "../dom/terms.js";
+import { pointsAt } from "./actions.js";
 import { Budget } from "./budget.js";
 import { passMark, positionTitle, tileState } from "./playhead.js";
 
@@ -39,11 +40,9 @@ export class BlockView {
     this.branches = new Branches();
     this.legend = makeVerifyLegend();
     this.about = question("tiles", TILES);
-    this.explain = make("button", "sbd-term sbd-question", {
-      "aria-expanded": "false",
-      "aria-label": "What the tiles of a draft mean",
-    });
-    this.explain.addEventListener("click", () => this.turn(!this.hasLegend));
+    const folded = { "aria-expanded": "false", "aria-label": "What the tiles of a draft mean" };
+    const turn = () => this.turn(!this.hasLegend);
+    this.explain = make("button", "sbd-term sbd-question", folded, turn);
     this.hasLegend = false;
     this.legend.hidden = true;
     this.verify = make("div", "sbd-verify-view", this.legend, this.branches.root);
@@ -112,13 +111,11 @@ class Tile {
   /** @param {Pointing} actions */
   listen(actions) {
     const { node } = this;
-    node.addEventListener("pointerenter", () => actions.hover(this.at));
-    node.addEventListener("pointerleave", () => actions.hover(null));
+    pointsAt(node, actions, () => this.at);
     node.addEventListener("focus", () => {
       if (node.matches(":focus-visible")) actions.hover(this.at);
     });
     node.addEventListener("blur", () => actions.hover(null));
-    node.addEventListener("click", () => actions.hold(this.at));
   }
 
   /** @param {View} view @param {number} position @param {Joined | undefined} joined */

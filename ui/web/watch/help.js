@@ -2,7 +2,7 @@
 // inside, closes it on Escape and gives the focus back.
 
 import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.js";
-import { icon, make } from "../dom/elements.js";
+import { make, makeClose } from "../dom/elements.js";
 import { KEY_WORDS, makeKeyList, makeLetterSwitch } from "../dom/keys.js";
 import { makeLegend, paperLink } from "../dom/terms.js";
 
@@ -103,13 +103,7 @@ function watchHelp(canRedo) {
 export class Help {
   /** @param {boolean} canRedo @param {HelpWords} words */
   constructor(canRedo, words = watchHelp(canRedo)) {
-    const close = make(
-      "button",
-      "sbd-button",
-      { "aria-label": "Close help", title: "Close (Esc)" },
-      icon("close"),
-    );
-    close.addEventListener("click", () => this.root.close());
+    const close = makeClose("Close help", () => this.root.close());
     const sights = make(
       "dl",
       "sbd-help-sights",

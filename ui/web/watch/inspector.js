@@ -4,8 +4,8 @@ import { tokenName } from "../core/letters.js";
 import { formatChange, formatNats, formatPercent } from "../core/numbers.js";
 import { draftedAt } from "../core/run.js";
 import {
-  icon,
   make,
+  makeClose,
   makeSvg,
   setAttribute,
   setStyle,
@@ -161,28 +161,13 @@ const SPARK = { width: 240, height: 56, pad: 4 };
 
 /** The line, empty until the position was predicted. */
 function makeSpark() {
+  const { width, height, pad } = SPARK;
+  const base = height - pad;
   const line = makeSvg("polyline", { class: "sbd-spark-line" });
-  const dots = makeSvg("g", {});
   const now = makeSvg("path", { class: "sbd-spark-now" });
-  const svg = makeSvg(
-    "svg",
-    {
-      viewBox: `0 0 ${SPARK.width} ${SPARK.height}`,
-      class: "sbd-spark",
-      role: "img",
-      preserveAspectRatio: "none",
-    },
-    makeSvg("line", {
-      x1: 0,
-      x2: SPARK.width,
-      y1: SPARK.height - SPARK.pad,
-      y2: SPARK.height - SPARK.pad,
-      class: "sbd-spark-base",
-    }),
-    line,
-    dots,
-    now,
-  );
+  const look = { viewBox: `0 0 ${width} ${height}`, class: "sbd-spark", role: "img" };
+  const ground = makeSvg("line", { x2: width, y1: base, y2: base, class: "sbd-spark-base" });
+  const svg = makeSvg("svg", { ...look, preserveAspectRatio: "none" }, ground, line, now);
   const note = make("div", "sbd-spark-note");
   const root = make("div", "", svg, note);
 
@@ -192,18 +177,13 @@ function makeSpark() {
     const known = history.filter((item) => item.pass <= view.pass);
     root.classList.toggle("is-empty", known.length === 0);
     const most = Math.max(...history.map((item) => item.entropy), 0.01);
-    const step = (SPARK.width - 2 * SPARK.pad) / Math.max(history.length - 1, 1);
-    const points = known.map((item, index) => ({
-      x: SPARK.pad + index * step,
-      y: SPARK.height - SPARK.pad - (item.entropy / most) * (SPARK.height - 2 * SPARK.pad),
-    }));
-    setAttribute(
-      line,
-      "points",
-      points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "),
-    );
-    const { x, y } = points.at(-1) ?? { x: -10, y: -10 };
-    setAttribute(now, "d", `M${x.toFixed(1)} ${y.toFixed(1)}h0`);
+    const step = (width - 2 * pad) / Math.max(history.length - 1, 1);
+    const points = known.map(({ entropy }, index) => {
+      const y = base - (entropy / most) * (height - 2 * pad);
+      return `${(pad + index * step).toFixed(1)},${y.toFixed(1)}`;
+    });
+    setAttribute(line, "points", points.join(" "));
+    setAttribute(now, "d", `M${points.at(-1) ?? "-10,-10"}h0`);
     const [first, last] = [known[0], known.at(-1)];
     const text =
       !first || !last
@@ -270,20 +250,11 @@ class Alternatives {
     /** @type {Top | null} */
     this.alternative = null;
     this.rows = Array.from({ length: TOP_ROWS }, () => this.makeRow());
-    this.pin = this.makeAction(
-      "pin",
-      "Pin",
-      "p",
-      "Decode again with this token fixed here",
-      ({ run }) => run.settings().pinned,
-    );
-    this.branch = this.makeAction(
-      "branch",
-      "Branch",
-      "b",
-      "Keep what stood before this position was revealed, put this token here, decode the rest",
-      (view) => [...view.run.settings().pinned, ...tokensBefore(view)],
-    );
+    const pin = "Decode again with this token fixed here";
+    this.pin = this.makeAction("pin", "Pin", pin, () => []);
+    const branch =
+      "Keep what stood before this position was revealed, put this token here, decode the rest";
+    this.branch = this.makeAction("branch", "Branch", branch, tokensBefore);
     this.buttons = make("div", "sbd-alternative-actions", this.pin.button, this.branch.button);
     this.note = make("p", "sbd-action-note");
     this.acting = make("div", "sbd-alternative-acting", this.buttons, this.note);
@@ -294,54 +265,44 @@ class Alternatives {
     const token = make("span", "sbd-top-token");
     const bar = make("span", "sbd-top-bar");
     const value = make("span", "sbd-top-value");
-    const root = make(
-      "button",
-      "sbd-top-row",
-      { type: "button" },
-      token,
-      make("span", "sbd-top-track", bar),
-      value,
-    );
+    const track = make("span", "sbd-top-track", bar);
     /** @type {{ entry: Top | null }} */
     const shown = { entry: null };
-    const row = { root, token, bar, value, shown };
-    root.addEventListener("click", () => shown.entry && this.actions.choose(shown.entry.token));
-    return row;
+    const choose = () => shown.entry && this.actions.choose(shown.entry.token);
+    const root = make("button", "sbd-top-row", token, track, value, choose);
+    return { root, token, bar, value, shown };
   }
 
   /**
    * A button that decodes again with the chosen token among the given ones.
-   * @param {string} name
-   * @param {string} word
-   * @param {string} key
+   * @param {string} kind
+   * @param {string} word whose first letter is its key
    * @param {string} title
-   * @param {(view: View) => Pin[]} pinsOf what else is given
+   * @param {(view: View) => Pin[]} moreOf what else is given
    */
-  makeAction(name, word, key, title, pinsOf) {
-    const label = make("span", "sbd-action-token");
-    const button = make(
-      "button",
-      `sbd-action sbd-action-${name}`,
-      { title },
-      make("span", "", word),
-      label,
-      make("kbd", "", { "aria-hidden": "true" }, key.toUpperCase()),
-    );
+  makeAction(kind, word, title, moreOf) {
     const act = () => {
       const { view, alternative } = this;
       const position = view?.focus ?? null;
       if (button.disabled || button.hidden || !view || !alternative || position === null) return;
-      const pins = new Map(pinsOf(view)).set(position, alternative.token);
-      this.actions.redo(
-        { pinned: [...pins].sort((a, b) => a[0] - b[0]) },
-        {
-          kind: name,
-          position,
-          pass: view.run.main.fixedAt(position, view.pass)?.pass ?? view.pass,
-        },
-      );
+      const given = [...view.run.settings().pinned, ...moreOf(view)];
+      const pinned = [...new Map(given).set(position, alternative.token)];
+      const pass = view.run.main.fixedAt(position, view.pass)?.pass ?? view.pass;
+      const origin = { kind, position, pass };
+      this.actions.redo({ pinned: pinned.sort((a, b) => a[0] - b[0]) }, origin);
     };
-    button.addEventListener("click", act);
+    const label = make("span", "sbd-action-token");
+    const key = make("kbd", "", { "aria-hidden": "true" }, word.charAt(0));
+    const words = make("span", "", word);
+    const button = make(
+      "button",
+      `sbd-action sbd-action-${kind}`,
+      { title },
+      words,
+      label,
+      key,
+      act,
+    );
     return { button, label, act };
   }
 
@@ -387,9 +348,9 @@ class Alternatives {
   }
 }
 
-/** @param {string | (Node | string)[]} title @param {Node[]} nodes */
-function section(title, ...nodes) {
-  return make("section", "", make("h3", "", ...[title].flat()), ...nodes);
+/** @param {(Node | string)[]} title @param {Node} node */
+function section(title, node) {
+  return make("section", "", make("h3", "", ...title), node);
 }
 
 /** The card of one position. */
@@ -398,40 +359,31 @@ export class Inspector {
   constructor(actions) {
     this.actions = actions;
     this.kicker = make("span", "sbd-inspector-kicker");
-    this.release = make(
-      "button",
-      "sbd-button sbd-release",
-      { "aria-label": "Release this position", title: "Close (Esc)" },
-      icon("close"),
-    );
-    this.release.addEventListener("click", actions.release);
+    this.release = makeClose("Release this position", actions.release, "sbd-release");
     this.token = make("div", "sbd-inspector-token");
     this.reveal = make("p", "sbd-inspector-reveal");
     this.topTitle = make("h3", "");
     this.top = new Alternatives(actions);
     this.spark = makeSpark();
     this.hindsight = make("p", "sbd-hindsight");
-    const legend = section("Colour, and the length of a guess’s bar", makeLegend());
-    this.about = make("div", "sbd-inspector-about");
     this.topSection = make("section", "", this.topTitle, this.top.root);
-    this.sparkSection = section(
-      [term("entropy", "Entropy"), " over ", term("pass", "forward passes")],
-      this.spark.root,
-    );
-    this.about.append(
-      this.token,
-      this.reveal,
-      this.topSection,
-      this.sparkSection,
-      section([term("hindsight", "Hindsight")], this.hindsight),
-    );
+    const over = [term("entropy", "Entropy"), " over ", term("pass", "forward passes")];
+    this.sparkSection = section(over, this.spark.root);
     this.root = make(
       "aside",
       "sbd-drawer sbd-inspector",
       { "aria-label": "Inspector" },
       make("div", "sbd-drawer-head", this.kicker, this.release),
-      this.about,
-      legend,
+      make(
+        "div",
+        "sbd-inspector-about",
+        this.token,
+        this.reveal,
+        this.topSection,
+        this.sparkSection,
+        section([term("hindsight", "Hindsight")], this.hindsight),
+      ),
+      section(["Colour, and the length of a guess’s bar"], makeLegend()),
     );
   }
 
@@ -439,8 +391,7 @@ export class Inspector {
   update(view) {
     const { run, focus } = view;
     // While it plays, only a position that somebody chose is worth following.
-    const isStill = view.isPlaying && !view.showsFocus;
-    if (isStill) return;
+    if (view.isPlaying && !view.showsFocus) return;
     const pass = focus === null ? null : inspectedPass(view, focus);
     const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);
     const item = focus === null ? null : run.main.fixedAt(focus, view.pass);

@@ -11,7 +11,7 @@ import {
   timesOf,
   whyNotFaster,
 } from "../core/times.js";
-import { icon, make, setAttribute, setText } from "../dom/elements.js";
+import { make, makeClose, setAttribute, setText } from "../dom/elements.js";
 import { explain, makeLegend, question, term } from "../dom/terms.js";
 
 /** @import { Numbers, Timing } from "../core/times.js" */
@@ -164,9 +164,8 @@ function makeGroup(name, title, keys) {
 export function makeNumbers(actions) {
   const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
   const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
-  const again = make("button", "sbd-action sbd-time-again");
+  const again = make("button", "sbd-action sbd-time-again", actions.timeAgain);
   const why = make("p", "sbd-numbers-why");
-  again.addEventListener("click", actions.timeAgain);
   const title = make("span", "", WHOLE);
   whole.root.querySelector("h3")?.replaceChildren(title, again);
   const weights = make("p", "sbd-numbers-why sbd-numbers-weights", {
@@ -339,23 +338,12 @@ const HINDSIGHT =
 export class Details {
   /** @param {Actions} actions @param {HTMLElement} numbers */
   constructor(actions, numbers) {
-    this.button = make(
-      "button",
-      "sbd-action sbd-details-open",
-      { "aria-expanded": "false" },
-      "Details",
-    );
-    this.button.addEventListener("click", () => this.toggle());
-    this.doubts = make("button", "sbd-action sbd-lane-doubts");
-    this.doubts.addEventListener("click", actions.toggleHindsight);
+    const folded = { "aria-expanded": "false" };
+    const open = () => this.turn(!this.isOpen);
+    this.button = make("button", "sbd-action sbd-details-open", folded, "Details", open);
+    this.doubts = make("button", "sbd-action sbd-lane-doubts", actions.toggleHindsight);
     const hindsight = make("h3", "", "Hindsight ", question("hindsight", HINDSIGHT));
-    const close = make(
-      "button",
-      "sbd-button sbd-close",
-      { "aria-label": "Close details", title: "Close (Esc)" },
-      icon("close"),
-    );
-    close.addEventListener("click", () => this.close());
+    const close = makeClose("Close details", () => this.close(), "sbd-close");
     this.root = make(
       "aside",
       "sbd-drawer sbd-details",
@@ -369,10 +357,6 @@ export class Details {
 
   get isOpen() {
     return this.root.classList.contains("is-open");
-  }
-
-  toggle() {
-    this.turn(!this.isOpen);
   }
 
   close() {

@@ -3,6 +3,7 @@
 
 import { entropyColour } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
+import { pointsAt } from "./actions.js";
 import { passMark, positionTitle, tileState } from "./playhead.js";
 
 /** @import { Pointing } from "./actions.js" */
@@ -60,9 +61,7 @@ export class SudokuView {
     const digit = make("span", "sbd-sudoku-digit");
     const pass = make("span", "sbd-sudoku-pass");
     const node = make("button", "sbd-sudoku-cell", { tabindex: "-1" }, pass, digit);
-    node.addEventListener("pointerenter", () => actions.hover(cell));
-    node.addEventListener("pointerleave", () => actions.hover(null));
-    node.addEventListener("click", () => actions.hold(cell));
+    pointsAt(node, actions, () => cell);
     return { node, digit, pass };
   }
 

@@ -8,6 +8,7 @@ import { entropyColour, unsureness } from "../core/scale.js";
 import { wayTitle } from "../core/words.js";
 import { make, pieceNodes, setAttribute, setStyle, setText, showPieces } from "../dom/elements.js";
 import { makeRamp } from "../dom/terms.js";
+import { pointsAt } from "./actions.js";
 import { Chip } from "./verdict.js";
 
 /** @import { Piece } from "../core/letters.js" */
@@ -180,9 +181,7 @@ class Token {
     this.isEmpty = false;
     this.word = make("span", "sbd-word");
     this.node = make("span", "sbd-token", { "data-position": position });
-    this.node.addEventListener("pointerenter", () => actions.hover(position));
-    this.node.addEventListener("pointerleave", () => actions.hover(null));
-    this.node.addEventListener("click", () => actions.hold(position));
+    pointsAt(this.node, actions, () => position);
   }
 
   /**
