@@ -1,7 +1,7 @@
 // Sentences on a model that is not here, and on how the asked one differs from a run's.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import test from "node:test";
 import {
   absenceWords,
   canAnyBeAsked,

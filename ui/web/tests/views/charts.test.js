@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { withChanges, wordsFor } from "../../charts.js";
+import { hashOf, wishAt } from "../../roofline.js";
 
 const FIGURE = {
   data: [{ x: [1, 2], marker: { color: "blue", size: 3 } }, { x: [3] }],
@@ -38,4 +39,30 @@ test("a chart says of a strategy what it has of it, else what it says of every o
     [words("verify"), words("ntp"), words("sbd"), words("id")],
     ["read at once", "read again", "read again", "read again"],
   );
+});
+
+const DEFAULTS = { device: "h100", block: 16, speed: 3.4 };
+
+test("an address gives back the wish it was made of", () => {
+  const wish = { device: "a b&c=d#", block: "8", speed: 3.4 };
+  const hash = hashOf(wish, DEFAULTS);
+  assert.equal(hash, "#roofline?device=a+b%26c%3Dd%23&block=8");
+  assert.deepEqual(wishAt(hash, DEFAULTS), { ...wish, speed: 3.4 });
+});
+
+test("the defaults need no words, other views no wish", () => {
+  assert.equal(hashOf({ ...DEFAULTS, block: "16" }, DEFAULTS), "#roofline");
+  for (const hash of ["#roofline", "#roofline?"]) {
+    assert.deepEqual(wishAt(hash, DEFAULTS), DEFAULTS);
+  }
+  for (const hash of ["", "#learn/2", "#rooflinex"]) {
+    assert.equal(wishAt(hash, DEFAULTS), null);
+  }
+});
+
+test("a field that is empty, unknown or broken does no harm", () => {
+  const found = wishAt("#roofline?block=&what=1&device=%E0%A4%A&speed=NaN", DEFAULTS);
+  assert.equal(found?.block, "");
+  assert.equal(found?.speed, "NaN");
+  assert.deepEqual(Object.keys(found ?? {}), Object.keys(DEFAULTS));
 });

@@ -1,25 +1,26 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MOST_A_SECOND, Playhead } from "../../watch/playhead.js";
-import { runOf } from "../core/lines.js";
-
-/** @import { PlayerState } from "../../watch/playhead.js" */
+import {
+  initialState,
+  MOST_A_SECOND,
+  makeClock,
+  Playhead,
+  passMark,
+  playRate,
+  positionTitle,
+  Reveals,
+  revealPace,
+  tileState,
+  viewOf,
+} from "../../watch/playhead.js";
+import { weightsWords } from "../../watch/results.js";
+import { textExtent, textParts } from "../../watch/text.js";
+import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 /** A playhead on a run of three forward passes. */
 function playbackAt(pass = 0) {
   const run = runOf();
-  /** @type {PlayerState} */
-  const state = {
-    pass,
-    plainPass: null,
-    isPlaying: false,
-    speed: 1,
-    hovered: null,
-    held: null,
-    gammaPreview: 0.3,
-    alternative: null,
-    showsHindsight: false,
-  };
+  const state = { ...initialState(), pass, gammaPreview: 0.3 };
   const playhead = new Playhead(
     state,
     () => run,
@@ -69,4 +70,209 @@ test("a live run leaves late passes out to stay a second behind at most; played 
   state.pass = 0;
   playhead.advance(40);
   assert.equal(state.pass, 1);
+});
+
+/** Let frames be called by hand. @param {(frame: (now: number) => void) => void} run */
+function withFrames(run) {
+  const { requestAnimationFrame } = globalThis;
+  /** @type {FrameRequestCallback[]} */
+  const asked = [];
+  globalThis.requestAnimationFrame = (callback) => asked.push(callback);
+  try {
+    run((now) => asked.shift()?.(now));
+  } finally {
+    globalThis.requestAnimationFrame = requestAnimationFrame;
+  }
+}
+
+test("what came in after the frame began is shown in it", () => {
+  withFrames((frame) => {
+    let advanced = 0;
+    const clock = makeClock(
+      () => true,
+      () => Infinity,
+      () => {
+        advanced += 1;
+      },
+    );
+    const frameBegan = performance.now();
+    while (performance.now() === frameBegan);
+    clock.start();
+    clock.hurry();
+    frame(frameBegan);
+    assert.equal(advanced, 1);
+  });
+});
+
+test("frames that take too long are told how many passes were due meanwhile", () => {
+  withFrames((frame) => {
+    /** @type {number[]} */
+    const late = [];
+    const clock = makeClock(
+      () => true,
+      () => 1000,
+      (numLate) => late.push(numLate),
+    );
+    clock.start();
+    for (const ms of [0, 20]) {
+      const until = performance.now() + ms;
+      while (performance.now() <= until);
+      frame(performance.now());
+    }
+    assert.ok((late.at(-1) ?? 0) >= 10, `${late}`);
+  });
+});
+
+test("starting twice keeps one clock, and a pause stops it", () => {
+  withFrames((frame) => {
+    let isPlaying = true;
+    let advanced = 0;
+    const clock = makeClock(
+      () => isPlaying,
+      () => Infinity,
+      () => {
+        advanced += 1;
+      },
+    );
+    clock.start();
+    clock.start();
+    clock.hurry();
+    frame(performance.now());
+    assert.equal(advanced, 1);
+    isPlaying = false;
+    frame(performance.now());
+    frame(performance.now());
+    assert.equal(advanced, 1);
+  });
+});
+
+test("while no pass is due no frame is asked for", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  withFrames(() => {
+    let isAsked = false;
+    const ask = globalThis.requestAnimationFrame;
+    globalThis.requestAnimationFrame = (callback) => {
+      isAsked = true;
+      return ask(callback);
+    };
+    let rate = 4;
+    const clock = makeClock(
+      () => true,
+      () => rate,
+      () => {},
+    );
+    clock.start();
+    context.mock.timers.tick(200);
+    assert.equal(isAsked, false);
+    rate = 1000;
+    clock.hurry();
+    assert.equal(isAsked, true, "what comes sooner is waited for no longer than that");
+  });
+});
+
+test("a reveal is gentle when slow and keeps up when quick", () => {
+  const [slow, quick] = [revealPace(1000), revealPace(1000 / 30)];
+  assert.ok(slow.settle >= 400);
+  assert.ok(quick.settle + quick.spread <= 60);
+});
+
+test("a live run is played as quickly as it comes, unless slow motion is wanted", () => {
+  assert.equal(playRate(1, 0, 40), 3);
+  assert.ok(playRate(1, 6, 40) >= 20, "0.3 s behind 20 forward passes a second, not more");
+  assert.equal(playRate(0.5, 300, 300), 1.5);
+});
+
+test("a run that comes quicker than an eye can follow leaves the engine its cores", () => {
+  for (const backlog of [30, 300, 3000]) {
+    assert.ok(playRate(1, backlog, backlog) >= 30);
+    assert.ok(playRate(4, backlog, backlog) <= 40);
+  }
+});
+
+test("of a short run every forward pass stands for 0.8 s at least, unless a higher speed is chosen", () => {
+  for (const numPasses of [1, 7, 12]) assert.ok(1 / playRate(1, 0, numPasses) >= 0.8);
+  assert.ok(1 / playRate(1, 11, 12) >= 0.8, "nor is it hurried while it comes in");
+  assert.ok(playRate(2, 0, 12) > playRate(1, 0, 12));
+});
+
+/** @param {Partial<import("../../watch/playhead.js").PlayerState>} change */
+const viewAt = (change) =>
+  viewOf(
+    { ...initialState(), pass: 1, ...change },
+    { run: runOf(), reveals: new Reveals(), isDark: false, isLecture: false, isStep: false },
+  );
+
+test("the focus is what is pointed at, then what is held, else the most uncertain", () => {
+  assert.deepEqual([viewAt({}).focus, viewAt({}).showsFocus], [0, false]);
+  assert.deepEqual([viewAt({ held: 1 }).focus, viewAt({ held: 1 }).showsFocus], [1, true]);
+  assert.equal(viewAt({ held: 1, hovered: 0 }).focus, 0);
+});
+
+test("a dragged gamma says what it would reveal", () => {
+  assert.equal(viewAt({}).wouldReveal, null);
+  assert.deepEqual([...(viewAt({ gammaPreview: 0.1 }).wouldReveal ?? [])], [1, 0]);
+});
+
+test("a tile is masked, new, fixed or beyond the end", () => {
+  assert.equal(tileState(viewAt({ pass: 1 }), 0).kind, "masked");
+  assert.equal(tileState(viewAt({ pass: 1 }), 1).kind, "new");
+  assert.equal(tileState(viewAt({ pass: 2 }), 1).kind, "fixed");
+  assert.equal(tileState(viewAt({ pass: 2 }), 5).kind, "beyond");
+  const title = positionTitle(viewAt({ pass: 1 }), 0);
+  assert.equal(title, "Position 0: masked, best guess, “Hello”, entropy 2.00 nats");
+});
+
+test("a token that an earlier end left behind is a ghost and still names its forward pass", () => {
+  const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, FIRST, SECOND));
+  const view = { ...viewAt({ pass: 2 }), run };
+  const state = tileState(view, 1);
+  assert.deepEqual([state.kind, passMark(state)], ["beyond", "#2"]);
+  const title = positionTitle(view, 1);
+  assert.equal(
+    title,
+    "Position 1: after the end of the answer, not part of it, revealed in forward pass 2, “·world”",
+  );
+  assert.match(positionTitle(viewAt({ pass: 2 }), 5), /not part of it$/);
+});
+
+test("a pinned cell of the grid says so, as its tile does, and no forward pass", () => {
+  const run = runOf(wire(start({ pinned: [[1, 1]] }), PREFILL, FIRST_GIVEN, SECOND, END));
+  const view = { ...viewAt({ pass: 2 }), run };
+  assert.deepEqual(
+    [0, 1].map((cell) => passMark(tileState(view, cell))),
+    ["#3", "set"],
+  );
+});
+
+/** A run whose whole answer was given: one forward pass reads its two blocks and a half. */
+function givenRun() {
+  const answer = [0, 1, 2, 0, 1];
+  const pinned = /** @type {[number, number][]} */ (answer.map((token, at) => [at, token]));
+  const reading = { ...PREFILL, seq: 2, kind: "decode", context: [3, 5], block: [0, 0] };
+  const prompt = { ...PREFILL, block: [0, 0] };
+  const opening = start({ pinned, max_new_tokens: 5 });
+  return runOf(wire(opening, prompt, { ...reading, committed: answer }, { ...END, seq: 3 }));
+}
+
+test("where all that was left was given, the text has all of it and the tiles its last block", () => {
+  const run = givenRun();
+  assert.deepEqual(run.windowAt(0), { start: 0, size: 2 });
+  assert.deepEqual(run.windowAt(1), { start: 4, size: 2 });
+  const { count } = textExtent(run, run.main, 1);
+  const texts = textParts(run, run.main, 1, 0, count).map(({ text }) => text);
+  assert.deepEqual(texts, ["Hello", " world", "!", "Hello", " world"]);
+  const kinds = [4, 5].map((position) => tileState({ ...viewAt({ pass: 1 }), run }, position).kind);
+  assert.deepEqual(kinds, ["pinned", "beyond"]);
+});
+
+test("the details name the weights that decoded, and nothing where a run does not say it", () => {
+  const words = (/** @type {Record<string, string>} */ weights) =>
+    weightsWords(runOf(wire(start({ weights }))));
+  const [adapter, base] = ["0123456789abcdef", "fedcba9876543210"];
+  assert.equal(
+    words({ adapter, base }),
+    "Weights: adapter adapter (01234567), which masks alone read, beside base (fedcba98)",
+  );
+  assert.equal(words({ adapter }), "Weights: adapter (01234567)");
+  assert.equal(weightsWords(runOf()), "");
 });

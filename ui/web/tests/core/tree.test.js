@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answerTokens, differences, differWords } from "../../../core/differences.js";
-import { compareWithParent, Family } from "../../../watch/tree.js";
-import { END, FIRST, PREFILL, reveals, runOf, SECOND, start, wire } from "../lines.js";
+import { answerTokens, differences, differWords } from "../../core/differences.js";
+import { recordOf, treeOf } from "../../saved_runs.js";
+import { comparedWords, compareWithParent, Family } from "../../watch/tree.js";
+import { END, FIRST, FIRST_GIVEN, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.js";
 
 /** @param {string} id @param {string} ask @param {object} [second] */
 const branch = (id, ask, second = SECOND) => {
@@ -125,4 +126,115 @@ test("what differs from the parent is said of both answers, tokens missing in th
   assert.equal(words([1, 2, 3, 4], [1, 4]), "2 missing");
   assert.equal(words([1, 2], [1, 2, 3, 4]), "2 added");
   assert.equal(words([1, 2], [1, 2]), "");
+});
+
+/** @param {string} text */
+const ids = (text) => [...text].map((letter) => letter.charCodeAt(0));
+
+/** @type {[ours: string, onlyLeft: number[], onlyRight: number[], missing: [number, number][]][]} */
+const CASES = [
+  ["abcdef", [], [], []],
+  ["abXdef", [2], [2], []],
+  ["abdef", [2], [], [[2, 1]]],
+  ["abcXYdef", [], [3, 4], []],
+  ["abX", [2, 3, 4, 5], [2], [[3, 3]]],
+  ["XYZXYZ", [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], []],
+  ["", [0, 1, 2, 3, 4, 5], [], [[0, 6]]],
+];
+
+for (const [ours, onlyLeft, onlyRight, missing] of CASES) {
+  test(`abcdef beside "${ours}" differs by the fewest edits`, () => {
+    const differ = differences(ids("abcdef"), ids(ours));
+    assert.deepEqual([...differ.onlyLeft], onlyLeft);
+    assert.deepEqual([...differ.onlyRight], onlyRight);
+    assert.deepEqual([...differ.missing], missing);
+  });
+}
+
+test("what is not marked is the same on both sides, in order", () => {
+  const random = (() => {
+    let state = 1;
+    return () => {
+      state = (state * 48271) % 2147483647;
+      return state;
+    };
+  })();
+  for (let round = 0; round < 50; round += 1) {
+    const [left, right] = [8, 11].map((size) => Array.from({ length: size }, () => random() % 4));
+    const { onlyLeft, onlyRight } = differences(left ?? [], right ?? []);
+    assert.deepEqual(
+      left?.filter((_, index) => !onlyLeft.has(index)),
+      right?.filter((_, index) => !onlyRight.has(index)),
+    );
+  }
+});
+
+test("the run that an ending is compared with is named", () => {
+  const family = new Family();
+  const first = runOf();
+  family.take(first);
+  const pins = { pinned: /** @type {[number, number][]} */ ([[1, 1]]) };
+  const ask = family.ask(first, { kind: "pin", position: 1 });
+  const second = runOf(wire(start({ ask, ...pins }), PREFILL, FIRST_GIVEN, SECOND, END));
+  family.take(second);
+  const again = family.ask(second, { kind: "gamma" });
+  family.take(runOf(wire(start({ ask: again, ...pins }), PREFILL, FIRST, SECOND, END)));
+  const [, pin, gamma] = family.nodes;
+  assert.ok(pin && gamma);
+  assert.equal(comparedWords(pin), "compared with the first run");
+  assert.equal(comparedWords(gamma), `compared with ${pin.words}`);
+});
+
+/** @param {string} id @param {string} [ask] */
+const open = (id, ask = "") => runOf(wire({ ...start({ ask }), run: id }, { ...PREFILL, run: id }));
+
+function family() {
+  const grown = new Family();
+  const first = runOf();
+  grown.take(first);
+  const branch = open("b", grown.ask(first, { kind: "gamma" }));
+  grown.take(branch);
+  return { grown, first, branch };
+}
+
+test("a tree comes back as it was: runs, parents, words, the run shown and its pass", () => {
+  const { grown, branch } = family();
+  const record = recordOf(grown, branch, 0);
+  const tree = treeOf(JSON.parse(JSON.stringify(record)));
+  assert.ok(tree);
+  assert.equal(tree.shown.id, "b");
+  assert.deepEqual(
+    tree.nodes.map(({ run, parent, words, depth }) => [run.id, parent?.run.id, words, depth]),
+    [
+      ["r", undefined, "first run", 0],
+      ["b", "r", "γ 0.10", 1],
+    ],
+  );
+  assert.equal(tree.nodes[0]?.run.main.text, "Hello world");
+});
+
+test("a run that was cut off stands where it was cut", () => {
+  const { grown, first } = family();
+  const tree = treeOf(recordOf(grown, first, 2) ?? assert.fail());
+  assert.deepEqual(
+    tree?.nodes.map(({ run }) => [run.isStopped, run.isComplete]),
+    [
+      [false, true],
+      [true, true],
+    ],
+  );
+});
+
+test("the opening run alone is not worth keeping", () => {
+  const alone = new Family();
+  const opening = open("opening");
+  alone.take(opening);
+  assert.equal(recordOf(alone, opening, 0), null);
+});
+
+test("a record of another version, or none, is no tree", () => {
+  const { grown, first } = family();
+  assert.equal(treeOf(undefined), null);
+  const record = recordOf(grown, first, 0) ?? assert.fail();
+  assert.equal(treeOf({ ...record, version: 0 }), null);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { History } from "../../../core/run.js";
+import { History } from "../../core/run.js";
 import {
   fasterWords,
   lengthWords,
@@ -9,9 +9,9 @@ import {
   timesLess,
   timesOf,
   whyNotFaster,
-} from "../../../core/times.js";
-import { recordedLines } from "../../../share/replay_page.js";
-import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
+} from "../../core/times.js";
+import { recordedLines } from "../../share/replay_page.js";
+import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
 
 /**
  * A run of three forward passes and two tokens beside one of next-token prediction.

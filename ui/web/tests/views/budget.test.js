@@ -11,7 +11,7 @@ import {
   layOut,
   revealedAt,
 } from "../../watch/budget.js";
-import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.js";
+import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "../core/lines.js";
 
 const BOTH = new Set([0, 1]);
 
