@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from sbd_core.errors import ArgumentError, require_integer, require_number
-from sbd_core.rules import SOLVERS, EntropyBound, Solver
+from sbd_core.solvers import SOLVERS, EntropyBound, Solver
 
 StrategyName = Literal["sbd", "ntp", "verify"]
 

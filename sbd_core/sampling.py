@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.errors import ArgumentError, require_number
-from sbd_core.rules import ConfidenceScores
+from sbd_core.solvers import ConfidenceScores
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,408 @@
-"""Chooses the masked positions that a forward pass reveals: sbd_core.rules for tensors.
+"""The solvers: rules that choose which masked positions a forward pass reveals.
 
-Pure: same inputs and generator, same answer. Every rule's class is exported here.
+Each is a class with its settings, checked, and its rule. A solver sees one forward pass: entropy,
+top probability and margin of every position, in plain numbers. It puts the masked positions in an
+order of preference and reveals a prefix of it, at least one. Pure: same inputs and generator, same
+answer. Importing this needs the standard library only; select() and ranked() load torch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import accumulate, takewhile
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 
-import torch
-from torch import Tensor
+from sbd_core.errors import ArgumentError, require_integer, require_number
 
-from sbd_core.errors import ArgumentError
-from sbd_core.rules import *  # noqa: F403
-from sbd_core.rules import SOLVERS, ConfidenceScores, Solver
-from sbd_core.rules import __all__ as RULES
-from sbd_core.sampling import Candidates
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
-__all__ = ["ranked", "reveal_order", "select"]
-__all__ += RULES
+Measure = Literal["confidence", "entropy", "margin"]
+Shuffle = Callable[[int], Sequence[int]]
+"""n -> the integers 0 to n - 1 in random order."""
+
+BOUNDS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5)
+COUNTS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceScores:
+    """Probability, margin and entropy of Candidates as plain numbers, one per row."""
+
+    probability: list[float]
+    margin: list[float]
+    entropy: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The quantity that a solver's γ bounds, in the words of the page.
+
+    kind: γ bounds the sum of revealed entropies without one of them, each entropy, or nothing.
+    equation: number in the paper, "" for none.
+    title: heading of the chart of entropies; a [word] in brackets is in the glossary.
+    gamma: meaning of γ, "" for a solver without one.
+    exempt: (the position that is revealed whatever γ is, a verb for it); empty without a γ.
+    """
+
+    kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
+    equation: str = ""
+    title: str = "[Entropy] budget"
+    gamma: str = "uncertainty a forward pass may take on, nats"
+    exempt: tuple[str, ...] = ()
+
+
+NO_BOUND = Bound("none", title="[Entropy], added up", gamma="")
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """Protocol of every solver.
+
+    name: in commands, traces and links.
+    title, words: for the page; words is a sentence on what it reveals.
+    bound: the quantity that its γ bounds.
+    compared_at: values of its first setting in the sweep of solvers, if it has settings.
+    reads_causal_row: whether the first position's scores and token come from the causal row before
+        the block.
+    Every concrete subclass must be listed in SOLVERS.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    words: ClassVar[str]
+    bound: ClassVar[Bound] = NO_BOUND
+    compared_at: ClassVar[tuple[float, ...]]
+    reads_causal_row: ClassVar[bool] = False
+
+    @property
+    def needs_margin(self) -> bool:
+        """Whether the rule looks at margins, which cost time to compute."""
+        return False
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """The positions to reveal, best first; at least one of `masked`.
+
+        scores: of every position of the block, by offset.
+        masked: offsets of the masked positions, left to right.
+        shuffle: the only source of randomness.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class _WithGamma(Solver):
+    """Base of the solvers with a bound gamma in nats."""
+
+    gamma: float = 0.1
+    compared_at: ClassVar[tuple[float, ...]] = BOUNDS
+
+    def __post_init__(self) -> None:
+        require_number("gamma", self.gamma, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithCount(Solver):
+    """Base of the solvers that reveal k positions."""
+
+    k: int = 2
+    compared_at: ClassVar[tuple[float, ...]] = COUNTS
+
+    def __post_init__(self) -> None:
+        require_integer("k", self.k, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBound(_WithGamma):
+    """Eq. 8: lowest entropies first; all but the largest revealed sum to at most gamma nats."""
+
+    name = "entropy-bound"
+    title = "Entropy bound (Eq. 8)"
+    words = (
+        "It reveals the surest positions first, while their entropies, the largest not "
+        "counted, sum to at most γ (Eq. 8)."
+    )
+    bound = Bound("all but the largest", "Eq. 8", exempt=("the largest", "is not counted"))
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return _bounded(_ascending(masked, scores.entropy), scores.entropy, self.gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBoundByConfidence(_WithGamma):
+    """Eq. 18: highest top probability first; sum of H minus max of H at most gamma nats."""
+
+    name = "entropy-bound-by-confidence"
+    title = "Entropy bound by confidence"
+    words = "The same bound, but in the order of the best token’s probability."
+    bound = Bound("all but the largest", "Eq. 18", exempt=("the largest", "is not counted"))
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return _bounded(_descending(masked, scores.probability), scores.entropy, self.gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBoundByMargin(_WithGamma):
+    """Eq. 18: highest margin p1 - p2 first; sum of H minus max of H at most gamma nats."""
+
+    name = "entropy-bound-by-margin"
+    title = "Entropy bound by margin"
+    words = "The same bound, but in the order of the best token’s lead over the second."
+    bound = Bound("all but the largest", "Eq. 18", exempt=("the largest", "is not counted"))
+
+    @property
+    def needs_margin(self) -> bool:
+        """See Solver."""
+        return True
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return _bounded(_descending(masked, scores.margin), scores.entropy, self.gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBoundFromLeft(_WithGamma):
+    """The leftmost masked position, and the lowest entropies that sum to at most gamma nats (ours).
+
+    Stricter than Eq. 18, which leaves out the largest entropy of all: here only the leftmost
+    position, which a causal model knows best, may be uncertain. Gamma 0 is left to right.
+    """
+
+    gamma: float = 0.35
+    name = "entropy-bound-from-left"
+    title = "Entropy bound from the left"
+    words = (
+        "It reveals the leftmost mask, then the surest others, while their entropies sum to at "
+        "most γ."
+    )
+    bound = Bound("all but the leftmost", exempt=("the leftmost", "is not counted"))
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        leftmost, *rest = masked
+        order = _ascending(rest, scores.entropy)
+        sums = accumulate(_of(scores.entropy, order))
+        return [leftmost, *order[: sum(total <= self.gamma for total in sums)]]
+
+
+@dataclass(frozen=True, slots=True)
+class CausalFirst(_WithGamma):
+    """The causal row's next token, then from the left while entropies sum to at most gamma (ours).
+
+    The forward pass that reads the last block causally predicts this block's first token exactly,
+    and for nothing. No token is left for a later forward pass of the block: the next block starts
+    where this one stops. Gamma 0 is next-token prediction.
+    """
+
+    gamma: float = 0.35
+    name = "causal-first"
+    title = "Causal token first"
+    words = (
+        "It reveals the next token as next-token prediction gives it, then guesses after it, "
+        "while their entropies sum to at most γ."
+    )
+    reads_causal_row = True
+    bound = Bound("all but the leftmost", exempt=("the causal token", "is not counted"))
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        sums = accumulate(_of(scores.entropy, masked[1:]))
+        return list(masked[: 1 + sum(total <= self.gamma for total in sums)])
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyThreshold(_WithGamma):
+    """Every position with entropy below gamma nats, else the single lowest."""
+
+    name = "entropy-threshold"
+    title = "Entropy threshold"
+    words = "It reveals every position whose own entropy is below γ, or the surest one."
+    compared_at: ClassVar[tuple[float, ...]] = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    bound = Bound(
+        "each",
+        title="[Entropy] of each mask",
+        gamma="uncertainty that a token must stay below, nats",
+        exempt=("the surest", "always comes"),
+    )
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        order = _ascending(masked, scores.entropy)
+        return order[: max(1, sum(value < self.gamma for value in _of(scores.entropy, order)))]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceThreshold(Solver):
+    """Every position with top probability at least tau, else the single highest (Fast-dLLM)."""
+
+    tau: float = 0.9
+    name = "confidence-threshold"
+    title = "Confidence threshold"
+    words = (
+        "It reveals every position whose best token has probability τ or more, or the surest one."
+    )
+    compared_at: ClassVar[tuple[float, ...]] = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)
+
+    def __post_init__(self) -> None:
+        require_number("tau", self.tau, 0, 1)
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        order = _descending(masked, scores.probability)
+        return order[: max(1, sum(top >= self.tau for top in _of(scores.probability, order)))]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor(Solver):
+    """Highest top probability first, while (n + 1)(1 - p_n) < factor (Fast-dLLM)."""
+
+    factor: float = 1.0
+    name = "factor"
+    title = "Factor"
+    words = (
+        "It reveals the n surest, as long as (n + 1) times the doubt of the last stays below "
+        "the factor."
+    )
+    compared_at: ClassVar[tuple[float, ...]] = (0.1, 0.25, 0.5, 1.0, 1.5)
+
+    def __post_init__(self) -> None:
+        require_number("factor", self.factor, 0)
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        order = _descending(masked, scores.probability)
+        tops = enumerate(_of(scores.probability, order), start=1)
+        holds = ((n + 1) * (1 - top) < self.factor for n, top in tops)
+        return order[: max(1, sum(takewhile(bool, holds)))]
+
+
+@dataclass(frozen=True, slots=True)
+class TopK(_WithCount):
+    """The k best positions by confidence, entropy or margin (LLaDA, Dream)."""
+
+    by: Measure = "confidence"
+    name = "top-k"
+    title = "Top-k"
+    words = "It reveals a fixed number of positions, the surest first."
+
+    def __post_init__(self) -> None:
+        require_integer("k", self.k, 1)
+        if self.by not in get_args(Measure):
+            raise ArgumentError("by", f"must be one of {', '.join(get_args(Measure))}", self.by)
+
+    @property
+    def needs_margin(self) -> bool:
+        """See Solver."""
+        return self.by == "margin"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        if self.by == "entropy":
+            return _ascending(masked, scores.entropy)[: self.k]
+        values = scores.margin if self.by == "margin" else scores.probability
+        return _descending(masked, values)[: self.k]
+
+
+@dataclass(frozen=True, slots=True)
+class Random(_WithCount):
+    """k positions drawn uniformly (LLaDA)."""
+
+    name = "random"
+    title = "Random"
+    words = "It reveals a fixed number of positions, drawn at random."
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return [masked[index] for index in shuffle(len(masked))[: self.k]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftToRight(_WithCount):
+    """The first k positions (SDAR)."""
+
+    name = "left-to-right"
+    title = "Left to right"
+    words = "It reveals a fixed number of masks, from the left."
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return list(masked[: self.k])
+
+
+SOLVERS: dict[str, type[Solver]] = {
+    rule.name: rule
+    for rule in (
+        EntropyBound,
+        EntropyBoundByConfidence,
+        EntropyBoundByMargin,
+        EntropyBoundFromLeft,
+        CausalFirst,
+        EntropyThreshold,
+        ConfidenceThreshold,
+        Factor,
+        TopK,
+        Random,
+        LeftToRight,
+    )
+}
+SOLVER_TITLES = {name: rule.title for name, rule in SOLVERS.items()}
+SOLVER_PARAMETERS = tuple(
+    dict.fromkeys(item.name for rule in SOLVERS.values() for item in fields(rule))
+)
+"""Settings that at least one solver takes."""
+
+
+def solver_parameters(solver: Solver) -> dict[str, Any]:
+    """The settings of a solver by name."""
+    return {item.name: getattr(solver, item.name) for item in fields(solver)}
+
+
+def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
+    """The solver called `name` with `parameters`. Raises ArgumentError naming what is wrong."""
+    if name not in SOLVERS:
+        raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", name)
+    rule = SOLVERS[name]
+    known = [item.name for item in fields(rule)]
+    for parameter, value in parameters.items():
+        if parameter not in known:
+            raise ArgumentError(
+                parameter,
+                f"is not a parameter of {name}, which takes {', '.join(known) or 'none'}",
+                value,
+            )
+    return rule(**parameters)
+
+
+class _Measured(Protocol):
+    """Probability, margin and entropy of every position, each a tensor (block,)."""
+
+    @property
+    def probability(self) -> "Tensor": ...
+
+    @property
+    def margin(self) -> "Tensor": ...
+
+    @property
+    def entropy(self) -> "Tensor": ...
 
 
 def select(
     solver: Solver,
-    candidates: Candidates,
-    is_masked: Tensor,
-    generator: torch.Generator | None = None,
-) -> Tensor:
+    candidates: _Measured,
+    is_masked: "Tensor",
+    generator: "torch.Generator | None" = None,
+) -> "Tensor":
     """Bool tensor (block,), True = reveal now; a subset of is_masked with at least one True.
 
-    generator is used by Random alone. Raises ArgumentError if is_masked is not a bool tensor
-    of the candidates' length, or masks nothing.
+    candidates: sampling.Candidates of every position of the block.
+    generator: used by Random alone.
+    Raises ArgumentError if is_masked is not a bool tensor of the candidates' length, or masks
+    nothing.
     """
+    import torch
+
     is_revealed = torch.zeros(is_masked.shape[-1:], dtype=torch.bool)
     is_revealed[reveal_order(solver, candidates, is_masked, generator)] = True
     return is_revealed.to(is_masked.device)
@@ -36,11 +410,15 @@ def select(
 
 def reveal_order(
     solver: Solver,
-    candidates: Candidates,
-    is_masked: Tensor,
-    generator: torch.Generator | None = None,
+    candidates: _Measured,
+    is_masked: "Tensor",
+    generator: "torch.Generator | None" = None,
 ) -> list[int]:
     """The positions that select() reveals, the rule's first choice first. See select()."""
+    import torch
+
+    if type(solver) not in SOLVERS.values():
+        raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
     shape = tuple(candidates.entropy.shape)
     if is_masked.dtype != torch.bool or tuple(is_masked.shape) != shape:
         raise ArgumentError("is_masked", f"must be a bool tensor of shape {shape}", is_masked)
@@ -57,11 +435,39 @@ def ranked(
     solver: Solver,
     scores: ConfidenceScores,
     masked: Sequence[int],
-    generator: torch.Generator | None = None,
+    generator: "torch.Generator | None" = None,
 ) -> list[int]:
     """reveal_order() for plain numbers. masked: the masked positions, left to right."""
-    if type(solver) not in SOLVERS.values():
-        raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
+    import torch
+
     return solver.order(
         scores, masked, lambda count: torch.randperm(count, generator=generator).tolist()
     )
+
+
+def _ascending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
+    """Masked positions by rising value; equal ones left to right, as sorted() keeps them."""
+    return sorted(masked, key=values.__getitem__)
+
+
+def _descending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
+    return sorted(masked, key=values.__getitem__, reverse=True)
+
+
+def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
+    return [values[position] for position in order]
+
+
+def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
+    """The longest prefix whose (sum of entropies) - (their maximum) is at most gamma, Eq. 18.
+
+    For entropies in ascending order the maximum is the last, which makes it Eq. 8. Summed
+    without the maximum rather than by subtraction, so that no rounding creeps in.
+    """
+    total_of_others, largest = 0.0, 0.0
+    for count, entropy in enumerate(_of(entropies, order)):
+        total_of_others += min(entropy, largest) if count else 0.0
+        largest = max(entropy, largest)
+        if count and total_of_others > gamma:
+            return order[:count]
+    return order

@@ -17,7 +17,7 @@ from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.json_node import JsonNode, json_of
-from sbd_core.rules import make_solver, solver_parameters
+from sbd_core.solvers import make_solver, solver_parameters
 
 FORMAT = "sbd-trace"
 VERSION = 4

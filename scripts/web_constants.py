@@ -8,8 +8,8 @@ from typing import Any
 from sbd_core import roofline
 from sbd_core.plots import theme
 from sbd_core.replay import STYLES
-from sbd_core.rules import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
 from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
+from sbd_core.solvers import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
 from scripts.write_tables import results
 from ui.decode import form
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS

@@ -13,7 +13,7 @@ from typing import Any
 
 from sbd_core.benchmark.report import load_line, over_ntp, spread, threads_line
 from sbd_core.plots.solver_curves import CurvePoint, curves
-from sbd_core.rules import SOLVERS
+from sbd_core.solvers import SOLVERS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "assets" / "results"

@@ -12,13 +12,13 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 # A module may import those on floors below its own, and its own package's.
 FLOORS = [
     ("errors", "version"),
-    ("rules",),
+    ("solvers",),
     ("config", "files", "json_node", "shared_work"),
     ("events", "environment"),
     ("cost",),
     ("trace",),
     ("masks", "sampling", "roofline", "tasks"),
-    ("models", "solvers", "run_lines"),
+    ("models", "run_lines"),
     ("records", "replay"),
     ("decoding",),
     ("hf",),
@@ -28,7 +28,7 @@ FLOORS = [
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-STANDARD_ONLY = ("errors", "config", "rules", "events", "cost", "trace", "json_node", "files")
+STANDARD_ONLY = ("errors", "config", "events", "cost", "trace", "json_node", "files")
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""
@@ -132,6 +132,12 @@ def test_sbd_core_knows_nothing_of_the_page() -> None:
 @pytest.mark.parametrize("part", STANDARD_ONLY)
 def test_the_lower_floors_are_standard_library_only(part) -> None:
     assert foreign_imports(CORE / f"{part}.py") == set()
+
+
+def test_the_solvers_load_torch_only_where_they_read_tensors() -> None:
+    imported = {name for name, is_top in imports_of(CORE / "solvers.py") if is_top}
+    assert {name.split(".")[0] for name in imported} - set(sys.stdlib_module_names) == {"sbd_core"}
+    assert foreign_imports(CORE / "solvers.py") == {"torch"}
 
 
 def test_the_tasks_are_standard_library_only() -> None:

@@ -118,7 +118,7 @@ class Endpoints:
 
 DECODE = """Decode a prompt and stream the answer so far every few forward passes.
 prompt: what to answer. strategy: sbd, ntp or verify; null is the model's own.
-solver: a name in sbd_core.rules.SOLVERS.
+solver: a name in sbd_core.solvers.SOLVERS.
 gamma: the entropy bound of a forward pass, nats. block_size: positions decoded together.
 max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].
 template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of
@@ -132,7 +132,7 @@ Yields {text, num_tokens, num_forwards, is_done, trace, num_ahead}; trace is JSO
 else "". num_ahead: runs of others that are before this one."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.
-lanes: of ntp, verify, verify:ROWS, sbd, and names in sbd_core.rules.SOLVERS, with a value of
+lanes: of ntp, verify, verify:ROWS, sbd, and names in sbd_core.solvers.SOLVERS, with a value of
 the first setting or without, as in ["ntp", "sbd:0.1", "top-k:4", "verify", "verify:41"].
 block_size: positions decoded together. max_new_tokens: longest answer.
 model: the name of one that the page offers; empty is the one it opens with.

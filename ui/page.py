@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import STYLES as REPLAY_STYLES
-from sbd_core.rules import SOLVER_PARAMETERS
+from sbd_core.solvers import SOLVER_PARAMETERS
 from ui.assets import ASSETS, DIST, STYLES, saved_runs_flag, view
 from ui.decode.client import Client, Visit
 from ui.decode.fair_queue import MAX_PLACES

@@ -19,7 +19,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.rules import EntropyBound
+from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 
 GENERATE = "transformers generate()"

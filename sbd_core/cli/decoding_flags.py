@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sbd_core.config import MAX_ROWS, DecodeConfig
 from sbd_core.errors import ArgumentError
-from sbd_core.rules import SOLVERS, make_solver
+from sbd_core.solvers import SOLVERS, make_solver
 
 if TYPE_CHECKING:
     from sbd_core.models.hf_model import HuggingFaceModel

@@ -26,8 +26,8 @@ from sbd_core.decoding.repetition import is_loop
 from sbd_core.errors import ArgumentError, require_extra
 from sbd_core.evaluation.scoring import rounded
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.rules import CausalFirst, EntropyBound, EntropyBoundFromLeft
 from sbd_core.shared_work import Journal
+from sbd_core.solvers import CausalFirst, EntropyBound, EntropyBoundFromLeft
 from sbd_core.trace import Trace
 
 NTP = "NTP"

@@ -24,7 +24,7 @@ from sbd_core.evaluation.api import MODEL, Evaluation, evaluate_rows
 from sbd_core.evaluation.runners import Job, LocalRunner, ModelSet
 from sbd_core.evaluation.scoring import Sample, Score, as_text, rows_data, score, tally
 from sbd_core.json_node import json_of
-from sbd_core.rules import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
+from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example
 from sbd_core.training.batches import (
     TrainingSequence,

@@ -23,8 +23,8 @@ from sbd_core.models.block_attention import require_block_attention
 from sbd_core.models.logits_rules import read_processors, with_processors
 from sbd_core.models.model_config import BlockSettings, reach_of, untrained_note
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
-from sbd_core.rules import EntropyBound, Solver
 from sbd_core.sampling import ComputeLogitStats
+from sbd_core.solvers import EntropyBound, Solver
 
 logger = logging.get_logger(__name__)
 

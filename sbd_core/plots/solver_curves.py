@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from sbd_core.errors import ArgumentError
 from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
-from sbd_core.rules import SOLVER_TITLES
 from sbd_core.run_lines import LANE_NAMES
+from sbd_core.solvers import SOLVER_TITLES
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"

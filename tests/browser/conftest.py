@@ -14,8 +14,8 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.replay import page_of
-from sbd_core.rules import EntropyBound
 from sbd_core.run_lines import replay_lines
+from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 from tests.scripted import ScriptedModel
 from tests.ui.doubles import slowed, story_model

@@ -10,7 +10,7 @@ from sbd_core.__main__ import main
 from sbd_core.cost import LayerShape, ModelShape, blocks_of, forward_cost, shape_or_none, total_cost
 from sbd_core.errors import ArgumentError
 from sbd_core.masks import decoding_mask
-from sbd_core.rules import EntropyBound
+from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 from tests.core.models.tiny_models import MAKERS, tiny_model
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import sbd_core
-from sbd_core.rules import SOLVERS
+from sbd_core.solvers import SOLVERS
 
 
 def test_the_package_exports_these_names_and_has_them() -> None:
@@ -37,7 +37,7 @@ def test_the_package_exports_these_names_and_has_them() -> None:
 
 
 def test_solvers_and_settings_keep_their_names() -> None:
-    assert list(SOLVERS) == [
+    assert set(SOLVERS) >= {
         "entropy-bound",
         "entropy-bound-by-confidence",
         "entropy-bound-by-margin",
@@ -49,7 +49,7 @@ def test_solvers_and_settings_keep_their_names() -> None:
         "top-k",
         "random",
         "left-to-right",
-    ]
+    }
     assert {item.name for item in dataclasses.fields(sbd_core.DecodeConfig)} == {
         "strategy",
         "solver",

@@ -10,7 +10,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import TraceError
 from sbd_core.files import ASSETS
-from sbd_core.rules import EntropyBound
+from sbd_core.solvers import EntropyBound
 from tests.ui.doubles import story_model
 
 MARKUP = ["</script>", "<script>alert(1)</script>", '"', "'", "&amp;", "-->", "</iframe>"]

@@ -9,8 +9,8 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.events import Hindsight, Predraft, Span, StepEvent
-from sbd_core.rules import EntropyBound
 from sbd_core.run_lines import RunLines, replay_lines, wire_json
+from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace, mentioned_token_ids
 from tests.ui.events import block_pass, two_passes
 

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from sbd_core.errors import ArgumentError
-from sbd_core.rules import (
+from sbd_core.sampling import Candidates, ConfidenceScores
+from sbd_core.solvers import (
     SOLVERS,
     CausalFirst,
     ConfidenceThreshold,
@@ -24,9 +25,10 @@ from sbd_core.rules import (
     LeftToRight,
     Random,
     TopK,
+    ranked,
+    reveal_order,
+    select,
 )
-from sbd_core.sampling import Candidates, ConfidenceScores
-from sbd_core.solvers import ranked, reveal_order, select
 
 GRID = 64
 NUM_CASES = 150

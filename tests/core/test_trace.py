@@ -16,7 +16,7 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, Trace, TraceError, generate, stream
 from sbd_core.cost import LayerShape, ModelShape
-from sbd_core.rules import SOLVERS, EntropyBound, Random, TopK
+from sbd_core.solvers import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.trace import VERSION
 from tests.conftest import unfused
 from tests.core.decoding.chance_models import END, chance_model

@@ -24,8 +24,8 @@ from sbd_core.hf.export_web import export_web
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
 from sbd_core.models.web_folder import PRODUCTS, entry_of
-from sbd_core.rules import SOLVERS, EntropyBound, TopK
 from sbd_core.run_lines import RunLines
+from sbd_core.solvers import SOLVERS, EntropyBound, TopK
 from sbd_core.tasks import TASKS, held_out
 from sbd_core.trace import Trace
 

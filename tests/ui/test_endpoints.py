@@ -11,7 +11,7 @@ from gradio_client.exceptions import AppError
 import sbd_core.decoding.api as api_module
 import sbd_core.run_lines as run_lines_module
 import sbd_core.trace as trace_module
-from sbd_core.rules import ConfidenceThreshold, TopK
+from sbd_core.solvers import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, story_model
 from tests.workers import free_port

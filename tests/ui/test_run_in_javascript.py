@@ -14,8 +14,8 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.cli.decoding_flags import SOLVER_FLAGS
 from sbd_core.cost import ForwardCost
 from sbd_core.masks import decoding_mask
-from sbd_core.rules import SOLVER_PARAMETERS, EntropyBound
 from sbd_core.run_lines import replay_lines
+from sbd_core.solvers import SOLVER_PARAMETERS, EntropyBound
 from sbd_core.trace import Trace
 from scripts import web_constants
 from ui.decode.form import LABELS, Form

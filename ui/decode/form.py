@@ -8,8 +8,8 @@ from typing import Any
 
 from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
-from sbd_core.rules import SOLVERS, EntropyBound, make_solver, solver_parameters
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
+from sbd_core.solvers import SOLVERS, EntropyBound, make_solver, solver_parameters
 from sbd_core.tasks.sudoku import parse_puzzle, prompt_for, solutions
 from sbd_core.trace import Trace
 

@@ -17,8 +17,8 @@ from typing import Any
 from sbd_core.config import MAX_ROWS
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.rules import EntropyBound
 from sbd_core.run_lines import MAX_SHOWN_BLOCK, RunLines
+from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
 from ui.decode.client import LOCAL, Client, Visit

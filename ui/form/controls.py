@@ -8,8 +8,8 @@ import gradio as gr
 
 from sbd_core.hf.export_cache import find_export
 from sbd_core.models.model_folder import REAL_MODEL
-from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from sbd_core.run_lines import LANE_NAMES, wire_json
+from sbd_core.solvers import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from ui import recordings
 from ui.assets import DIST, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS

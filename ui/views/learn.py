@@ -11,8 +11,8 @@ from typing import Any
 
 from sbd_core.errors import TraceError
 from sbd_core.roofline import DEVICES, Device, pass_seconds
-from sbd_core.rules import solver_parameters
 from sbd_core.run_lines import replay_lines, wire_json
+from sbd_core.solvers import solver_parameters
 from sbd_core.trace import Trace
 from ui.assets import ASSETS
 from ui.decode.form import DEFAULT_GAMMA

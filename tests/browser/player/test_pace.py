@@ -4,8 +4,8 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.rules import EntropyBound, TopK
 from sbd_core.run_lines import replay_lines
+from sbd_core.solvers import EntropyBound, TopK
 from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sbd_core.rules import (
+from sbd_core.solvers import (
     EntropyBound,
     EntropyBoundByConfidence,
     EntropyBoundByMargin,

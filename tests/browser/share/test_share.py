@@ -12,7 +12,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.replay import Replay, replay_html
-from sbd_core.rules import EntropyBound, LeftToRight
+from sbd_core.solvers import EntropyBound, LeftToRight
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces
 from tests.ui.doubles import story_model

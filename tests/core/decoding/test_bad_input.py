@@ -7,7 +7,7 @@ import pytest
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate, stream
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.rules import (
+from sbd_core.solvers import (
     SOLVERS,
     CausalFirst,
     ConfidenceThreshold,

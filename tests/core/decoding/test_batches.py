@@ -9,7 +9,7 @@ from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.config import RowCosts
 from sbd_core.decoding.api import generate_batch, stream_batch
 from sbd_core.models.protocol import ForwardRequest
-from sbd_core.rules import EntropyBound, Random
+from sbd_core.solvers import EntropyBound, Random
 from tests.conftest import unfused
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids

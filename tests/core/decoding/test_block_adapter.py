@@ -13,7 +13,7 @@ from sbd_core.models.block_adapter import read_block_adapter, write_block_adapte
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.model_folder import ADAPTER_INFO
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.rules import CausalFirst, EntropyBound
+from sbd_core.solvers import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
 from tests.core.decoding.prompts import random_ids
 

@@ -5,7 +5,7 @@ import torch
 
 from sbd_core import DecodeConfig, generate, stream
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.rules import EntropyBound
+from sbd_core.solvers import EntropyBound
 from tests.core.decoding import reference
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.decoding.reference import Recorder

@@ -8,8 +8,8 @@ import torch
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.rules import CausalFirst
 from sbd_core.sampling import Candidates, forbid
+from sbd_core.solvers import CausalFirst
 from sbd_core.trace import Trace
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.rules import SOLVERS, EntropyBound, LeftToRight
+from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
 from tests.core.decoding.chance_models import END, MASK, TEXTS, chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.scripted import ScriptedModel

@@ -25,8 +25,8 @@ from sbd_core.evaluation.runners import (
 )
 from sbd_core.evaluation.tables import sweep_configs
 from sbd_core.plots.solver_curves import curves
-from sbd_core.rules import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, Solver
 from sbd_core.shared_work import Share
+from sbd_core.solvers import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, Solver
 from sbd_core.tasks import TASKS, held_out
 from tests.scripted import ScriptedModel
 

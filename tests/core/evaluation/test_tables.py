@@ -13,7 +13,7 @@ from sbd_core.errors import TrainingError
 from sbd_core.evaluation.tables import handwritten_prompts, masked_loss, perplexity
 from sbd_core.masks import decoding_mask
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
-from sbd_core.rules import SOLVERS
+from sbd_core.solvers import SOLVERS
 from sbd_core.tasks import held_out
 from sbd_core.training.batches import draw_masks
 from sbd_core.training.checkpoint import load_model

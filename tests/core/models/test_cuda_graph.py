@@ -13,7 +13,7 @@ from sbd_core.decoding.api import generate_batch
 from sbd_core.models.backends import cuda_graph
 from sbd_core.models.backends import kv_cache as lean_cache
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
-from sbd_core.rules import EntropyBound
+from sbd_core.solvers import EntropyBound
 from tests.conftest import loaded, unfused
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer

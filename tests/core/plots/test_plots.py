@@ -23,7 +23,7 @@ from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, d
 from sbd_core.plots.theme import token_name
 from sbd_core.plots.trace_figures import agreements, entropies_at_reveal, gambles
 from sbd_core.roofline import DEVICES, H100_FP8, speedup
-from sbd_core.rules import SOLVER_TITLES, SOLVERS, EntropyBound
+from sbd_core.solvers import SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.trace import Trace
 from scripts.write_tables import at_speed
 from tests.ui.doubles import story_model

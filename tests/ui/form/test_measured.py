@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sbd_core.rules import SOLVERS
+from sbd_core.solvers import SOLVERS
 from ui.form import measured
 from ui.form.controls import BUNDLED_MODEL
 from ui.form.measured import best_for, best_of

@@ -11,7 +11,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.plots import theme
-from sbd_core.rules import EntropyBound
+from sbd_core.solvers import EntropyBound
 from tests.ui.doubles import story_model
 from ui.assets import ASSETS
 from ui.views.charts import MAX_MARKED, figures_of

@@ -6,7 +6,7 @@ import pytest
 
 import sbd_core
 from sbd_core.config import DecodeConfig
-from sbd_core.rules import SOLVERS, EntropyBound, LeftToRight
+from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
 from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
 from ui.decode.client import LOCAL

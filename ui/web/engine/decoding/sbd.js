@@ -2,9 +2,9 @@
 // of a block also reads the block before it causally, which puts it in the KV cache;
 // CausalFirstDecoding takes the block's first token from the last of those causal rows.
 
+import { ranked } from "../../core/solvers.js";
 import { kept } from "../sampling.js";
 import { CAUSAL_FIRST } from "./settings.js";
-import { ranked } from "./solvers.js";
 import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
@@ -161,7 +161,7 @@ class SetBlockDecoding {
     const rows = state.blockRows(logits, first, block.tokenIds);
     const offsets = block.masked();
     const masked = maskedPositions(rows, block.start, undefined, offsets);
-    const order = ranked(state.settings.solver, rows, offsets, state.generator);
+    const order = ranked(state.settings.solver, rows, offsets, state.shuffle);
     return { masked, reveals: block.reveal(order, rows) };
   }
 }
@@ -200,7 +200,7 @@ class CausalFirstDecoding {
     const exact = [...read.slice(1), first.bestId];
     const stop = numCausal + block.size;
     const rows = [first, ...state.draft(logits, numCausal, stop, exact, numTop).slice(1)];
-    const order = ranked(solver, rows, [...rows.keys()], state.generator);
+    const order = ranked(solver, rows, [...rows.keys()], state.shuffle);
     const ids = rows.slice(0, order.length).map(({ bestId }) => bestId);
     const committed = cutAfterEnd(ids, state.endIds);
     this.pending.tokenIds.push(...committed);

@@ -59,7 +59,8 @@ export class DecodingState {
     this.maskId = maskId ?? -1; // strategies that need one are refused without
     this.endIds = endIds;
     this.calibration = calibration;
-    this.generator = new Generator(settings.seed);
+    const generator = new Generator(settings.seed);
+    this.shuffle = generator.permutation.bind(generator);
     /** @type {number[]} */
     this.answer = [];
     this.samplerHead = samplerHead;

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  boundOf,
-  countRevealed,
-  hasBudget,
-  revealCosts,
-  solverOrder,
-} from "../../core/gamma_rules.js";
+import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../../core/solvers.js";
 import { SOLVERS } from "../../engine/decoding/settings.js";
+import { Generator } from "../../engine/sampling.js";
 
 /** @param {[position: number, entropy: number, best: number, second: number][]} rows */
 const maskedOf = (...rows) =>
@@ -48,24 +43,53 @@ test("what is alike in a trace's digits stands as the engine took it", () => {
   );
 });
 
-test("the bound counts all but the largest, the first is free", () => {
-  const solver = { name: "entropy-bound", gamma: 0.1 };
-  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
-  assert.deepEqual(
-    costs.map((cost) => Math.round(cost * 100)),
-    [0, 10, 40],
-  );
-  assert.equal(countRevealed(solver, costs, 0), 1);
-  assert.equal(countRevealed(solver, costs, 0.11), 2);
-  assert.equal(countRevealed(solver, costs, 5), 3);
-});
+/** Whether gamma reveals items, by what a solver's gamma bounds. @type {Record<string, (entropies: number[], gamma: number) => boolean>} */
+const ALLOWED = {
+  "all but the largest": (entropies, gamma) =>
+    entropies
+      .toSorted((a, b) => a - b)
+      .slice(0, -1)
+      .reduce((a, b) => a + b, 0) <= gamma,
+  "all but the leftmost": ([, ...others], gamma) => others.reduce((a, b) => a + b, 0) <= gamma,
+  each: (entropies, gamma) => entropies.every((entropy) => entropy < gamma),
+};
 
-test("a threshold looks at each by itself, and below it", () => {
-  const solver = { name: "entropy-threshold", gamma: 0.3 };
-  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
-  assert.deepEqual(costs, [0, 0.3, 0.5]);
-  assert.equal(countRevealed(solver, costs, 0.3), 1);
-  assert.equal(countRevealed(solver, costs, 0.31), 2);
+test("each solver with a gamma reveals the longest prefix that its bound allows", () => {
+  const GRID = 64; // sums of multiples of 1/64 are exact
+  let numInside = 0;
+  for (const [name, { gamma: usual }] of Object.entries(SOLVERS)) {
+    if (usual === undefined) continue;
+    const allows = ALLOWED[boundOf({ name }).kind];
+    for (let seed = 0; seed < 60; seed += 1) {
+      const draw = new Generator(seed);
+      /** @param {number} most */
+      const grid = (most) => (draw.random() % most) / GRID;
+      const rows = Array.from({ length: 1 + (seed % 9) }, (_, index) => index);
+      const masked = maskedOf(
+        ...rows.map(
+          /** @returns {[number, number, number, number]} */ (index) => [
+            2 * index,
+            grid(40),
+            grid(GRID),
+            grid(8),
+          ],
+        ),
+      );
+      for (const gamma of [0, grid(16), grid(160), 1e9]) {
+        const taken = solverOrder({ name }, masked);
+        assert.deepEqual(new Set(taken), new Set(masked.values()), name);
+        const costs = revealCosts({ name, gamma }, taken) ?? [];
+        const count = countRevealed({ name }, costs, gamma);
+        const entropies = taken.map(({ entropy }) => entropy);
+        const sizes = rows.filter(
+          (size) => size === 0 || allows(entropies.slice(0, size + 1), gamma),
+        );
+        assert.equal(count, 1 + Math.max(...sizes), `${name} ${entropies} ${gamma}`);
+        numInside += count > 1 && count < rows.length ? 1 : 0;
+      }
+    }
+  }
+  assert.ok(numInside > 100);
 });
 
 test("a rule without gamma has no costs", () => {

@@ -1,0 +1,170 @@
+// The solvers: rules that choose which masked positions a forward pass reveals; sbd_core/solvers.py, and a
+// test holds the two together. Each puts the positions in an order and reveals a prefix of it, at least
+// one. The browser's engine decodes by them, and the page shows by them what another gamma would reveal.
+// Knows no run and no DOM.
+
+import constants from "../constants.json" with { type: "json" };
+
+/** @import { Solver as Settings } from "../engine/decoding/settings.js" */
+/** @import { Masked, Reveal, Solver } from "./run.js" */
+
+/** @typedef {(count: number) => number[]} Shuffle the numbers from 0 to count - 1 in random order */
+
+/** @param {Masked} item */
+function confidenceOf(item) {
+  return item.top[0]?.probability ?? 0;
+}
+
+/** @param {Masked} item */
+function marginOf(item) {
+  return confidenceOf(item) - (item.top[1]?.probability ?? 0);
+}
+
+/**
+ * What gamma bounds in a solver, see Bound of sbd_core/solvers.py.
+ * @typedef {{ kind: string, title: string, equation: string, gamma: string, exempt: string[] }} Bound
+ */
+
+/** @type {Readonly<Record<string, Bound>>} */
+const BOUNDS = constants.bounds;
+
+/**
+ * A rule that is not known is shown without a budget rather than with a wrong one.
+ * @param {Solver} solver
+ * @returns {Bound}
+ */
+export function boundOf({ name }) {
+  return BOUNDS[name] ?? constants.noBound;
+}
+
+/** @param {Solver} solver */
+export function hasBudget(solver) {
+  return solver.gamma !== undefined && boundOf(solver).kind !== "none";
+}
+
+/**
+ * Solvers with a gamma that do not take the lowest entropy first: the number of which they take the least.
+ * @type {Readonly<Record<string, (item: Masked) => number>>}
+ */
+const SORT_KEYS = {
+  "entropy-bound-by-confidence": (item) => -confidenceOf(item),
+  "entropy-bound-by-margin": (item) => -marginOf(item),
+  "causal-first": (item) => item.position,
+};
+
+/** Items by a falling number; equal ones stay left to right. @param {Masked[]} items @param {(item: Masked) => number} key */
+function falling(items, key) {
+  return [...items].sort((a, b) => key(b) - key(a));
+}
+
+/**
+ * Solvers without a gamma: the items that each reveals, in its order, of those masked from left to right.
+ * @type {Readonly<Record<string, (items: Masked[], solver: Settings, shuffle: Shuffle) => Masked[]>>}
+ */
+const PREFIXES = {
+  "confidence-threshold": (items, { tau }) => {
+    const count = items.filter((item) => confidenceOf(item) >= tau).length;
+    return falling(items, confidenceOf).slice(0, Math.max(1, count));
+  },
+  factor: (items, { factor }) => {
+    // Largest n with (n + 1)(1 - c_n) < factor, up to the first failure.
+    const order = falling(items, confidenceOf);
+    const failure = order.findIndex(
+      (item, index) => !((index + 2) * (1 - confidenceOf(item)) < factor),
+    );
+    return failure < 0 ? order : order.slice(0, Math.max(1, failure));
+  },
+  "top-k": (items, { k, by }) => {
+    if (by === "entropy") return falling(items, (item) => -item.entropy).slice(0, k);
+    return falling(items, by === "margin" ? marginOf : confidenceOf).slice(0, k);
+  },
+  random: (items, { k }, shuffle) => {
+    const order = shuffle(items.length).slice(0, k);
+    return order.map((index) => items[index]);
+  },
+  "left-to-right": (items, { k }) => items.slice(0, k),
+};
+
+/**
+ * The positions to reveal, the solver's first choice first.
+ * @param {Settings} solver
+ * @param {{ entropy: number, probability: number, second: number }[]} rows of every position: entropy in
+ *   nats, and the probabilities of the best two tokens
+ * @param {number[]} masked positions, left to right
+ * @param {Shuffle} shuffle
+ */
+export function ranked(solver, rows, masked, shuffle) {
+  const items = masked.map((position) => {
+    const { entropy, probability, second } = rows[position];
+    const top = [probability, second].map((chance) => ({ token: 0, probability: chance }));
+    return { position, entropy, top };
+  });
+  return prefix(solver, items, shuffle).map(({ position }) => position);
+}
+
+/** @param {Settings} solver @param {Masked[]} items @param {Shuffle} shuffle @returns {Masked[]} */
+function prefix(solver, items, shuffle) {
+  if (!hasBudget(solver)) return PREFIXES[solver.name](items, solver, shuffle);
+  const order = solverOrder(solver, new Map(items.map((item) => [item.position, item])));
+  return order.slice(0, countRevealed(solver, revealCosts(solver, order) ?? [], solver.gamma));
+}
+
+/**
+ * Masked positions in the order in which a solver with a gamma takes them; of others, by entropy. What is
+ * alike in the digits that a trace has stands as the engine took it.
+ * @param {Solver} solver
+ * @param {Map<number, Masked>} masked
+ * @param {Reveal[]} [reveals] of the same forward pass
+ */
+export function solverOrder(solver, masked, reveals = []) {
+  const ranks = new Map(reveals.map(({ position, rank }) => [position, rank]));
+  /** @param {Masked} item */
+  const rankOf = ({ position }) => ranks.get(position) ?? masked.size;
+  const key = SORT_KEYS[solver.name] ?? ((item) => item.entropy);
+  const order = [...masked.values()].sort(
+    (a, b) => key(a) - key(b) || rankOf(a) - rankOf(b) || a.position - b.position,
+  );
+  if (!isLeftmostFree(solver) || !order.length) return order;
+  const leftmost = order.reduce((a, b) => (a.position < b.position ? a : b));
+  return [leftmost, ...order.filter((item) => item !== leftmost)];
+}
+
+/** @param {Solver} solver */
+function isLeftmostFree(solver) {
+  return boundOf(solver).kind === "all but the leftmost";
+}
+
+/** Whether gamma bounds each entropy, which then must be below it. @param {Solver} solver */
+function isEach(solver) {
+  return boundOf(solver).kind === "each";
+}
+
+/**
+ * For each item in order, the gamma that it needs: the first needs none. Null for solvers without gamma.
+ * Summed without the largest rather than by subtraction, so that no rounding creeps in.
+ * @param {Solver} solver
+ * @param {Masked[]} order
+ */
+export function revealCosts(solver, order) {
+  if (!hasBudget(solver)) return null;
+  let sum = 0;
+  let largest = 0;
+  return order.map(({ entropy }, rank) => {
+    if (rank > 0) sum += isLeftmostFree(solver) ? entropy : Math.min(entropy, largest);
+    largest = Math.max(largest, entropy);
+    return isEach(solver) && rank > 0 ? largest : sum;
+  });
+}
+
+/**
+ * How many of the items, in order, are revealed at gamma: at least one.
+ * @param {Solver} solver
+ * @param {number[]} costs
+ * @param {number} gamma
+ */
+export function countRevealed(solver, costs, gamma) {
+  const firstOut = costs.findIndex(
+    (cost, rank) => rank > 0 && (isEach(solver) ? cost >= gamma : cost > gamma),
+  );
+  return firstOut === -1 ? costs.length : firstOut;
+}
