@@ -19,8 +19,8 @@ from typing import Any
 from sbd_core import generate, load
 from sbd_core.config import Calibration, DecodeConfig
 from sbd_core.decoding import verify
-from sbd_core.decoding.draft_tree import CERTAIN, DraftRecord
 from sbd_core.decoding.prompt_files import read_prompts
+from sbd_core.decoding.verify_rows import CERTAIN, DraftRecord
 from sbd_core.files import ASSETS
 from sbd_core.models.model_folder import ADAPTER_INFO, is_block_adapter
 from sbd_core.tasks import TASKS, examples

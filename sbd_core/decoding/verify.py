@@ -5,7 +5,11 @@ answer is NTP's token for token; above 0 the acceptance rule of speculative samp
 et al., arXiv 2211.17192) keeps NTP's distribution. Masks after other ends of the draft are
 predrafts: if the check ends at one of them, it is the next draft. At temperature 0 the forward
 pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al., arXiv
-2305.09781). draft_tree.py decides which rows it reads.
+2305.09781). verify_rows.py decides which rows it reads.
+
+Whether to draft a token is decided before it is drawn: a draft whose length or place depended on
+its own tokens would no longer be a sample of the head's distribution, and verification would not be
+exact.
 """
 
 from collections.abc import Sequence
@@ -14,14 +18,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sbd_core.decoding.draft_tree import (
-    NUM_ALTERNATIVES,
-    DraftRecord,
-    RowPlan,
-    draft_length,
-    plan_rows,
-)
-from sbd_core.decoding.drafts import EMPTY_DRAFT, Draft, draft_of
 from sbd_core.decoding.state import (
     DecodingState,
     ForwardResult,
@@ -29,9 +25,70 @@ from sbd_core.decoding.state import (
     make_hindsight,
     masked_positions,
 )
+from sbd_core.decoding.verify_rows import (
+    NUM_ALTERNATIVES,
+    DraftRecord,
+    RowPlan,
+    draft_length,
+    plan_rows,
+)
 from sbd_core.events import MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.sampling import LogitStats
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Guesses for the positions after the exact tokens.
+
+    probabilities: the head's, of the most likely token at each position.
+    distributions: (tokens, vocab) that the tokens were drawn from; None at temperature 0.
+    alternatives: per token, (other token, probability), likeliest first; none above temperature 0.
+    num_sure: number of leading tokens that the causal head gave after an alternative. They are
+        checked all the same, as sums over an alternative's keys may round differently.
+    """
+
+    token_ids: list[int]
+    probabilities: list[float]
+    distributions: Tensor | None
+    alternatives: Sequence[Sequence[tuple[int, float]]] = ()
+    num_sure: int = 0
+
+    def preceded_by(self, token_id: int) -> "Draft":
+        """The draft with a nearly certain token put before it; at temperature 0 only."""
+        return Draft(
+            [token_id, *self.token_ids],
+            [1.0, *self.probabilities],
+            None,
+            [(), *self.alternatives],
+            self.num_sure + 1,
+        )
+
+
+EMPTY_DRAFT = Draft([], [], None)
+
+
+def _draft_of(
+    stats: LogitStats, chosen: Sequence[int], length: int, end_ids: frozenset[int]
+) -> Draft:
+    """Make a draft from a block's rows but the first, whose position has an exact token already.
+
+    stats, chosen: for each row of the block, its statistics and a token from its distribution.
+    length: most tokens of the draft.
+    end_ids: tokens that end an answer, and so the draft.
+    """
+    token_ids = cut_after_end(chosen[1 : length + 1], end_ids)
+    drawn_from, length = stats.distribution, len(token_ids)
+    own = slice(1, length + 1)
+    if drawn_from is not None:
+        return Draft(token_ids, stats.probability[own], drawn_from[own])
+    listed = zip(stats.top_ids[own], stats.top_probabilities[own], strict=True)
+    # End tokens are left out, as the check itself finds where the answer ends.
+    others = [
+        [pair for pair in zip(ids[1:], chances[1:], strict=True) if pair[0] not in end_ids]
+        for ids, chances in listed
+    ]
+    return Draft(token_ids, stats.probability[own], None, others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +256,7 @@ class DraftAndVerify:
             nothing = [0.0] * (len(own) - in_text)
             self._record = self._record.having_seen([*own[:in_text], *nothing])
         length = length if most is None else min(length, most - 1)
-        return draft_of(stats, chosen, length, end_ids)
+        return _draft_of(stats, chosen, length, end_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
         """The predraft after the accepted tokens, preferably after a right alternative."""

@@ -8,7 +8,7 @@ import { Model } from "./model.js";
 import { SamplerHead } from "./sampling.js";
 import { Tokenizer } from "./tokenizer.js";
 
-/** @import { Calibration, RowCosts } from "./decoding/draft_tree.js" */
+/** @import { Calibration, RowCosts } from "./decoding/verify_rows.js" */
 /** @import { Files, Graph, Initializer, Manifest, Stored } from "./files.js" */
 /** @import { Shape } from "./model.js" */
 /** @import { Runtime } from "./runtime.js" */

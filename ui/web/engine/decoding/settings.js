@@ -3,7 +3,7 @@
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";
 
-/** @import { RowCosts } from "./draft_tree.js" */
+/** @import { RowCosts } from "./verify_rows.js" */
 
 const MAX_BLOCK_SIZE = 1024;
 /** The smallest and the largest repetition penalty. */

@@ -2,11 +2,11 @@
 
 import { ArgumentError } from "../errors.js";
 import { Cache } from "../model.js";
-import { NUM_ALTERNATIVES } from "./draft_tree.js";
 import { NextTokenPrediction } from "./ntp.js";
 import { setBlockDecoding } from "./sbd.js";
 import { DecodingState } from "./state.js";
 import { DraftAndVerify } from "./verify.js";
+import { NUM_ALTERNATIVES } from "./verify_rows.js";
 
 /** @import { Checkpoint } from "../export.js" */
 /** @import { Settings } from "./settings.js" */

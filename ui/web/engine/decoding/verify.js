@@ -1,7 +1,8 @@
 // Lossless drafting with the masked head; sbd_core/decoding/verify.py. One forward pass checks the
 // current draft causally, with alternatives to its tokens, and drafts the next block. Which rows it
-// reads is draft_tree.js's rule.
+// reads is verify_rows.js's rule.
 
+import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 import {
   DraftRecord,
   draftLength,
@@ -9,14 +10,61 @@ import {
   numRowsOf,
   planRows,
   secondsOf,
-} from "./draft_tree.js";
-import { behind, draftOf, EMPTY_DRAFT } from "./drafts.js";
-import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
+} from "./verify_rows.js";
 
 /** @import { Logits } from "../model.js" */
 /** @import { Row } from "../sampling.js" */
-/** @import { RowPlan } from "./draft_tree.js" */
+/** @import { RowPlan } from "./verify_rows.js" */
 /** @import { DecodingState, MaskedPosition, Span, StepEvent } from "./state.js" */
+
+/**
+ * Guesses for the positions after the exact tokens.
+ * @typedef {object} Draft
+ * @property {number[]} tokenIds
+ * @property {number[]} probabilities the most likely token's at each position
+ * @property {[tokenId: number, probability: number][][]} alternatives for each token others that could
+ *   stand there, likeliest first
+ * @property {number} numSure number of leading tokens that the causal head gave behind an alternative
+ */
+
+/** @type {Draft} */
+const EMPTY_DRAFT = { tokenIds: [], probabilities: [], alternatives: [], numSure: 0 };
+
+/**
+ * The same draft behind tokens that are nearly sure.
+ * @param {number[]} sure
+ * @param {Draft} draft
+ * @returns {Draft}
+ */
+function behind(sure, draft) {
+  if (!sure.length) return draft;
+  return {
+    tokenIds: [...sure, ...draft.tokenIds],
+    probabilities: [...sure.map(() => 1), ...draft.probabilities],
+    alternatives: [...sure.map(() => []), ...draft.alternatives],
+    numSure: sure.length,
+  };
+}
+
+/**
+ * The draft that a block's rows make; another row gives the token of its first position exactly. An end
+ * is no alternative: where the answer ends the check says so, and nothing stands behind it.
+ * @param {Row[]} rows
+ * @param {number} length tokens to draft, unless the text ends before
+ * @param {Set<number>} endIds
+ * @returns {Draft}
+ */
+function draftOf([, ...rows], length, endIds) {
+  const ids = rows.slice(0, length).map(({ bestId }) => bestId);
+  const tokenIds = cutAfterEnd(ids, endIds);
+  const own = rows.slice(0, tokenIds.length);
+  return {
+    tokenIds,
+    probabilities: own.map(({ probability }) => probability),
+    alternatives: own.map(({ top }) => top.slice(1).filter(([id]) => !endIds.has(id))),
+    numSure: 0,
+  };
+}
 
 /**
  * A predraft asked for. alternative: the token that it stands behind, if it is not a drafted one. firstMask,

@@ -12,7 +12,7 @@ import torch
 from sbd_core import ArgumentError, DecodeConfig, Trace, generate
 from sbd_core.config import MAX_ROWS, Calibration, RowCosts
 from sbd_core.decoding import verify
-from sbd_core.decoding.draft_tree import DraftRecord, RowPlan, draft_length, plan_rows
+from sbd_core.decoding.verify_rows import DraftRecord, RowPlan, draft_length, plan_rows
 from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding import reference
 from tests.core.decoding.chance_models import chance_model

@@ -1,5 +1,5 @@
 // Which rows a forward pass of verify feeds: one rule, by what a row may bring and what it costs;
-// sbd_core/decoding/draft_tree.py says how. Pure; nothing here sees a token.
+// sbd_core/decoding/verify_rows.py says how. Pure; nothing here sees a token.
 
 /**
  * Seconds of a forward pass by its number of rows, which rises from 1 on; the seconds never fall.
