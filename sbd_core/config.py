@@ -20,6 +20,8 @@ MAX_POINTS = 64
 """Largest number of points in a table of costs."""
 MAX_ROWS = 41
 """Default row cap of a forward pass of verify."""
+NUM_ALTERNATIVES = 7
+"""Largest number of alternatives to a drafted token that verify considers."""
 PENALTIES = (0.1, 100.0)
 """Smallest and largest repetition penalty; beyond them fp32 logits would lose their order."""
 

@@ -13,7 +13,6 @@ import torch
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.ntp import NextTokenPrediction
-from sbd_core.decoding.row_costs import row_costs_of
 from sbd_core.decoding.sbd import set_block_decoding
 from sbd_core.decoding.state import DecodingState, ForwardResult, Strategy
 from sbd_core.decoding.verify import DraftAndVerify
@@ -21,6 +20,7 @@ from sbd_core.environment import versions
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, Message, SetBlockModel
+from sbd_core.models.row_costs import row_costs_of
 from sbd_core.models.threads import one_thread_between_passes
 from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from sbd_core.config import NUM_ALTERNATIVES
 from sbd_core.decoding.state import (
     DecodingState,
     ForwardResult,
@@ -26,7 +27,6 @@ from sbd_core.decoding.state import (
     masked_positions,
 )
 from sbd_core.decoding.verify_rows import (
-    NUM_ALTERNATIVES,
     DraftRecord,
     RowPlan,
     draft_length,

@@ -32,8 +32,6 @@ PRIOR_WEIGHT = 2.0
 """Number of observations that the calibration counts as."""
 CERTAIN = 0.99
 """Largest chance that is derived from a head's probability."""
-NUM_ALTERNATIVES = 7
-"""Largest number of alternatives to a drafted token."""
 
 Sums = tuple[float, float]
 """Fading sums over observations: of what came true, and of what was expected."""

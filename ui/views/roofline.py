@@ -376,7 +376,7 @@ def _free_rows(what: Asked) -> tuple[str, str]:
     count = 1 + bisect_right(sizes, FREE, key=slowdown)
     note = f"take at most {FREE:g} times as long as one: a draft of as many costs no time there"
     # The page opens before the engine is imported, which has measured nothing until then.
-    engine = sys.modules.get("sbd_core.decoding.row_costs")
+    engine = sys.modules.get("sbd_core.models.row_costs")
     for name, costs in (engine.known_row_costs() if engine else {}).items():
         one = costs.seconds(1)
         told = ", ".join(f"{rows} rows {costs.seconds(rows) / one:.1f}×" for rows in SHOWN_ROWS)

@@ -1,5 +1,5 @@
 // Measures, once, the seconds of forward passes by rows on this device;
-// sbd_core/decoding/row_costs.py.
+// sbd_core/models/row_costs.py.
 
 import { median } from "../../core/numbers.js";
 import { Cache } from "../model.js";

@@ -16,8 +16,7 @@ from typing import Any
 
 import torch
 
-from sbd_core.config import RowCosts
-from sbd_core.decoding.verify_rows import NUM_ALTERNATIVES
+from sbd_core.config import NUM_ALTERNATIVES, RowCosts
 from sbd_core.environment import processor_name
 from sbd_core.errors import ArgumentError
 from sbd_core.files import cache_folder, write_text

@@ -15,10 +15,10 @@ from sbd_core.decoding import verify
 from sbd_core.decoding.verify_rows import DraftRecord, RowPlan, draft_length, plan_rows
 from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding import reference
+from tests.core.decoding import test_verify_distribution as distribution
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.decoding.test_cache_laws import assert_near
-from tests.core.decoding.verify import test_verify_distribution as distribution
 from tests.core.models.tiny_models import REACH
 from tests.scripted import ScriptedModel
 
