@@ -54,7 +54,7 @@ const BUNDLES = {
     banner: await bannerOf(ENGINE_LICENCES),
     define: { RUNTIME_VERSION: JSON.stringify(version) },
   },
-  "learn.js": { entryPoints: ["learn.js"], format: "iife" },
+  "learn.js": { entryPoints: ["learn/exported.js"], format: "iife" },
   // Gradio calls it as a function of the event's inputs.
   "flag.js": {
     entryPoints: ["flag.js"],

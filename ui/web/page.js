@@ -1,7 +1,7 @@
 // The bundle of the page: every view by the name that Python gives it.
 
 import { mountCharts } from "./charts.js";
-import { mountCompare } from "./compare/mount.js";
+import { mountCompare } from "./compare/view.js";
 import { mountEngineChoice } from "./engine_choice.js";
 import { mountPresets, mountPuzzle } from "./form/prompt.js";
 import { mountStatusLine } from "./form/status.js";
@@ -9,7 +9,7 @@ import { mountWays } from "./form/ways.js";
 import { mountGallery } from "./gallery.js";
 import { mountFooter, mountHeader, mountModelSwitch, mountUntrained } from "./head.js";
 import { mountHome } from "./home.js";
-import { mountLearn } from "./learn/mount.js";
+import { mountLearn } from "./learn/view.js";
 import { mountRoofline } from "./roofline.js";
 import { mountPlayer, mountServerMessages } from "./watch/player.js";
 

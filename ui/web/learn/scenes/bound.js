@@ -1,16 +1,15 @@
 // The bound: the player's own tiles and budget at one forward pass; the reader drags gamma.
 
-import { draggedGamma, formatGamma } from "../../core/numbers.js";
+import { draggedGamma, formatGamma, gammaDigits } from "../../core/numbers.js";
+import { Lane } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/terms.js";
 import { Tiles } from "../../watch/block.js";
 import { axisNats, axisPlace, Budget, layOut, revealedAt } from "../../watch/budget.js";
-import { Figure } from "../figure.js";
-import { makePassWords, makeRoom, sweep } from "../parts.js";
-import { sumWords, withKept } from "../states.js";
+import { Figure, makePassWords, makeRoom, sweep } from "../parts.js";
 
-/** @import { BudgetLayout } from "../../watch/budget.js" */
 /** @import { Run } from "../../core/run.js" */
+/** @import { BudgetLayout } from "../../watch/budget.js" */
 /** @import { View } from "../../watch/playhead.js" */
 /** @import { MakeScene } from "../view.js" */
 
@@ -19,6 +18,79 @@ const HIGHEST = 4; // nats, where the pouring turns
 const TURN = 0.6; // the part of the pouring after which it turns
 
 const SCALE = "The sum grows to the right; stretched near 0.";
+
+const DIGITS = 4; // after the point, of an entropy and a sum of them at least
+const MOST_DIGITS = 9;
+
+/**
+ * The amount that an entropy adds to a sum as shown: the shown terms come to the shown sum.
+ * @param {number} before the sum without it, nats
+ * @param {number} entropy nats
+ * @param {number} digits after the point
+ */
+function addedTo(before, entropy, digits) {
+  const after = (before + entropy).toFixed(digits);
+  return (Number(after) - Number(before.toFixed(digits))).toFixed(digits);
+}
+
+/**
+ * Digits after the point with which more than γ is seen to be more.
+ * @param {number} sum nats
+ * @param {number} gamma
+ * @param {number} least
+ */
+function digitsAbove(sum, gamma, least) {
+  for (let digits = least; digits < MOST_DIGITS; digits += 1)
+    if (Number(sum.toFixed(digits)) > gamma) return digits;
+  return MOST_DIGITS;
+}
+
+/**
+ * The sum that a γ bounds, the entropy that it leaves out, and why one more guess does not fit: what
+ * was left out counts too then.
+ * @param {BudgetLayout} layout
+ * @param {number} gamma
+ */
+export function sumWords({ segments, spent, free }, gamma) {
+  const counted = segments.filter(({ isIn, isFree }) => isIn && !isFree);
+  const digits = Math.max(DIGITS, gammaDigits(gamma)); // no fewer, or the sum may round above γ
+  let before = 0;
+  const terms = counted.map(({ item }) => {
+    const term = addedTo(before, item.entropy, digits);
+    before += item.entropy;
+    return term;
+  });
+  const total =
+    terms.length > 1 ? `${terms.join(" + ")} = ${spent.toFixed(digits)}` : (terms[0] ?? "0");
+  if (!free) return { total, free: "", more: "All are kept." };
+  const own = addedTo(spent, free.entropy, digits);
+  if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
+  const sum = spent + free.entropy;
+  const fine = digitsAbove(sum, gamma, digits);
+  const added = addedTo(spent, free.entropy, fine);
+  const more = `One more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${formatGamma(gamma)}.`;
+  return { total, free: own, more };
+}
+
+/**
+ * A run as it would be after a forward pass that keeps other guesses than it did.
+ * @param {Run} run
+ * @param {number} pass
+ * @param {Set<number>} kept positions, in the solver's order
+ * @returns {Run}
+ */
+export function withKept(run, pass, kept) {
+  const lane = new Lane(run.main.name, run.main.pins);
+  for (const step of run.main.steps.slice(0, pass)) lane.append(step);
+  const step = run.main.steps[pass];
+  if (!step) return run;
+  const reveals = [...kept].flatMap((position, rank) => {
+    const [best] = step.masked.get(position)?.top ?? [];
+    return best ? [{ position, rank, ...best }] : [];
+  });
+  lane.append({ ...step, reveals, committed: [], hindsight: [] });
+  return Object.create(run, { main: { value: lane } });
+}
 
 /** Where in which answer this is. @param {Run} run @param {number} pass */
 function titleWords(run, pass) {

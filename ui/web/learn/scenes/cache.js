@@ -5,7 +5,6 @@ import { countOf } from "../../core/numbers.js";
 import { make, setStyle, setText, showToken } from "../../dom/elements.js";
 import { withTerms } from "../../dom/terms.js";
 import { makePlayedSlider, makeRoom } from "../parts.js";
-import { blockState } from "../states.js";
 
 /** @import { Lane, Run } from "../../core/run.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -24,6 +23,23 @@ const SOURCE =
   "read one token at a time. Nothing rereads the last block.";
 const MOST_DOUBTS = 2;
 const PLAYED = 3; // forward passes before the one where it stops
+
+/**
+ * The state of a block of the answer in a forward pass.
+ * @param {Run} run
+ * @param {number} pass
+ * @param {number} start of the block
+ * @returns {"ahead" | "block" | "riding" | "cached"}
+ */
+export function blockState(run, pass, start) {
+  const step = run.main.steps[pass];
+  const prompt = run.main.steps[0]?.causal ?? 0;
+  if (!step || (step.kind === "prefill" && pass === 0)) return "ahead";
+  const cached = step.cached - prompt;
+  if (start < cached) return "cached";
+  if (start < cached + step.causal) return "riding";
+  return step.block.start === start ? "block" : "ahead";
+}
 
 /** The tokens that a rereading would not have written. @param {Lane} lane @param {number} pass */
 function doubtsAt(lane, pass) {

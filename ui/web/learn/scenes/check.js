@@ -5,14 +5,38 @@ import { countInWords, countOf } from "../../core/numbers.js";
 import { checkedDraft } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeVerifyLegend, Tiles } from "../../watch/block.js";
-import { Figure } from "../figure.js";
-import { makePassWords, makeRoom } from "../parts.js";
-import { apart, choiceWords } from "../states.js";
+import { Figure, makePassWords, makeRoom } from "../parts.js";
 
 /** @import { Run } from "../../core/run.js" */
 /** @import { View } from "../../watch/playhead.js" */
 /** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+
+/**
+ * The tokens of a draft as they are spoken of: which one, where some are alike.
+ * @param {string[]} names
+ */
+export function apart(names) {
+  return names.map((name, at) => {
+    if (names.filter((other) => other === name).length === 1) return name;
+    const which = names.slice(0, at).filter((other) => other === name).length;
+    return `the ${ORDINALS[which] ?? `${which + 1}th`} ${name.replace(/^an? /, "")}`;
+  });
+}
+
+/**
+ * Whether the token that a reader would throw away first is the one that the check does.
+ * @param {string} chosen as it is spoken of
+ * @param {number} index of it in the draft
+ * @param {number} numAccepted of the draft's tokens
+ */
+export function choiceWords(chosen, index, numAccepted) {
+  if (index === numAccepted) return `Right: you would throw away ${chosen} first. `;
+  if (index < numAccepted) return `Not ${chosen}, which is accepted. `;
+  return `Not ${chosen} first: it goes too, but one before it goes first. `;
+}
 
 /**
  * A sentence on what the forward pass did with the draft and what the whole answer took.

@@ -2,18 +2,53 @@
 // and a batch of choice.
 
 import { againstPlain } from "../../core/differences.js";
-import { countOf } from "../../core/numbers.js";
+import { countOf, raceSeconds } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makeRoom, sweep } from "../parts.js";
-import { passCostWords, secondsWords, timesWords, timeTitle } from "../states.js";
 
 /** @import { Lesson, Machine } from "../lesson.js" */
-/** @import { MakeScene } from "../view.js" */
 /** @import { Bar } from "../parts.js" */
+/** @import { MakeScene } from "../view.js" */
 
 /** @typedef {{ machine: Machine, block: number, batch: number }} Choice batch: the index of its size */
 
 const RACE_MS = 1200;
+
+/**
+ * A note on what the seconds cover, and on whose peak rates, as sources differ.
+ * @param {Pick<Machine, "name" | "rates">} machine
+ * @param {number} numTexts decoded at the same time
+ */
+export function timeTitle({ name, rates }, numTexts) {
+  const who = numTexts === 1 ? "one text" : `${numTexts} such texts at once`;
+  return `Time for ${who} by Llama-3.1-8B on ${name}, 2 bytes a weight, worked out from ${rates}`;
+}
+
+/** With digits enough to check a ratio. @param {number} seconds */
+export function secondsWords(seconds) {
+  return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : raceSeconds(seconds);
+}
+
+/**
+ * How many times as fast, by the times as they are shown.
+ * @param {number} slow seconds
+ * @param {number} fast seconds
+ */
+export function timesWords(slow, fast) {
+  const shown = (/** @type {string} */ words) =>
+    Number.parseFloat(words) / (words.endsWith("ms") ? 1000 : 1);
+  return `${(shown(secondsWords(slow)) / shown(secondsWords(fast))).toFixed(2)} times as fast`;
+}
+
+/**
+ * How much longer a forward pass takes that reads a block.
+ * @param {{ ntp: number, sbd: number }} seconds
+ * @param {{ ntp: number, sbd: number }} numPasses
+ */
+export function passCostWords({ ntp, sbd }, numPasses) {
+  const ratio = sbd / numPasses.sbd / (ntp / numPasses.ntp);
+  return `a forward pass with a block takes ${ratio.toFixed(2)} times as long`;
+}
 
 /** The two ways of writing, a bar each. */
 function makeLanes() {

@@ -3,12 +3,21 @@
 import { capital, tokenName } from "../../core/letters.js";
 import { make, setText, showToken } from "../../dom/elements.js";
 import { makeRoom } from "../parts.js";
-import { mayLook } from "../states.js";
 
 /** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const NUM_WRITTEN = 6;
+
+/**
+ * Whether a place may look at another; the first `numWritten` are text, the others a block.
+ * @param {number} row who looks
+ * @param {number} column at whom
+ * @param {number} numWritten
+ */
+export function mayLook(row, column, numWritten) {
+  return row < numWritten ? column <= row : true;
+}
 
 /**
  * The texts of the last written tokens, and the size of the block after them.

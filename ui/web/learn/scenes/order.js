@@ -3,9 +3,7 @@
 import { capital } from "../../core/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { puzzleIn, SUDOKU_CELLS, SudokuView } from "../../watch/sudoku.js";
-import { Figure } from "../figure.js";
-import { makePassNumbers, makeRoom } from "../parts.js";
-import { fillWords } from "../states.js";
+import { Figure, makePassNumbers, makeRoom } from "../parts.js";
 
 /** @import { Lane } from "../../core/run.js" */
 /** @import { View } from "../../watch/playhead.js" */
@@ -14,6 +12,18 @@ import { fillWords } from "../states.js";
 
 const SOURCE =
   "Each row, column and box of 2 by 2 holds 1 to 4. Grey: given. Small number: the forward pass that filled the cell.";
+
+/**
+ * The forward pass that filled a cell of a sudoku; others after the last that fills one write the
+ * end.
+ * @param {number} pass
+ * @param {number} last
+ */
+export function fillWords(pass, last) {
+  const rest =
+    pass === last ? "the last that fills a cell" : `forward pass ${last} fills the last cell`;
+  return `forward pass ${pass} (${rest})`;
+}
 
 /** The pass that filled a cell. @param {Lane} lane @param {number} cell */
 function passOf(lane, cell) {

@@ -3,10 +3,38 @@
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makePlayedSlider, makeRoom } from "../parts.js";
-import { storyPieces, verdictWords } from "../states.js";
 
 /** @import { Edge } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
+
+/**
+ * The verdict on a story, with the meaning of the underline where it failed.
+ * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "fault_tokens">} edge
+ */
+export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fault_tokens: at }) {
+  if (!isRight) {
+    const that = at.length ? "that, and " : "";
+    return `Broken: ${fault}. Underlined: ${that}neighbours from one forward pass (small number) that clash.`;
+  }
+  const facts = hasFacts ? "it keeps to the prompt, and " : "";
+  return `Holds by our check: ${facts}no word is doubled or unknown. Grammar and sense are not checked.`;
+}
+
+/**
+ * Tokens of an answer as they are shown, the end-of-sequence left out; what clashes has its forward pass,
+ * what the check found is underlined too.
+ * @param {Edge} edge
+ * @returns {{ text: string, isClash: boolean, isTogether: boolean, pass: number }[]}
+ */
+export function storyPieces({ tokens, clashes, fault_tokens: faulty }) {
+  return tokens
+    .filter(([text]) => !/^<.*>$/.test(text))
+    .map(([text, pass], at) => {
+      const here = clashes.filter(({ start, end }) => at >= start && at < end);
+      const isTogether = here.some((clash) => clash.forward_pass === pass);
+      return { text, isClash: here.length > 0 || faulty.includes(at), isTogether, pass: pass + 1 };
+    });
+}
 
 /** @param {Edge} edge */
 function storyText(edge) {

@@ -1,21 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { hashOf, readLesson, sceneAt } from "../../learn/lesson.js";
-import {
-  apart,
-  blockState,
-  choiceWords,
-  fillWords,
-  mayLook,
-  passCostWords,
-  secondsWords,
-  storyPieces,
-  sumWords,
-  timesWords,
-  timeTitle,
-  verdictWords,
-  withKept,
-} from "../../learn/states.js";
+import { sumWords, withKept } from "../../learn/scenes/bound.js";
+import { blockState } from "../../learn/scenes/cache.js";
+import { apart, choiceWords } from "../../learn/scenes/check.js";
+import { passCostWords, secondsWords, timesWords, timeTitle } from "../../learn/scenes/cost.js";
+import { mayLook } from "../../learn/scenes/masks.js";
+import { fillWords } from "../../learn/scenes/order.js";
+import { storyPieces, verdictWords } from "../../learn/scenes/wrong.js";
 import { layOut, revealedAt } from "../../watch/budget.js";
 import { passMark, positionTitle, tileState } from "../../watch/playhead.js";
 import { FIRST, masks, PREFILL, runOf, start, wire } from "../core/lines.js";

@@ -1,9 +1,9 @@
 // The bundle of the exported lesson: the scenes on a page of their own, reading the lesson beside
 // them. Follows the system's scheme.
 
-import { find } from "./dom/elements.js";
-import { followScheme } from "./dom/screen.js";
-import { LearnView } from "./learn/view.js";
+import { find } from "../dom/elements.js";
+import { followScheme } from "../dom/screen.js";
+import { LearnView } from "./view.js";
 
 followScheme();
 
