@@ -52,7 +52,7 @@ def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
 
 
 def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
-    """See Model in ui/web/core/models.js."""
+    """See Model in ui/web/models.js."""
     news, base = offer.fetch_news, offer.base
     row: dict[str, Any] = {
         "name": offer.name,

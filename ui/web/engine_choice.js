@@ -2,7 +2,6 @@
 // Takes over by itself when the line of visitors is long or the server does not answer.
 
 import constants from "./constants.json" with { type: "json" };
-import { isOffered } from "./core/models.js";
 import { Decoder, inBrowser, onSettled } from "./decoder.js";
 import { elementOf, find, make, setText } from "./dom/elements.js";
 import { fileAddress, goButtons, rootAddress } from "./dom/gradio.js";
@@ -14,6 +13,7 @@ import { flag } from "./flag.js";
 import { askedOfAddress, formOfAddress, readForm } from "./form/fields.js";
 import { onNumAhead, sayStatus } from "./form/status.js";
 import { showModelHere } from "./head.js";
+import { isOffered } from "./models.js";
 import { keepAddress } from "./share/permalink.js";
 
 /** @import { Form } from "./engine/session.js" */

@@ -1,15 +1,15 @@
 // The head and foot of every view: links, the switch between the page's models, whose they are, what one that is not
 // here yet needs and what to know of one that was not trained for Set Block Decoding.
 
-import { absenceWords, isOffered, setModels } from "./core/models.js";
 import { PAPER_PAGE } from "./core/words.js";
 import { elementOf, find, icon, make, setAttribute, setText } from "./dom/elements.js";
 import { fileAddress, keepInTab, keptInTab } from "./dom/gradio.js";
 import { makeTermNote, question } from "./dom/terms.js";
 import { followAddress, onAskForChat, onTurn, playerOf, sayModels, turnTo } from "./dom/views.js";
 import { tellChanges } from "./form/status.js";
+import { absenceWords, isOffered, setModels } from "./models.js";
 
-/** @import { Model } from "./core/models.js" */
+/** @import { Model } from "./models.js" */
 /** @import { Mount, Trigger } from "./stub.js" */
 
 /** The model of this browser, in words, once it decodes. */

@@ -2,7 +2,6 @@
 // show are not of what is chosen.
 
 import constants from "../constants.json" with { type: "json" };
-import { chosenModel } from "../core/models.js";
 import { listInWords } from "../core/numbers.js";
 import {
   dialLetter,
@@ -17,6 +16,7 @@ import { elementOf, find, make, setAttribute, setStyle, setText } from "../dom/e
 import { promptBox, watchForm } from "../dom/gradio.js";
 import { explain, question } from "../dom/terms.js";
 import { dialDifferences } from "../form/fields.js";
+import { chosenModel } from "../models.js";
 import { WAITING } from "../watch/stale.js";
 
 /** @import { Run } from "../core/run.js" */

@@ -1,6 +1,5 @@
 // Lanes compared on the page: asks for them, takes their lines. Built when it is first looked at.
 
-import { chosenModel } from "../core/models.js";
 import { dialOf, KINDS, laneTitle } from "../core/words.js";
 import { doInBrowser, inBrowser } from "../decoder.js";
 import { elementOf, find } from "../dom/elements.js";
@@ -9,6 +8,7 @@ import { onScheme } from "../dom/screen.js";
 import { currentView, onTurn } from "../dom/views.js";
 import { readForm } from "../form/fields.js";
 import { isLater } from "../form/status.js";
+import { askFor, chosenModel } from "../models.js";
 import { keepAddress, linkToLanes } from "../share/permalink.js";
 import { CompareForm, StaleLine } from "./form.js";
 import { ComparePlayer } from "./player.js";
@@ -149,7 +149,7 @@ class CompareView {
   finish() {
     const run = this.parts?.player.history.run;
     if (!run || run.isRecorded) return;
-    keepAddress(linkToLanes([...run.lanes.keys()], run.settings()));
+    keepAddress(linkToLanes([...run.lanes.keys()], askFor(run)));
     const detail = [...run.lanes.values()].map((lane) => ({
       name: laneTitle(lane.name),
       rate: lane.numTokensAt(lane.lastPass) / Math.max(lane.steps.length, 1),

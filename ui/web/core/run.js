@@ -4,7 +4,6 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { BYTE, joinBytes } from "./letters.js";
-import { isOffered } from "./models.js";
 
 /** @import { Timing } from "./times.js" */
 /** @import { Joined } from "./letters.js" */
@@ -552,7 +551,7 @@ export class Run {
   }
 
   /**
-   * The settings of this run with some changed, flat, as the form sends them.
+   * The settings of this run with some changed, flat, as the form sends them; askFor() adds the model.
    * @param {Record<string, unknown>} changes
    * @returns {Settings}
    */
@@ -569,7 +568,6 @@ export class Run {
       max_new_tokens,
       seed,
       repetition_penalty,
-      ...(isOffered(this.model) ? { model: this.model } : {}),
       ...(strategy === "verify" ? { max_rows: this.config.max_rows ?? 0 } : {}),
       ...(this.isConversation ? { turns: this.turns } : {}),
       ...(!this.isConversation && this.system ? { system: this.system } : {}),

@@ -1,9 +1,9 @@
 // The settings of the form as they stand on the page, and how they differ from those of a run.
 
 import constants from "../constants.json" with { type: "json" };
-import { modelDifference } from "../core/models.js";
 import { LANE_TITLES, wayTitle } from "../core/words.js";
 import { numberBox, promptBox } from "../dom/gradio.js";
+import { modelDifference } from "../models.js";
 
 /** @import { Run } from "../core/run.js" */
 /** @import { Form } from "../engine/session.js" */

@@ -1,7 +1,6 @@
 // The Learn view: ten scenes, one at a time. A scene asks, the reader does something, the scene
 // answers; forward first shows the answer, then the next scene. Only its mount knows of Gradio.
 
-import { isChatChosen } from "../core/models.js";
 import { plainWords } from "../core/words.js";
 import { find, icon, make, setAttribute, setText } from "../dom/elements.js";
 import { promptBox, typeInto } from "../dom/gradio.js";
@@ -10,6 +9,7 @@ import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/scree
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { onTurn, turnTo } from "../dom/views.js";
 import { choiceOf, numberOf } from "../form/fields.js";
+import { isChatChosen } from "../models.js";
 import { useSettings } from "../watch/stale.js";
 import { hashOf, readLesson, sceneAt } from "./lesson.js";
 import { keepRoom, makeRoom } from "./parts.js";

@@ -6,6 +6,7 @@ import { failureWords } from "../core/numbers.js";
 import { traceText } from "../core/trace.js";
 import { icon, make, setText } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
+import { askFor } from "../models.js";
 import { linkTo } from "./permalink.js";
 import { animate, staircasePicture } from "./pictures.js";
 
@@ -154,7 +155,7 @@ export class Share {
         this.say("A link holds no conversation. Save the trace: it does.");
         return;
       }
-      const address = linkTo(run.settings()).href;
+      const address = linkTo(askFor(run)).href;
       try {
         await navigator.clipboard.writeText(address);
         this.say("Copied the link.");

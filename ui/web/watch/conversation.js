@@ -1,9 +1,9 @@
 // The conversation before a run's prompt, and the line in which one asks on. Knows no server.
 
-import { canAnyBeAsked, mayAskOn } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
 import { promptBox } from "../dom/gradio.js";
 import { foldForm } from "../dom/screen.js";
+import { canAnyBeAsked, mayAskOn } from "../models.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./playhead.js" */

@@ -26,6 +26,7 @@ import {
 import { makeTermNote } from "../dom/terms.js";
 import { currentView, onTurn, playerOf, turnTo } from "../dom/views.js";
 import { onNumAhead, onRefused } from "../form/status.js";
+import { askFor } from "../models.js";
 import { TabKeeper } from "../saved_runs.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { replayPage } from "../share/replay_page.js";
@@ -207,7 +208,7 @@ export class Player {
    */
   askAgain(changes, origin) {
     if (!this.run) return;
-    this.redo?.(this.run.settings({ ...changes, ask: this.family.ask(this.run, origin) }));
+    this.redo?.(askFor(this.run, { ...changes, ask: this.family.ask(this.run, origin) }));
   }
 
   /** Ask for more timings of the run shown; they come to takeTiming. */
@@ -215,7 +216,7 @@ export class Player {
     const { run } = this;
     if (!run || !this.host) return;
     this.takeTiming({ run: run.id, seconds: [], ntpSeconds: [] });
-    this.host.time({ ...run.settings(), ask: run.id });
+    this.host.time(askFor(run, { ask: run.id }));
   }
 
   /** @param {Timing} timing */
@@ -435,7 +436,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
       began: (run) => {
         turnTo("watch");
         const hasLink = !run.isRecorded && !run.isConversation;
-        keepAddress(hasLink ? linkTo(run.settings()) : bareAddress());
+        keepAddress(hasLink ? linkTo(askFor(run)) : bareAddress());
       },
     },
   });

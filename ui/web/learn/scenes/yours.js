@@ -3,10 +3,10 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { tokenName } from "../../core/letters.js";
-import { isChatChosen } from "../../core/models.js";
 import { formatPercent } from "../../core/numbers.js";
 import { make } from "../../dom/elements.js";
 import { onModels } from "../../dom/views.js";
+import { isChatChosen } from "../../models.js";
 import { makeGuesses } from "./guess.js";
 
 /** @import { Run } from "../../core/run.js" */

@@ -1,4 +1,6 @@
-// The models that the page offers a choice of: none where there is one alone. Knows no DOM.
+// The models that the page offers a choice of, none where there is one alone, and which of them decodes.
+
+/** @import { Run } from "./core/run.js" */
 
 /**
  * One as the server tells of it, see ui/form/model_switch.py. base and what follows: only of
@@ -49,6 +51,15 @@ export function isChatChosen() {
 /** The name of the model that decodes, "" where there is one alone. */
 export function chosenModel() {
   return offered.size ? chosen : "";
+}
+
+/**
+ * The settings that ask for a run again: its own with some changed, and its model where there is a choice.
+ * @param {Run} run
+ * @param {Record<string, unknown>} [changes]
+ */
+export function askFor(run, changes) {
+  return { ...run.settings(changes), ...(isOffered(run.model) && { model: run.model }) };
 }
 
 /** @param {string} name */

@@ -9,7 +9,7 @@ import {
   mayAskOn,
   modelDifference,
   setModels,
-} from "../../core/models.js";
+} from "../../models.js";
 
 const LARGE = {
   name: "large",
