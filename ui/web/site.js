@@ -112,8 +112,6 @@ function offerModels(models, takes) {
   mount("model-switch", { element: make("div"), value: JSON.stringify(value), trigger });
 }
 
-begin();
-
 /** The values of fields by their names. @typedef {Record<string, unknown>} Values */
 
 /** @type {[name: FieldName, value: number | "", step: number][]} */
@@ -195,3 +193,5 @@ function fillForm(values) {
   }
   showFieldsInUse();
 }
+
+begin();

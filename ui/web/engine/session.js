@@ -6,10 +6,10 @@ import constants from "../constants.json" with { type: "json" };
 import { NUM_TIMINGS } from "../core/times.js";
 import { mentionedIds } from "../core/trace.js";
 import { dialOf, FIELD_LABELS, KINDS, PAPER_SOLVER, strategyOf } from "../core/words.js";
-import { rowCostsOf } from "./decoding/row_costs.js";
 import { readSettings } from "./decoding/settings.js";
 import { checkFits, stream } from "./decoding/stream.js";
 import { ArgumentError, EngineError, shown } from "./errors.js";
+import { rowCostsOf } from "./row_costs.js";
 
 /** @import { Verdict } from "../core/run.js" */
 /** @import { Settings } from "./decoding/settings.js" */

@@ -1,5 +1,5 @@
-// The sheet to take a run home, and to bring one: files to save, the link, a trace to open.
-// A trace is opened by the server, through `host`; without one pictures alone are offered.
+// Takes a run home, and brings one: files to save, a page that replays it, the link, a trace to open. The sheet opens a
+// trace by the server, through `host`; without one pictures alone are offered.
 
 import constants from "../constants.json" with { type: "json" };
 import { failureWords } from "../core/numbers.js";
@@ -10,7 +10,8 @@ import { askFor } from "../models.js";
 import { linkTo } from "./permalink.js";
 import { animate, staircasePicture } from "./pictures.js";
 
-/** @import { Run } from "../core/run.js" */
+/** @import { Run, WireLine } from "../core/run.js" */
+/** @import { Timing } from "../core/times.js" */
 
 /** Hand a file to the browser to save. @param {string} name @param {Blob} blob */
 function saveFile(name, blob) {
@@ -247,3 +248,33 @@ export class Share {
 
 /** File name of a run: sbd-tara-has-49-pencils.json @param {Run} run @param {string} kind */
 const fileName = (run, kind) => `${run.fileStem}.${kind}`;
+
+/** @typedef {Pick<Timing, "seconds" | "ntpSeconds"> | null} Again engine times of the run made again */
+
+/** Rejects where a part cannot be reached. @param {Run} run @param {Again} timing */
+export async function replayPage(run, timing) {
+  const styles = constants.replayStyles.map((name) => `../css/${name}.css`);
+  const parts = ["../html/replay.html", "replay.js", ...styles];
+  const [frame = "", code = "", ...sheets] = await Promise.all(parts.map(read));
+  // Functions, as "$&" in a text of replacement means something else.
+  return frame
+    .replace("/*STYLES*/", () => sheets.join("\n"))
+    .replace("/*SCRIPTS*/", () => code)
+    .replace("<!--LINES-->", () => recordedLines(run, timing).join("\n"));
+}
+
+/** @param {string} path */
+async function read(path) {
+  const response = await fetch(new URL(path, import.meta.url));
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response.text();
+}
+
+/** The run's lines, which say that it is a recording. @param {Run} run @param {Again} timing */
+export function recordedLines({ id, lines }, timing) {
+  const rows = lines.map((line) => line.replace('"is_recorded":false', '"is_recorded":true'));
+  if (!timing?.seconds.length) return rows;
+  const { seconds, ntpSeconds } = timing;
+  const { seq } = /** @type {WireLine} */ (JSON.parse(lines.at(-1) ?? "{}"));
+  return [...rows, JSON.stringify({ run: id, seq: seq + 1, type: "timing", seconds, ntpSeconds })];
+}

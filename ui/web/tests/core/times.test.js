@@ -10,7 +10,7 @@ import {
   timesOf,
   whyNotFaster,
 } from "../../core/times.js";
-import { recordedLines } from "../../share/replay_page.js";
+import { recordedLines } from "../../share/sheet.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
 
 /**

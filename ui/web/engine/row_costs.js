@@ -1,13 +1,13 @@
 // Measures, once, the seconds of forward passes by rows on this device;
 // sbd_core/models/row_costs.py.
 
-import { median } from "../../core/numbers.js";
-import { Cache } from "../model.js";
-import { measureRows } from "../sampling.js";
-import { NUM_ALTERNATIVES } from "./verify_rows.js";
+import { median } from "../core/numbers.js";
+import { NUM_ALTERNATIVES } from "./decoding/verify_rows.js";
+import { Cache } from "./model.js";
+import { measureRows } from "./sampling.js";
 
-/** @import { Checkpoint } from "../export.js" */
-/** @import { RowCosts } from "./verify_rows.js" */
+/** @import { Checkpoint } from "./export.js" */
+/** @import { RowCosts } from "./decoding/verify_rows.js" */
 
 const NUM_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48];
 const NUM_PROMPT = 64;
