@@ -105,7 +105,7 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
     from sbd_core.training.recipe import read_recipe
-    from sbd_core.training.run_settings import RunSettings
+    from sbd_core.training.step import RunSettings
     from sbd_core.training.train import train
 
     saving = {
@@ -293,7 +293,7 @@ def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
     """Train, resuming from any state beside --out; Ctrl-C saves. Raises our errors."""
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
-    from sbd_core.training.examples import ModelLimits
+    from sbd_core.training.data import ModelLimits
     from sbd_core.training.train_adapter import AdapterRecipe, AdapterRun, read_base, read_texts
 
     require_number("minutes", arguments.minutes, 0)

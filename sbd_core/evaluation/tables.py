@@ -26,16 +26,19 @@ from sbd_core.evaluation.scoring import Sample, Score, as_text, rows_data, score
 from sbd_core.json_node import json_of
 from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example
-from sbd_core.training.batches import (
+from sbd_core.training.checkpoint import load_model
+from sbd_core.training.data import (
+    Pair,
     TrainingSequence,
     clean_sequence,
     draw_masks,
+    encode_examples,
     noisy_sequence,
     pack,
+    padding_id,
+    require_tokens,
 )
-from sbd_core.training.checkpoint import load_model
-from sbd_core.training.examples import Pair, encode_example, padding_id, require_tokens
-from sbd_core.training.loss import LossModule, training_loss
+from sbd_core.training.step import LossModule, training_loss
 
 # The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.
 TABLE = {
@@ -317,7 +320,7 @@ def _loss_sums(
     module, total = LossModule(model).eval(), torch.zeros(4, dtype=torch.float64)
     for start in range(0, len(items), TEXTS_PER_FORWARD):
         part = items[start : start + TEXTS_PER_FORWARD]
-        sequences = [sequence_of(encode_example(tokenizer, item)) for item in part]
+        sequences = [sequence_of(pair) for pair in encode_examples(tokenizer, part)]
         batch = pack(sequences, max(map(len, sequences)), padding_id(tokenizer))
         total += training_loss(module, batch, torch.device("cpu")).sums
     return total

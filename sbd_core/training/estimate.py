@@ -18,9 +18,9 @@ from transformers import AttentionInterface, AutoModelForCausalLM
 
 from sbd_core.errors import ArgumentError, one_line, require_integer, require_number, shown
 from sbd_core.training.checkpoint import lora_config, widen_trained
-from sbd_core.training.loss import LossModule
 from sbd_core.training.new_model import new_config
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.step import LossModule
 
 ATTENTION = "sbd_dry_run"
 

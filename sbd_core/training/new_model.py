@@ -19,19 +19,11 @@ from transformers import (
 )
 
 from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.training.data import CHAT_TEMPLATE, Skipped, mixed, read_source
 from sbd_core.training.recipe import Recipe
-from sbd_core.training.sources import Skipped, mixed, read_source
 
 SPECIAL_TOKENS = ("<pad>", "<eos>", "<m>", "<user>", "<assistant>")
 PAD_ID, EOS_ID, MASK_ID, USER_ID, ASSISTANT_ID = range(len(SPECIAL_TOKENS))
-
-CHAT_TEMPLATE = (
-    "{% for message in messages %}"
-    "{% if message['role'] == 'assistant' %}<assistant>{{ message['content'] }}<eos>"
-    "{% else %}<user>{{ message['content'] }}{% endif %}"
-    "{% endfor %}"
-    "{% if add_generation_prompt %}<assistant>{% endif %}"
-)
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTokenizerFast:

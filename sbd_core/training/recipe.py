@@ -3,7 +3,8 @@
 A recipe file may name another as its `base` and hold only what it changes.
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,10 +13,10 @@ from sbd_core.errors import ArgumentError, TrainingError, require_integer, requi
 from sbd_core.files import read_file
 from sbd_core.json_node import json_of
 from sbd_core.tasks import task
-from sbd_core.training.sources import require_sources
 
 Stage = Literal["ntp", "sbd"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd")
+SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class Recipe:
     stage: "ntp", next-token prediction alone; "sbd", Set Block Decoding.
     tasks: weight of each task in the draw; each source in `data` has weight 1.
     tokenizer: folder whose tokenizer a new model takes; if empty, one is trained.
-    data: sources of texts from outside, see sources.py; with one, tasks may be empty.
+    data: sources of texts from outside, see data.py; with one, tasks may be empty.
     batch_size: examples per step, packed into rows of at most row_tokens; an example that does not
     fit into a row with its masked copy is left out.
     min_block_size, max_block_size: range from which each step draws k uniformly (stage sbd).
@@ -135,6 +136,17 @@ class Recipe:
     def _papers(self) -> "Recipe":
         """This recipe with the paper's loss from the first step to the last."""
         return replace(self, full_mask_ratio=0.0)
+
+
+def require_sources(data: object) -> None:
+    """Raise ArgumentError unless `data` is a list of sources by their form; reads nothing."""
+    if isinstance(data, str) or not isinstance(data, Sequence):
+        raise ArgumentError("data", SOURCE_RULE, data)
+    for source in data:
+        if not isinstance(source, str) or not re.fullmatch(
+            r"file:.+|hf:[^:\s]+(:[^:\s]+)?", source, re.DOTALL
+        ):
+            raise ArgumentError("data", SOURCE_RULE, source)
 
 
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:

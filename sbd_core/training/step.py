@@ -1,4 +1,4 @@
-"""A training step: forward and backward passes over the parts of a batch, and the update.
+"""A training step: the loss of Eq. 14, backward passes over parts of a batch, the update.
 
 It computes in bf16 where the processor is quick at it, else in fp32. Weights, gradients and
 optimizers stay fp32 either way; autocast lowers the forward pass and what it leaves for the
@@ -7,22 +7,245 @@ backward pass.
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType
+from torch import Tensor, nn
+from torch.nn import functional
 from transformers import PreTrainedModel
 
-from sbd_core.errors import TrainingError
+from sbd_core.errors import ArgumentError, TrainingError, require_integer
+from sbd_core.masks import dense, flex, training_may_attend
 from sbd_core.models.devices import has_bf16
-from sbd_core.training.batches import Batch
-from sbd_core.training.loss import Loss, LossModule, training_loss
+from sbd_core.training.data import NO_TARGET, Batch, PackedBatch
 from sbd_core.training.recipe import Recipe
-from sbd_core.training.run_settings import Precision, RunSettings, chosen_attention
+
+if TYPE_CHECKING:
+    from torch.nn.attention.flex_attention import BlockMask
+
+Precision = Literal["bf16", "fp32"]
+PRECISIONS = ("auto", "bf16", "fp32")
+ATTENTIONS = ("auto", "eager", "sdpa", "flex_attention")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """Settings of a run's speed and memory; they change nothing that it learns.
+
+    is_compiled: True runs the forward pass through torch.compile, which takes minutes at the start
+    and then saves time in each step.
+    precision: one of PRECISIONS; "auto" times some steps of each.
+    attention: one of ATTENTIONS, see chosen_attention().
+    num_workers: processes that build batches ahead; None: see chosen_workers().
+    is_checkpointed: True keeps only the input of each layer and runs the layer again in the
+    backward pass, which takes less memory and a third more time.
+    num_parts: forward and backward passes per batch, whose gradients add up; a CPU makes more where
+    a part would have more than PART_TOKENS.
+    """
+
+    is_compiled: bool = False
+    precision: str = "auto"
+    attention: str = "auto"
+    num_workers: int | None = None
+    is_checkpointed: bool = False
+    num_parts: int = 1
+
+    def require(self, recipe: Recipe, device: torch.device) -> None:
+        """Raise ArgumentError for a setting that the recipe or the device does not allow."""
+        if self.num_workers is not None:
+            require_integer("workers", self.num_workers, 0)
+        require_integer("accumulate", self.num_parts, 1, recipe.batch_size)
+        if self.precision not in PRECISIONS:
+            rule = f"must be one of {', '.join(PRECISIONS)}"
+            raise ArgumentError("precision", rule, self.precision)
+        if self.precision == "bf16" and not has_bf16(device):
+            rule = f"must be auto or fp32 on this {device.type}, which has no fast bf16"
+            raise ArgumentError("precision", rule, self.precision)
+        if self.attention not in ATTENTIONS:
+            rule = f"must be one of {', '.join(ATTENTIONS)}"
+            raise ArgumentError("attention", rule, self.attention)
+        if self.attention == "flex_attention" and device.type != "cuda":
+            rule = "must be auto, eager or sdpa without CUDA"
+            raise ArgumentError("attention", rule, self.attention)
+
+
+def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
+    """The dtype of the frozen weights beside an adapter. precision: one of PRECISIONS.
+
+    Sharded weights are fp32, as all that are sharded together must be of one dtype.
+    """
+    device = accelerator.device
+    may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
+    is_sharded = accelerator.distributed_type == DistributedType.FSDP
+    is_bf16 = may_be_bf16 and has_bf16(device) and not is_sharded
+    return torch.bfloat16 if is_bf16 else torch.float32
+
+
+def chosen_attention(
+    attention: str, device: torch.device, precision: Precision, *, is_compiled: bool
+) -> str:
+    """The attention to use, as transformers names it.
+
+    On a CPU "eager" has the faster backward pass in bf16 once compiled (uncompiled it writes every
+    score to memory several times); in fp32 "sdpa" is faster.
+    """
+    if attention != "auto":
+        return attention
+    if device.type == "cuda":
+        return "flex_attention"
+    return "eager" if is_compiled and precision == "bf16" else "sdpa"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Cross-entropy in nats. The losses of a batch's parts add up to its own.
+
+    total: minimised, (sum of NTP + sum of MATP) / weight of the NTP sum: Eq. 14 per token.
+    sums: (4,): sum of NTP, its weight, sum of MATP, its weight.
+    """
+
+    total: Tensor
+    sums: Tensor
+
+    @property
+    def ntp(self) -> Tensor:
+        """The mean over predicted tokens."""
+        return self.sums[0] / self.sums[1]
+
+    @property
+    def matp(self) -> Tensor:
+        """The mean over masked tokens, 0 without any."""
+        return self.sums[2] / self.sums[3].clamp(min=1)
+
+    def __add__(self, other: "Loss") -> "Loss":
+        return Loss(self.total + other.total, self.sums + other.sums)
+
+
+class LossModule(nn.Module):
+    """A causal LM whose forward pass gives cross-entropy at chosen indices only.
+
+    Running the output layer at these alone saves its work and memory everywhere else.
+    """
+
+    def __init__(self, model: Any, *, distils_base: bool = False) -> None:
+        """distils_base: see Recipe."""
+        super().__init__()
+        self.model, self._distils_base = model, distils_base
+        # Where accelerate looks for the layers to shard.
+        self._no_split_modules = model._no_split_modules
+
+    def forward(
+        self,
+        token_ids: Tensor,
+        attention_mask: "Tensor | BlockMask",
+        position_ids: Tensor,
+        indices: Tensor,
+        targets: Tensor,
+        is_noisy: Tensor | None = None,
+    ) -> Tensor:
+        """Cross-entropy of each target in nats, (len(indices),) in fp32.
+
+        token_ids, position_ids: (rows, n). attention_mask: see attention_mask().
+        indices: places in the flattened rows. targets: the token to predict at each.
+        is_noisy: bool, whether that is a masked token; only distils_base reads it.
+        """
+        inputs = {
+            "input_ids": token_ids,
+            "attention_mask": attention_mask,
+            "position_ids": position_ids,
+            "use_cache": False,
+        }
+        wanted = None
+        if self._distils_base and is_noisy is not None:
+            self.model.disable_adapters()
+            with torch.no_grad():
+                wanted = self._logits(inputs, indices[~is_noisy]).softmax(-1)
+            self.model.enable_adapters()
+        logits = self._logits(inputs, indices)
+        nats = functional.cross_entropy(logits, targets, reduction="none")
+        if wanted is None or is_noisy is None:
+            return nats
+        distilled = functional.cross_entropy(logits[~is_noisy], wanted, reduction="none")
+        return nats.masked_scatter(~is_noisy, distilled)
+
+    def _logits(self, inputs: Mapping[str, Any], indices: Tensor) -> Tensor:
+        hidden = self.model.base_model(**inputs).last_hidden_state
+        logits: Tensor = self.model.get_output_embeddings()(hidden.flatten(0, 1)[indices])
+        return logits.float()
+
+
+@torch.no_grad()
+def check_output_layer(model: Any) -> None:
+    """Raise TrainingError if the model's logits are more than its output layer (a soft cap)."""
+    ids = torch.arange(4, device=next(model.parameters()).device)[None]
+    hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+    expected = model(input_ids=ids, use_cache=False).logits
+    if not torch.allclose(model.get_output_embeddings()(hidden), expected, rtol=1e-3, atol=1e-3):
+        raise TrainingError("init: the model must not change its logits after the output layer")
+
+
+def training_loss(
+    module: nn.Module,
+    batch: PackedBatch,
+    device: torch.device,
+    ntp_weight: float | None = None,
+    attention: str = "sdpa",
+) -> Loss:
+    """Loss of a batch: Eq. 14, or next-token prediction alone without noisy tokens.
+
+    module: a LossModule, as accelerate may have wrapped it.
+    ntp_weight: divisor of the sums; None takes the weight of this batch.
+    attention: the attention that the model runs, see chosen_attention().
+    """
+    indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
+    weights = batch.weights.flatten()[indices].to(device)
+    is_noisy = batch.layout.is_noisy.flatten()[indices].to(device)
+    inputs: list[Any] = [
+        batch.token_ids.to(device),
+        attention_mask(batch, device, attention),
+        batch.layout.position.to(device),
+        indices.to(device),
+        batch.targets.flatten()[indices].to(device),
+        is_noisy,
+    ]
+    for item in inputs:
+        # One compiled forward pass serves every number of rows and of targets.
+        if isinstance(item, Tensor):
+            torch._dynamo.maybe_mark_dynamic(item, 0)
+    losses = module(*inputs)
+    ntp = (losses * weights)[~is_noisy].sum()
+    matp = (losses * weights)[is_noisy].sum()
+    own_weight = weights[~is_noisy].sum()
+    noisy_weight = weights[is_noisy].sum()
+    return Loss(
+        (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
+        torch.stack([ntp.detach(), own_weight, matp.detach(), noisy_weight]),
+    )
+
+
+def attention_mask(
+    batch: PackedBatch, device: torch.device, attention: str
+) -> "Tensor | BlockMask":
+    """Training mask: (rows, 1, n, n) bool (sdpa), bf16 to be added (eager), or BlockMask (flex).
+
+    The mask to be added is 0 or -inf, which bf16 holds exactly, at half the memory of fp32.
+    """
+    num_rows, size = batch.token_ids.shape
+    rule = training_may_attend(batch.layout.to(device))
+    if attention == "flex_attention":
+        return flex(rule, size, size, num_rows, device)
+    may_attend = dense(rule, size, size, num_rows, device)[:, None]
+    if attention == "sdpa":
+        return may_attend
+    added = torch.zeros(may_attend.shape, dtype=torch.bfloat16, device=may_attend.device)
+    return added.masked_fill_(~may_attend, float("-inf"))
+
 
 NUM_TIMED = 3
 TOKENS_TIMED = 256

@@ -32,7 +32,6 @@ from transformers import PreTrainedModel
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.files import recover
 from sbd_core.models.peft_adapter import Fingerprint, is_adapter
-from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     Metrics,
@@ -50,17 +49,17 @@ from sbd_core.training.checkpoint import (
     unreadable,
     write_state,
 )
-from sbd_core.training.examples import ModelLimits, require_tokens
-from sbd_core.training.loss import Loss, check_output_layer
+from sbd_core.training.data import (
+    Batch,
+    BatchBuilder,
+    ModelLimits,
+    batches,
+    chosen_workers,
+    require_tokens,
+)
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
-from sbd_core.training.run_settings import (
-    RunSettings,
-    base_dtype,
-    require_attention,
-    require_precision,
-)
-from sbd_core.training.step import StepRunner
+from sbd_core.training.step import Loss, RunSettings, StepRunner, base_dtype, check_output_layer
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -462,20 +461,11 @@ def train(
     accelerator = Accelerator(mixed_precision="no")
     if accelerator.num_processes > 1:
         atexit.register(_leave_group)
-    _check(settings, recipe, accelerator.device)
+    settings.require(recipe, accelerator.device)
     _require_apart(init, out)
     began_from = provenance(recipe, init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
         Run(recipe, init, out, settings, accelerator, began_from).run(save_every, save_minutes)
-
-
-def _check(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
-    """Raise ArgumentError for settings that the recipe or the device does not allow."""
-    if settings.num_workers is not None:
-        require_integer("workers", settings.num_workers, 0)
-    require_precision(settings.precision, device)
-    require_attention(settings.attention, device)
-    require_integer("accumulate", settings.num_parts, 1, recipe.batch_size)
 
 
 def _require_apart(init: Path | None, out: Path) -> None:

@@ -41,7 +41,6 @@ from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.peft_adapter import Fingerprint
 from sbd_core.models.sampler_head import sampler_change
-from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     keep_others,
@@ -49,8 +48,15 @@ from sbd_core.training.checkpoint import (
     unreadable,
     write_metrics,
 )
-from sbd_core.training.examples import NO_LIMITS, ModelLimits, encoded_record
-from sbd_core.training.sources import Skipped, read_source
+from sbd_core.training.data import (
+    NO_LIMITS,
+    NO_TARGET,
+    ModelLimits,
+    Pair,
+    Skipped,
+    encoded_text,
+    read_source,
+)
 from sbd_core.training.step import follow_gradients
 from sbd_core.training.train import Loop, StepAbandoned, StopWish, TellParts
 
@@ -110,19 +116,6 @@ class AdapterRecipe:
         return self.learning_rate * warm * max(0.0, left)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """One example as token ids: a prompt with its template, then the answer to its end."""
-
-    prompt_ids: tuple[int, ...]
-    answer_ids: tuple[int, ...]
-
-    @property
-    def token_ids(self) -> tuple[int, ...]:
-        """All token ids."""
-        return self.prompt_ids + self.answer_ids
-
-
 def read_texts(
     files: Sequence[Path],
     tokenizer: Any,
@@ -130,7 +123,7 @@ def read_texts(
     *,
     max_tokens: int,
     limits: ModelLimits = NO_LIMITS,
-) -> tuple[list[Text], list[Text], list[str]]:
+) -> tuple[list[Pair], list[Pair], list[str]]:
     """Read the answers in files: those to train on, those held out, and lines on what is left out.
 
     name: of the base, for messages.
@@ -139,25 +132,26 @@ def read_texts(
     If no example is held out by its words, the first is. A finished answer keeps its end token.
     Raises ArgumentError.
     """
-    training: list[Text] = []
-    held_out: list[Text] = []
+    training: list[Pair] = []
+    held_out: list[Pair] = []
     notes: list[str] = []
     for file in files:
         source = f"file:{file}"
         skipped = Skipped(source)
-        for record in read_source(source, skipped):
-            if not record.messages:
-                skipped.add("are no answer to a prompt", record.where)
+        for text in read_source(source, skipped):
+            if not text.messages:
+                skipped.add("are no answer to a prompt", text.where)
                 continue
-            pair = encoded_record(tokenizer, record, name, skipped, limits)
+            pair = encoded_text(tokenizer, text, name, skipped, limits)
             if not pair:
                 continue
-            room = max_tokens - len(pair[0])
-            if room >= 4 and len(pair[1]) >= 2:
-                text = Text(tuple(pair[0]), tuple(pair[1][:room]))
-                (held_out if is_held_out(record.prompt) else training).append(text)
+            prompt, answer = pair
+            room = max_tokens - len(prompt)
+            if room >= 4 and len(answer) >= 2:
+                part = held_out if is_held_out(text.prompt) else training
+                part.append((prompt, answer[:room]))
             else:
-                skipped.add(f"do not fit into {max_tokens} tokens (--max-tokens)", record.where)
+                skipped.add(f"do not fit into {max_tokens} tokens (--max-tokens)", text.where)
         notes += skipped.notes()
     if not held_out and len(training) > 1:
         held_out.append(training.pop(0))
@@ -192,7 +186,7 @@ class BlockStates:
 
 
 def make_states(
-    texts: Sequence[Text],
+    texts: Sequence[Pair],
     block_size: int,
     num_blocks: int,
     mask_id: int,
@@ -208,10 +202,11 @@ def make_states(
     Positions behind the end of a text are masked and have no target.
     """
     shape = (len(texts), num_blocks)
-    ids = pad_sequence([torch.tensor(text.token_ids) for text in texts], batch_first=True)
+    whole = [torch.tensor([*prompt, *answer]) for prompt, answer in texts]
+    ids = pad_sequence(whole, batch_first=True)
     ids = pad(ids, (0, max(0, num_columns - ids.shape[1])))
-    length = torch.tensor([[len(text.token_ids)] for text in texts])
-    num_prompt = torch.tensor([[len(text.prompt_ids)] for text in texts])
+    length = torch.tensor([[len(text)] for text in whole])
+    num_prompt = torch.tensor([[len(prompt)] for prompt, _ in texts])
     drawn = torch.rand(shape, generator=generator) * (length - num_prompt)
     start = (num_prompt + drawn.long()).clamp(max=length - 1)
     place = (start[..., None] + torch.arange(block_size)).flatten(1)
@@ -428,7 +423,7 @@ def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
+def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
     """Measure an adapter on wholly masked blocks of held-out texts, of long ones if there are any.
 
     nats, nats_with_before: mean per masked token, without and with the sampler head.
@@ -438,7 +433,7 @@ def measure(base: GatedBase, held_out: Sequence[Text]) -> dict[str, float]:
     """
     generator = torch.Generator().manual_seed(1)
     nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
-    long_enough = [text for text in held_out if len(text.answer_ids) >= LEAD_SIZE]
+    long_enough = [text for text in held_out if len(text[1]) >= LEAD_SIZE]
     texts = (long_enough or held_out)[:NUM_MEASURED]
     mask_id = base.adapter.info.mask_token_id
     for first in range(0, len(texts), 4):
@@ -478,8 +473,8 @@ class AdapterRun(Loop):
         self,
         base: Base,
         recipe: AdapterRecipe,
-        texts: Sequence[Text],
-        held_out: Sequence[Text],
+        texts: Sequence[Pair],
+        held_out: Sequence[Pair],
         out: Path,
         init: Path | None = None,
         *,
@@ -603,7 +598,7 @@ class AdapterRun(Loop):
         speed = f"{line['masked_per_second']:.0f} masked/s"
         return f"step {self.step} nats {line['nats']:.2f} {speed}"
 
-    def _next_texts(self) -> list[Text]:
+    def _next_texts(self) -> list[Pair]:
         """Texts of this step, in random order: each comes once before any comes again."""
         count, size = self._recipe.num_texts, len(self._texts)
         texts = []

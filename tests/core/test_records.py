@@ -13,7 +13,7 @@ import pytest
 
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.errors import ArgumentError
-from sbd_core.training.sources import Skipped, read_source
+from sbd_core.training.data import Skipped, read_source
 
 HELLO = [((("user", "Hi"),), "Hello.")]
 SHAREGPT = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello."}]

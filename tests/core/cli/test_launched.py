@@ -9,7 +9,7 @@ import pytest
 import sbd_core
 from sbd_core.__main__ import main
 from tests.core.cli.commands import in_two
-from tests.core.training.training_runs import TINY, assert_close, command, train
+from tests.core.training.tiny_training import TINY, assert_close, command, train
 
 CONFIG = Path(sbd_core.__file__).parent / "training" / "launch" / "ddp.yaml"
 # With --cpu accelerate would start one process alone.

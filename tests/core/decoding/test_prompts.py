@@ -7,7 +7,7 @@ import pytest
 from sbd_core import ArgumentError, DecodeConfig, ModelError, Trace, generate, generate_batch
 from sbd_core.decoding.api import prompt_token_ids
 from sbd_core.models.hf_model import HuggingFaceModel, byte_of_character
-from sbd_core.training.examples import encode_plain_texts
+from sbd_core.training.data import encode_plain_texts
 from sbd_core.training.new_model import SPECIAL_TOKENS
 from tests.conftest import in_pytorch
 from tests.core.decoding.chance_models import chance_model

@@ -10,14 +10,14 @@ from torch.nn.functional import cross_entropy
 
 from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
+from sbd_core.evaluation import tables
 from sbd_core.evaluation.tables import handwritten_prompts, masked_loss, perplexity
 from sbd_core.masks import decoding_mask
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.solvers import SOLVERS
 from sbd_core.tasks import held_out
-from sbd_core.training.batches import draw_masks
 from sbd_core.training.checkpoint import load_model
-from sbd_core.training.examples import encode_example
+from sbd_core.training.data import draw_masks, encode_examples
 from tests.core.cli.commands import last_line
 
 COUNTED = ("accuracy", "tokens_per_forward")
@@ -116,12 +116,12 @@ def test_a_sweep_has_every_solver_at_each_of_its_settings(capsys) -> None:
     assert passes["left-to-right 1"] == 5
 
 
-def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens() -> None:
-    items = held_out("math", 70, 0, "test")
+def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens(monkeypatch) -> None:
+    monkeypatch.setattr(tables, "TEXTS_PER_FORWARD", 4)
+    items = held_out("math", 9, 0, "test")
     model, tokenizer = load_model(DEFAULT_CHECKPOINT)
     total = count = 0.0
-    for item in items:
-        prompt, answer = encode_example(tokenizer, item)
+    for prompt, answer in encode_examples(tokenizer, items):
         with torch.no_grad():
             logits = model(input_ids=torch.tensor([[*prompt, *answer]])).logits[0]
         wanted = logits[len(prompt) - 1 : -1]
@@ -137,8 +137,7 @@ def test_masked_loss_is_the_mean_cross_entropy_of_what_the_masks_hide() -> None:
     model, tokenizer = load_model(DEFAULT_CHECKPOINT)
     draws = torch.Generator().manual_seed(3)
     total = count = 0.0
-    for item in items:
-        prompt, answer = encode_example(tokenizer, item)
+    for prompt, answer in encode_examples(tokenizer, items):
         is_masked = draw_masks(len(answer), draws)
         for start in range(0, len(answer), 8):
             part = torch.tensor(answer[start : start + 8])

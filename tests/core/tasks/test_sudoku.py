@@ -7,7 +7,7 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.tasks import Example, examples, sudoku
-from sbd_core.training.examples import encode_plain_texts
+from sbd_core.training.data import encode_plain_texts
 from sbd_core.training.new_model import EOS_ID, train_tokenizer
 
 CELLS = range(16)

@@ -11,8 +11,8 @@ from transformers import AttentionInterface
 from sbd_core.__main__ import main
 from sbd_core.training import estimate as counting
 from sbd_core.training.estimate import GIB, KNOWN, Setup, dry_run, estimate, read_config
-from sbd_core.training.loss import LossModule
 from sbd_core.training.recipe import read_recipe
+from sbd_core.training.step import LossModule
 from tests.core.models.tiny_models import MAKERS, save_tiny, tiny_tokenizer
 
 RECIPE = read_recipe("sbd", Path("finetune"), {"data": ("file:a.jsonl",), "row_tokens": 64})

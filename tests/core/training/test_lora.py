@@ -17,10 +17,10 @@ from sbd_core.errors import ModelError
 from sbd_core.hf import merge
 from sbd_core.models.loading import read
 from sbd_core.training.checkpoint import add_adapter
-from sbd_core.training.loss import LossModule
 from sbd_core.training.recipe import read_recipe
+from sbd_core.training.step import LossModule
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
-from tests.core.training.training_runs import all_losses, same, weights
+from tests.core.training.tiny_training import all_losses, same, weights
 
 pytest.importorskip("peft", reason="peft is of the optional part lora")
 pytestmark = pytest.mark.filterwarnings("ignore")

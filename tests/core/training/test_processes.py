@@ -14,7 +14,7 @@ from accelerate.commands.config.config_args import load_config_from_file
 import sbd_core
 from sbd_core.training.checkpoint import state_folder
 from tests.core.cli.commands import in_two
-from tests.core.training.training_runs import TINY, assert_close, command, same, train, weights
+from tests.core.training.tiny_training import TINY, assert_close, command, same, train, weights
 
 
 def test_a_process_killed_at_any_moment_resumes_to_the_same_weights(tmp_path) -> None:

@@ -20,7 +20,7 @@ from sbd_core.training.recipe import (
     require_enough_minutes,
 )
 from sbd_core.training.train import Run
-from tests.core.training.training_runs import TINY, all_losses, command, interrupted_at, train
+from tests.core.training.tiny_training import TINY, all_losses, command, interrupted_at, train
 
 
 def test_the_rate_rises_stays_and_falls() -> None:

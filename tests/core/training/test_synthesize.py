@@ -68,7 +68,7 @@ def test_examples_are_held_out_by_their_words_and_of_few_the_first(nano, tmp_pat
         rows = [{"prompt": request, "answer": "It is so."} for request in requests]
         file.write_text("\n".join(map(json.dumps, rows)))
         *parts, _ = read_texts([file], nano.tokenizer, "nano", max_tokens=99)
-        return [[nano.tokenizer.decode(text.prompt_ids) for text in part] for part in parts]
+        return [[nano.tokenizer.decode(prompt) for prompt, _ in part] for part in parts]
 
     many = [f"What is {number}?" for number in range(200)]
     training, held_out = split(many)

@@ -19,15 +19,14 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
+from sbd_core.training.data import NO_TARGET, Pair
 from sbd_core.training.train import StopWish
 from sbd_core.training.train_adapter import (
-    NO_TARGET,
     STATE_FILE,
     AdapterRecipe,
     AdapterRun,
     Base,
     GatedBase,
-    Text,
     make_states,
     read_base,
 )
@@ -67,11 +66,11 @@ def with_adapter(model: HuggingFaceModel, adapter: BlockAdapter) -> FusedLlamaBa
     return backend
 
 
-def texts(model: HuggingFaceModel) -> list[Text]:
+def texts(model: HuggingFaceModel) -> list[Pair]:
     generator = torch.Generator().manual_seed(5)
     size = model.vocabulary_size - 2
     ids = [torch.randint(0, size, (n,), generator=generator).tolist() for n in (17, 23)]
-    return [Text(tuple(row[:9]), tuple(row[9:])) for row in ids]
+    return [(row[:9], row[9:]) for row in ids]
 
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen3"])
@@ -99,7 +98,7 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
     head = adapter.sampler_head(twin.model)
     assert head is not None
     for index, text in enumerate(texts(model)):
-        ids = text.token_ids
+        ids = [*text[0], *text[1]]
         for block in range(5):
             start = int(states.start[index, block])
             [cache] = backend.new_caches(1)
@@ -157,7 +156,7 @@ def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(llama) -
     states = make_states(texts(llama), 8, 40, 99, 0.0, torch.Generator().manual_seed(2))
     is_target = states.targets != NO_TARGET
     assert bool(is_target.any(-1).all())
-    for index, ids in enumerate(text.token_ids for text in texts(llama)):
+    for index, ids in enumerate([*prompt, *answer] for prompt, answer in texts(llama)):
         place = states.start[index][:, None] + torch.arange(8)
         behind = place >= len(ids)
         assert bool((states.targets[index][behind] == NO_TARGET).all())
@@ -207,17 +206,17 @@ def base(tiny_folders: dict[str, Path]) -> Base:
     return read_base(str(tiny_folders["llama"]), RECIPE.rank, (2, 8), device="cpu")
 
 
-def three_texts() -> list[Text]:
+def three_texts() -> list[Pair]:
     generator = torch.Generator().manual_seed(5)
     ids = [torch.randint(0, 40, (n,), generator=generator).tolist() for n in (31, 33, 37)]
-    return [Text(tuple(row[:9]), tuple(row[9:])) for row in ids]
+    return [(row[:9], row[9:]) for row in ids]
 
 
 def test_answers_shorter_than_the_measured_block_are_measured_where_none_is_longer(base, tmp_path):
     long = three_texts()
-    short = [Text(text.prompt_ids, text.answer_ids[:5]) for text in long]
+    short = [(prompt, answer[:5]) for prompt, answer in long]
 
-    def measured(held_out: list[Text]) -> dict[str, float]:
+    def measured(held_out: list[Pair]) -> dict[str, float]:
         run = AdapterRun(base, RECIPE, long, held_out, tmp_path / "out")
         return run.measure()
 

@@ -24,11 +24,11 @@ from sbd_core.files import recover, replaced_folder
 from sbd_core.training import step
 from sbd_core.training import train as training
 from sbd_core.training.checkpoint import only_writer, state_folder
-from sbd_core.training.loss import Loss
 from sbd_core.training.new_model import new_model
+from sbd_core.training.step import Loss
 from sbd_core.training.train import Run
 from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
-from tests.core.training.training_runs import (
+from tests.core.training.tiny_training import (
     TINY,
     all_losses,
     command,

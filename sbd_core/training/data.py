@@ -1,0 +1,727 @@
+"""Training data: from files, datasets and tasks to the batch of a step.
+
+A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named).
+- A file that ends in .txt is UTF-8 text; every paragraph (separated by empty lines) is a text.
+- A file that ends in .json, .jsonl, .ndjson, .csv, .tsv or .parquet holds records
+  (sbd_core/records.py). Every assistant turn of a chat is learnt as the answer to all turns before
+  it; a text alone is learnt without a prompt.
+- Of a dataset, the first MAX_RECORDS records are read. `datasets` must be installed. NAME may be a
+  folder, also one that save_to_disk() wrote; without a network, cached datasets work too.
+
+A step draws examples, a function of (recipe, step), so that resuming is exact. A sequence is the
+prompt and answer of one. Stage sbd adds x_hat, a copy of the answer in which tokens are masked
+(Alg. 1); blocks start at the answer, as they do at decode time. Randomness is seeded by (recipe
+seed, step), and for a sequence by its number in the step, so the number of processes changes
+nothing either. Sequences share rows. Knows no model.
+"""
+
+import os
+import random
+import re
+import signal
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+from transformers import PreTrainedTokenizerFast
+
+from sbd_core.errors import (
+    MAX_SHOWN_PATH,
+    ArgumentError,
+    ModelError,
+    SetBlockDecodingError,
+    TrainingError,
+    one_line,
+    shown,
+    shown_name,
+)
+from sbd_core.masks import TrainingLayout
+from sbd_core.models.chat import Message, encode_plain, encode_turn, template_mark
+from sbd_core.models.model_config import reach_of
+from sbd_core.records import Row, chat_of, read_rows, read_text, row_of, suffix_of
+from sbd_core.tasks import Example, task
+from sbd_core.training.recipe import Recipe
+
+NO_TARGET = -1
+CHAT_TEMPLATE = (
+    "{% for message in messages %}"
+    "{% if message['role'] == 'assistant' %}<assistant>{{ message['content'] }}<eos>"
+    "{% else %}<user>{{ message['content'] }}{% endif %}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+"""Chat template of a new model: every turn begins with one token."""
+MAX_RECORDS = 50_000
+TEXT, RECORDS = (".txt",), (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+SAVED = "state.json"
+"""File in a folder that datasets' save_to_disk() wrote, which load_dataset() cannot read."""
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One answer of the assistant to the messages before it; without messages, a text alone.
+
+    where: the file and its line. is_finished: False for an answer that was cut short.
+    """
+
+    messages: tuple[Message, ...]
+    answer: str
+    where: str
+    is_finished: bool = True
+
+    @property
+    def prompt(self) -> str:
+        """The text of all messages before the answer."""
+        return "\n".join(content for _, content in self.messages)
+
+
+def mixed(
+    seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Item]]
+) -> Iterator[Example | Item]:
+    """Draw items endlessly: of tasks by their weights, of each source, none empty, at weight 1."""
+    draw = random.Random(f"{seed}/train")
+    chosen = [task(name) for name in tasks]
+    weights = [*tasks.values(), *(1.0 for _ in sources)]
+    indices = range(len(weights))
+    while True:
+        index = draw.choices(indices, weights)[0]
+        if index < len(chosen):
+            yield chosen[index].generate(draw, "train")
+        else:
+            yield draw.choice(sources[index - len(chosen)])
+
+
+class Skipped:
+    """Answers and texts of a source that are left out: their places, by reason."""
+
+    def __init__(self, source: str) -> None:
+        self._source = shown_name(source, MAX_SHOWN_PATH)
+        self._places: dict[str, list[str]] = {}
+
+    def add(self, reason: str, where: str, count: int = 1) -> None:
+        """Note `count` texts at `where` that are left out; reason: a verb phrase ("are empty")."""
+        if count:
+            self._places.setdefault(reason, []).extend([where] * count)
+
+    def notes(self) -> list[str]:
+        """One line for each reason."""
+        return [
+            f"{self._source}: left out {len(places)} that {reason}; the first is {places[0]}"
+            for reason, places in self._places.items()
+        ]
+
+    def require(self, learnt: Sequence[object]) -> None:
+        """Raise ArgumentError if `learnt`, what is left to learn, is empty."""
+        if not learnt:
+            rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
+            raise ArgumentError("data", rule, self._source)
+
+
+def read_source(source: str, skipped: Skipped) -> list[Text]:
+    """All texts of a source, at least one; others go to `skipped`. Raises ArgumentError."""
+    kind, _, name = source.partition(":")
+    texts: list[Text] = []
+    if kind == "file" and suffix_of(Path(name)) in TEXT:
+        text = read_text("data", Path(name)).replace("\r\n", "\n")
+        paragraphs = re.split(r"\n[ \t]*\n", text)
+        texts = [Text((), part.strip(), source) for part in paragraphs if part.strip()]
+    else:
+        path = Path(name)
+        if kind == "file" and (path.is_dir() or suffix_of(path) not in RECORDS):
+            kinds = ", ".join((*TEXT, *RECORDS))
+            rule = f"must be a file that ends in {kinds} (a folder of save_to_disk() is hf:FOLDER)"
+            raise ArgumentError("data", rule, str(path))
+        for row in _dataset(source, name) if kind == "hf" else read_rows("data", path):
+            texts += _answers(row, skipped)
+    skipped.require(texts)
+    return texts
+
+
+def _dataset(source: str, name: str) -> Iterator[Row]:
+    try:
+        import httpx
+        from datasets import load_dataset, load_from_disk
+        from datasets.exceptions import DatasetsError
+    except ImportError as error:
+        rule = "must be a file, or datasets be installed: pip install datasets"
+        raise ArgumentError("data", rule, source) from error
+    folder, _, split = name.partition(":")
+    try:
+        if (Path(folder) / SAVED).is_file() and not split:
+            records = load_from_disk(folder)
+        else:
+            records = load_dataset(folder, split=split or "train", streaming=True)
+        for number, record in enumerate(islice(records, MAX_RECORDS), start=1):
+            yield row_of("data", f"{source} record {number}", record)
+    except ArgumentError:
+        raise
+    except (OSError, ValueError, RuntimeError, KeyError, DatasetsError, httpx.HTTPError) as error:
+        raise ArgumentError(
+            "data", f"must be a dataset that can be loaded ({one_line(error)})", source
+        ) from error
+
+
+def _answers(row: Row, skipped: Skipped) -> list[Text]:
+    """Every assistant turn in one record, each with all turns before it."""
+    chat = chat_of(row, has_answer=True)
+    if chat.text is not None:
+        if chat.text.strip():
+            return [Text((), chat.text, row.where)]
+        skipped.add("are empty", row.where)
+        return []
+    texts = []
+    is_finished = row.fields.get("finished") is not False
+    for number, turn in enumerate(chat.turns):
+        if turn.role == "assistant" and number and turn.is_learnt:
+            if turn.content.strip():
+                said = chat.messages[:number]
+                texts.append(Text(said, turn.content, row.where, is_finished))
+            else:
+                skipped.add("are empty", row.where)
+    reason = "call tools, think apart, hold other than text, or follow such a turn"
+    skipped.add(reason, row.where, chat.num_cut)
+    if not any(turn.role == "assistant" for turn in chat.turns[1:]) and not chat.num_cut:
+        skipped.add("have no answer to another turn", row.where)
+    return texts
+
+
+def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
+    """Raise TrainingError unless the tokenizer has the tokens that training needs."""
+    if tokenizer.eos_token_id is None:
+        raise TrainingError(
+            f"{argument}: the tokenizer has no eos token, which ends every answer: give it one"
+        )
+    if needs_mask and tokenizer.mask_token_id is None:
+        raise TrainingError(
+            f"{argument}: the tokenizer has no mask token: sbd prepare gives a model one"
+        )
+
+
+def padding_id(tokenizer: Any) -> int:
+    """Padding token: any would do, as nothing attends to it and nothing predicts it."""
+    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
+    return int(end if pad is None else pad)
+
+
+def writes_own_turns(tokenizer: Any) -> bool:
+    """Whether the chat template is CHAT_TEMPLATE, which frames every text with the same tokens."""
+    return bool(tokenizer.chat_template == CHAT_TEMPLATE)
+
+
+def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:
+    """Token ids of each text as plain text: "<m>" in it is three characters, not the mask token."""
+    if not texts:
+        return []
+    return tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+
+
+Pair = tuple[list[int], list[int]]
+"""Token ids of a prompt up to the assistant's turn, and of the answer with its end token."""
+Packed: TypeAlias = "tuple[array[int], array[int]]"
+"""A Pair in arrays, which take a tenth of the memory of lists."""
+
+
+ROWS_OF = 128
+"""Row lengths are multiples of this many tokens, the size of FlexAttention's blocks."""
+MOST_TRIED = 20
+"""Most batches drawn to fill one with examples that fit into a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """Limits of a model: token ids below num_rows, and texts of at most `reach` positions."""
+
+    num_rows: int | None = None
+    reach: int | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> "ModelLimits":
+        """Read the limits of a transformers model."""
+        return cls(int(model.get_input_embeddings().weight.shape[0]), reach_of(model.config))
+
+
+NO_LIMITS = ModelLimits()
+
+
+def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
+    """Token ids of examples, their prompts as the chat template frames them.
+
+    With our own template, they are encoded in one call of the tokenizer.
+    """
+    if not writes_own_turns(tokenizer):
+        return [
+            encode_turn(tokenizer, (("user", one.prompt),), one.answer, "init") for one in examples
+        ]
+    user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
+    texts = [text for example in examples for text in (example.prompt, example.answer)]
+    token_ids = encode_plain_texts(tokenizer, texts)
+    return [
+        ([user, *prompt, assistant], [*answer, tokenizer.eos_token_id])
+        for prompt, answer in zip(token_ids[::2], token_ids[1::2], strict=True)
+    ]
+
+
+def encoded_text(
+    tokenizer: Any,
+    text: Text,
+    name: str,
+    skipped: Skipped,
+    limits: ModelLimits = NO_LIMITS,
+) -> Pair | None:
+    """Token ids of a text; None, with the reason noted in `skipped`, if it cannot be learnt.
+
+    name: of the tokenizer's model, for messages.
+    """
+    try:
+        prompt, answer = encode_turn(tokenizer, text.messages, text.answer, name)
+    except ModelError as error:
+        skipped.add(f"cannot be written ({error})", text.where)
+        return None
+    if not _can_read(tokenizer, [*prompt, *answer], limits, text, skipped):
+        return None
+    if limits.reach is not None and len(prompt) + len(answer) > limits.reach:
+        skipped.add(f"are longer than the {limits.reach} positions of the model", text.where)
+        return None
+    return prompt, answer if text.is_finished else answer[:-1]
+
+
+def _can_read(
+    tokenizer: Any, ids: Sequence[int], limits: ModelLimits, text: Text, skipped: Skipped
+) -> bool:
+    """Whether the model has an embedding for each token; if not, `skipped` takes the reason."""
+    if limits.num_rows is None or max(ids) < limits.num_rows:
+        return True
+    token = shown(tokenizer.convert_ids_to_tokens(max(ids)))
+    skipped.add(f"hold {token}, which the model has no embedding for", text.where)
+    return False
+
+
+class ExampleStream:
+    """Endless examples for one recipe.
+
+    notes: lines on what is left out of its sources.
+    row_tokens: length of a row. Without tasks, no more than the longest text needs, as padding
+    costs as much as text.
+    """
+
+    def __init__(self, recipe: Recipe, tokenizer: Any, limits: ModelLimits = NO_LIMITS) -> None:
+        self._limits = limits
+        self._recipe = recipe
+        self._tokenizer = tokenizer
+        self.notes: list[str] = []
+        self._sources = [self._pieces(source) for source in recipe.data]
+        self.row_tokens = recipe.row_tokens
+        if not recipe.tasks:
+            longest = max(self._needed(*piece) for source in self._sources for piece in source)
+            self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
+
+    def draw(self, step: int) -> list[Pair]:
+        """The batch_size examples of `step`, the same for every stage. Raises TrainingError."""
+        recipe = self._recipe
+        seed = recipe.seed * 1_000_003 + step
+        drawn = mixed(seed, recipe.tasks, self._sources)
+        fitting: list[Pair] = []
+        for _ in range(MOST_TRIED):
+            pairs = self._encoded(list(islice(drawn, recipe.batch_size)))
+            fitting += [pair for pair in pairs if self._fits(pair)]
+            if len(fitting) >= recipe.batch_size:
+                break
+        if len(fitting) < recipe.batch_size:
+            names = ", ".join((*recipe.tasks, *recipe.data))
+            raise TrainingError(
+                f"row_tokens: hardly any example of {names} fits into {recipe.row_tokens} tokens"
+            )
+        return fitting[: recipe.batch_size]
+
+    def _encoded(self, items: "Sequence[Example | Packed]") -> list[Pair]:
+        made = encode_examples(
+            self._tokenizer, [item for item in items if isinstance(item, Example)]
+        )
+        waiting = iter(made)
+        return [
+            next(waiting) if isinstance(item, Example) else (list(item[0]), list(item[1]))
+            for item in items
+        ]
+
+    def _pieces(self, source: str) -> list[Packed]:
+        """The texts of a source that fit into a row; texts that do not are cut evenly.
+
+        Only the last piece of a text ends in <eos>. Raises ArgumentError where none fits.
+        """
+        pieces: list[Packed] = []
+        skipped = Skipped(source)
+        for text in read_source(source, skipped):
+            if not text.messages:
+                pieces += self._cut(text, skipped)
+                continue
+            pair = encoded_text(self._tokenizer, text, "init", skipped, self._limits)
+            if pair and self._fits(pair):
+                pieces.append((array("I", pair[0]), array("I", pair[1])))
+            elif pair:
+                size = f"a row of {self._recipe.row_tokens} tokens (--row-tokens)"
+                skipped.add(f"do not fit with their masked copy into {size}", text.where)
+        skipped.require(pieces)
+        self.notes += skipped.notes()
+        return pieces
+
+    def _cut(self, text: Text, skipped: Skipped) -> list[Packed]:
+        """Cut a plain text into pieces of equal length.
+
+        The prompt of each is an empty turn, else the start token, else the piece's own first token.
+        """
+        mark = template_mark(self._tokenizer, text.answer)
+        if mark is not None:
+            reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
+            skipped.add(reason, text.where)
+            return []
+        start = self._tokenizer.bos_token_id
+        opening = [] if start is None else [start]
+        if writes_own_turns(self._tokenizer):
+            opening = self._tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
+        ids = [*encode_plain(self._tokenizer, text.answer), self._tokenizer.eos_token_id]
+        if not _can_read(self._tokenizer, ids, self._limits, text, skipped):
+            return []
+        longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
+        longest = min(longest, (self._limits.reach or longest) - len(opening))
+        if longest < 1:
+            return []
+        num_first = 0 if opening else 1
+        size = num_first + -(-len(ids) // -(-len(ids) // longest))
+        pieces = [ids[start : start + size] for start in range(0, len(ids), size)]
+        return [
+            (array("I", [*opening, *piece[:num_first]]), array("I", piece[num_first:]))
+            for piece in pieces
+            if len(piece) > num_first
+        ]
+
+    @property
+    def _longest_rest(self) -> int:
+        """Most positions that the last block of a masked copy has beyond the answer's end."""
+        return self._recipe.max_block_size - 1
+
+    def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
+        """Most tokens that an example takes in a row, its masked copy included."""
+        return len(prompt) + 2 * len(answer) + self._longest_rest
+
+    def _fits(self, pair: Pair) -> bool:
+        return self._needed(*pair) <= self._recipe.row_tokens
+
+
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSequence:
+    """One prompt with its answer as a forward pass reads it; every field is (num_tokens,).
+
+    targets: the token to predict at each index, NO_TARGET for none.
+    weights: of that prediction in the loss, float32. The other fields are those of TrainingLayout.
+    """
+
+    token_ids: Integers
+    position: Integers
+    block: Integers
+    copy: Integers
+    targets: Integers
+    weights: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
+
+    @property
+    def is_noisy(self) -> Booleans:
+        """(num_tokens,) bool: part of an x_hat."""
+        return self.copy > 0
+
+    @property
+    def ntp_weight(self) -> float:
+        """Total weight of its next-token predictions."""
+        return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class PackedBatch:
+    """Sequences packed into rows; every tensor is (num_rows, row_tokens). Padding has no target."""
+
+    token_ids: Tensor
+    layout: TrainingLayout
+    targets: Tensor
+    weights: Tensor
+
+    def parts(self, count: int) -> list["PackedBatch"]:
+        """Split the rows into `count` parts, whose sizes differ by one row at most."""
+        split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
+        return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
+
+    def beginning(self, num_tokens: int) -> "PackedBatch":
+        """The first row, cut to `num_tokens`."""
+        return _of_tensors([tensor[:1, :num_tokens] for tensor in self._tensors()])
+
+    def _tensors(self) -> list[Tensor]:
+        layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
+        return [self.token_ids, *layout, self.targets, self.weights]
+
+
+def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
+    token_ids, *places, targets, weights = tensors
+    return PackedBatch(token_ids, TrainingLayout(*places), targets, weights)
+
+
+def clean_sequence(
+    prompt: Sequence[int], answer: Sequence[int], prompt_weight: float
+) -> TrainingSequence:
+    """The sequence without a masked copy (x of Alg. 1): every token predicts the next.
+
+    prompt_weight: weight in the loss of a prompt token's prediction; an answer's token has 1.
+    """
+    token_ids = np.array([*prompt, *answer])
+    weights = np.ones(len(token_ids), np.float32)
+    weights[: len(prompt) - 1] = prompt_weight
+    targets = np.append(token_ids[1:], NO_TARGET)
+    targets[weights == 0] = NO_TARGET
+    none = np.full_like(token_ids, -1)
+    position, copy = np.arange(len(token_ids)), np.zeros_like(token_ids)
+    return TrainingSequence(token_ids, position, none, copy, targets, weights)
+
+
+def noisy_sequence(
+    clean: TrainingSequence,
+    num_prompt: int,
+    is_masked: Tensor | Booleans,
+    block_size: int,
+    phase: int,
+    mask_id: int,
+) -> TrainingSequence:
+    """The sequence [x ; x_hat] (Alg. 1): x_hat is the answer in blocks, with some tokens masked.
+
+    num_prompt: number of prompt tokens in `clean`. is_masked: (num_answer,) bool.
+    block_size, phase: see blocks_of(). mask_id: token id of <m>.
+    The last block is whole: behind the answer it holds <m> without a target, as in decoding.
+    """
+    answer = clean.token_ids[num_prompt:]
+    block = blocks_of(len(answer), block_size, phase)
+    hidden = np.ones(len(block), np.bool_)
+    hidden[: len(answer)] = is_masked
+    copied, targets = np.full_like(block, mask_id), np.full_like(block, NO_TARGET)
+    copied[: len(answer)] = np.where(hidden[: len(answer)], mask_id, answer)
+    targets[: len(answer)] = np.where(hidden[: len(answer)], answer, NO_TARGET)
+    return TrainingSequence(
+        token_ids=np.concatenate([clean.token_ids, copied]),
+        position=np.concatenate([clean.position, num_prompt + np.arange(len(block))]),
+        block=np.concatenate([clean.block[:num_prompt], block[: len(answer)], block]),
+        copy=np.concatenate([clean.copy, np.ones_like(block)]),
+        targets=np.concatenate([clean.targets, targets]),
+        weights=np.concatenate([clean.weights, np.ones(len(block), np.float32)]),
+    )
+
+
+def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
+    """Block number of each position of x_hat. phase: positions that the first block lacks."""
+    num_copied = -(-(num_answer + phase) // block_size) * block_size - phase
+    return (np.arange(num_copied) + phase) // block_size
+
+
+def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0) -> Tensor:
+    """Draw a mask, (num_answer,) bool; one eta ~ U(0, 1) is the chance of each token (Alg. 1).
+
+    full_ratio: probability that all are masked instead, as before a block's first forward pass.
+    """
+    eta = torch.rand((), generator=draws)
+    if full_ratio and torch.rand((), generator=draws) < full_ratio:
+        eta = torch.ones(())
+    return torch.rand(num_answer, generator=draws) < eta
+
+
+def pack(
+    sequences: Sequence[TrainingSequence],
+    row_tokens: int,
+    pad_id: int,
+    num_rows: int = 0,
+) -> PackedBatch:
+    """Pack sequences, none longer than row_tokens, into rows by first-fit decreasing.
+
+    pad_id: token id of padding. num_rows: least number of rows; the last may be padding alone.
+    """
+    members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
+    shape = (max(len(members), num_rows), row_tokens)
+    padding = {"token_ids": pad_id, "position": 0, "block": -1, "copy": 0, "targets": NO_TARGET}
+    filled: dict[str, npt.NDArray[Any]] = {
+        name: np.full(shape, value) for name, value in padding.items()
+    }
+    filled |= {"weights": np.zeros(shape, np.float32), "document": np.full(shape, -1)}
+    names = [field.name for field in fields(TrainingSequence)]
+    for row, indices in enumerate(members):
+        start = 0
+        for index in indices:
+            stop = start + len(sequences[index])
+            for name in names:
+                filled[name][row, start:stop] = getattr(sequences[index], name)
+            filled["document"][row, start:stop] = index
+            start = stop
+    tensors = {name: torch.from_numpy(array) for name, array in filled.items()}
+    layout = TrainingLayout(
+        **{name: tensors.pop(name) for name in ("document", "position", "block", "copy")}
+    )
+    return PackedBatch(layout=layout, **tensors)
+
+
+def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
+    """Assign sequences to rows by first-fit decreasing."""
+    free: list[int] = []
+    members: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        size = lengths[index]
+        row = next((row for row, left in enumerate(free) if left >= size), len(free))
+        if row == len(free):
+            free.append(row_tokens)
+            members.append([])
+        free[row] -= size
+        members[row].append(index)
+    return members
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The batch of one step, or one process's share of it. ntp_weight: divisor of its loss sums."""
+
+    packed: PackedBatch
+    ntp_weight: float
+
+
+class BatchBuilder:
+    """The batch of every step of a recipe, or one process's share of it."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        tokenizer: Any,
+        process_index: int = 0,
+        num_processes: int = 1,
+        min_rows: int = 1,
+        limits: ModelLimits = NO_LIMITS,
+    ) -> None:
+        """limits: of the model. min_rows: pad each process's batch with empty rows up to this."""
+        self._recipe = recipe
+        self._min_rows = min_rows
+        self._tokenizer = tokenizer
+        self._process_index = process_index
+        self._num_processes = num_processes
+        self.stream = ExampleStream(recipe, tokenizer, limits)
+
+    def batch(self, step: int) -> Batch:
+        """The batch of a step.
+
+        Each process takes its share of the examples. As gradients are averaged over processes, each
+        divides its loss by the mean weight of a share.
+        """
+        recipe = self._recipe
+        pairs = self.stream.draw(step)
+        clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
+        ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
+        own = range(self._process_index, len(pairs), self._num_processes)
+        sequences = [clean[index] for index in own]
+        if recipe.stage == "sbd":
+            nums_prompt = [len(pairs[index][0]) for index in own]
+            sequences = self._masked(sequences, nums_prompt, own, step)
+        padding = padding_id(self._tokenizer)
+        packed = pack(sequences, self.stream.row_tokens, padding, self._min_rows)
+        return Batch(packed, ntp_weight)
+
+    def _masked(
+        self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int
+    ) -> list[TrainingSequence]:
+        """Add masked copies to the sequences number `own` of the step, in blocks of one size."""
+        recipe = self._recipe.at(step)
+        draw = random.Random(recipe.seed * 1_000_003 + step)
+        block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
+        # Half the steps start blocks at the answer, as decoding does; the others anywhere.
+        phase = draw.choice((0, draw.randrange(block_size)))
+        # Each sequence has its own seed, whichever process it goes to.
+        seed = draw.getrandbits(62)
+        generator = torch.Generator()
+        masked = []
+        for index, sequence, num_prompt in zip(own, sequences, nums_prompt, strict=True):
+            draws = generator.manual_seed(seed + index)
+            num_answer = len(sequence) - num_prompt
+            is_masked = draw_masks(num_answer, draws, recipe.full_mask_ratio)
+            mask_id = self._tokenizer.mask_token_id
+            masked.append(
+                noisy_sequence(sequence, num_prompt, is_masked, block_size, phase, mask_id)
+            )
+        return masked
+
+
+MOST_WORKERS = 14
+AHEAD = 2
+"""Batches that each worker has ready or under way."""
+
+
+def chosen_workers(device: torch.device) -> int:
+    """Number of workers that keep a device busy: 0 on a CPU, whose cores they would take."""
+    return min(MOST_WORKERS, max(1, (os.cpu_count() or 1) - 1)) if device.type == "cuda" else 0
+
+
+class _Steps(Dataset[Batch | SetBlockDecodingError]):
+    def __init__(self, builder: BatchBuilder) -> None:
+        self._builder = builder
+
+    def __getitem__(self, step: int) -> Batch | SetBlockDecodingError:
+        try:
+            return self._builder.batch(step)
+        except SetBlockDecodingError as error:
+            # If raised here, it would reach the run as the text of a traceback.
+            return error
+
+
+def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Batch]:
+    """Batches of step `first` and all later steps, endlessly.
+
+    num_workers: processes that build them ahead; 0: this one, when asked.
+    Raises TrainingError if a worker was killed, and any error of ours that one raised.
+    """
+    if num_workers == 0:
+        return map(builder.batch, count(first))
+    loader = DataLoader(
+        _Steps(builder),
+        batch_size=None,
+        sampler=count(first),
+        num_workers=num_workers,
+        prefetch_factor=AHEAD,
+        worker_init_fn=_prepare_worker,
+    )
+    return _checked(loader)
+
+
+def _checked(loader: "DataLoader[Batch | SetBlockDecodingError]") -> Iterator[Batch]:
+    batches = iter(loader)
+    while True:
+        try:
+            item = next(batches)
+        except RuntimeError as error:
+            raise TrainingError(
+                f"workers: a process that builds batches ended: {one_line(error)}"
+            ) from error
+        if isinstance(item, SetBlockDecodingError):
+            raise item
+        yield item
+
+
+def _prepare_worker(worker: int) -> None:
+    """Ignore stop signals, and tokenize in one thread.
+
+    Ctrl-C reaches every process of a terminal, but the step under way needs its batch; the other
+    cores are for the other workers.
+    """
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
