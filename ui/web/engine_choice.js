@@ -10,11 +10,11 @@ import { currentView, playerOf } from "./dom/views.js";
 import { keptOf } from "./engine/files.js";
 import { findAdapter } from "./engine/runtime.js";
 import { flag } from "./flag.js";
-import { askedOfAddress, formOfAddress, readForm } from "./form/fields.js";
+import { readForm } from "./form/fields.js";
 import { onNumAhead, sayStatus } from "./form/status.js";
 import { showModelHere } from "./head.js";
 import { isOffered } from "./models.js";
-import { keepAddress } from "./share/permalink.js";
+import { askedOfAddress, formOfAddress, keepAddress } from "./share/permalink.js";
 
 /** @import { Form } from "./engine/session.js" */
 /** @import { Source, Wish } from "./engine/worker.js" */
@@ -172,7 +172,6 @@ class HereView {
     this.draw();
   }
 
-  /** Delete the model from this browser. */
   async forget() {
     this.decoder.cancel();
     const address = new URL(window.location.href);

@@ -97,7 +97,6 @@ function restoredWords(nodes) {
   return `The page was loaded anew. ${runs} kept in your browser.${cut}`;
 }
 
-/** Keeps the runs of a player. */
 export class TabKeeper {
   /** @param {Player} player @param {AbortSignal} signal ends the keeping */
   constructor(player, signal) {

@@ -8,9 +8,10 @@ import { promptBox, typeInto } from "./dom/gradio.js";
 import { followScheme } from "./dom/screen.js";
 import { playerOf } from "./dom/views.js";
 import { MEASURES, SOLVERS } from "./engine/decoding/settings.js";
-import { choiceOf, formOfAddress, TITLES } from "./form/fields.js";
+import { choiceOf, TITLES } from "./form/fields.js";
 import { sayStatus } from "./form/status.js";
 import { mount } from "./page.js";
+import { formOfAddress } from "./share/permalink.js";
 
 /** @import { FieldName } from "./form/fields.js" */
 /** @import { Take } from "./stub.js" */
@@ -67,7 +68,6 @@ function keepForLater() {
   }, once.signal);
 }
 
-/** Build the page. */
 function begin() {
   followScheme();
   keepForLater();

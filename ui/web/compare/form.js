@@ -83,7 +83,6 @@ class LaneChoice {
   }
 }
 
-/** The form over the lanes. */
 export class CompareForm {
   /** @param {FormSetting} setting @param {FormActions} actions */
   constructor({ presets, of_model: ofModel = {}, warnings = {} }, actions) {

@@ -74,7 +74,6 @@ function makeTransport(player) {
 
 const PLAY_SECONDS = 8; // from start to the last finish, at speed 1
 
-/** The lanes, their transport and their table. */
 export class ComparePlayer {
   /** @param {HTMLElement} root @param {AbortSignal} signal ends the listening */
   constructor(root, signal) {

@@ -19,7 +19,6 @@ import { ComparePlayer } from "./player.js";
 /** @import { FormSetting } from "./form.js" */
 
 /** @typedef {FormSetting & { prompt_id: string, lines: string }} Setting lines: of the recorded run */
-/** @typedef {{ text: string, isError: boolean, isRunning: boolean, wire: string }} Said */
 
 /**
  * A message of the server.
@@ -91,7 +90,7 @@ class CompareView {
       if (this.signal.aborted || this.parts?.form.stop.disabled) return;
       this.lastOrder = [this.lastOrder[0], Infinity]; // no more is heard of this run
       const text = "The server does not answer; nothing more of this run has come.";
-      this.say({ text, isError: true, isRunning: false, wire: "" });
+      this.say({ text, isError: true });
     }, STOP_MS);
   }
 
@@ -126,13 +125,8 @@ class CompareView {
     this.say({ text, isError, isRunning, wire });
   }
 
-  /** Take a message of this browser's own lanes. @param {News} news */
-  takeNews({ text = "", isError = false, isRunning = false, wire = "" }) {
-    this.say({ text, isError, isRunning, wire });
-  }
-
-  /** @param {Said} said */
-  say({ text, isError, isRunning, wire }) {
+  /** Take a message of the server, or of this browser's own lanes. @param {Partial<News>} news */
+  say({ text = "", isError = false, isRunning = false, wire = "" }) {
     if (!this.parts) return;
     const { form, player, stale } = this.parts;
     form.showRunning(isRunning);
@@ -201,7 +195,7 @@ export function mountCompare({ element, value, trigger, signal }) {
   const setting = JSON.parse(value);
   const view = new CompareView(find(element, ".sbd-compare"), setting, trigger, signal);
   onTurn((name) => view.turn(name), signal);
-  inBrowser.compare = (news) => view.takeNews(news);
+  inBrowser.compare = (news) => view.say(news);
   /** @param {KeyboardEvent} event */
   const press = (event) => view.press(event);
   document.addEventListener("keydown", press, { capture: true, signal });

@@ -19,7 +19,7 @@ const HEAD = "lm_head.weight";
 const TEMPLATE = "chat_template.jinja";
 /** The number of parts fetched at once. */
 const AT_ONCE = 4;
-/** The graph of an export in int8 that tries out the products; see build.py. */
+/** The graph of an export in int8 that tries out the products; see sbd_core/models/backends/onnx/build.py. */
 const PRODUCTS = "products.onnx";
 const NUM_PRODUCTS = 576;
 const INEXACT = "This browser’s products of 8-bit integers are not exact, which the model needs.";

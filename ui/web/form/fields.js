@@ -13,7 +13,7 @@ import { modelDifference } from "../models.js";
 /** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} what the choices are called */
 export const TITLES = { strategy: LANE_TITLES, solver: constants.solverNames };
 /** Fields of which one of a few names is chosen. */
-const CHOICES = ["strategy", "solver", "by"];
+export const CHOICES = ["strategy", "solver", "by"];
 
 /** @type {[name: FieldName, words: (value: string | number) => string][]} */
 const DIALS = [
@@ -123,7 +123,6 @@ export function settingDifferences(run) {
 }
 
 const PROMPT_ID = "sbd-prompt-box";
-const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
 /** The visitor's form; hidden fields are left out. */
 export function readForm() {
@@ -137,25 +136,4 @@ export function readForm() {
   const template = document.querySelector("#sbd-template-box textarea, #sbd-template-box input");
   if (form.strategy === "sbd" && template?.value) form.template = template.value;
   return form;
-}
-
-/** The fields of a decode that the address names. */
-export function formOfAddress() {
-  const query = askedOfAddress();
-  /** @type {Form} */
-  const form = {};
-  for (const [name, field] of Object.entries(constants.linkFields)) {
-    const text = query.get(name);
-    if (text === null) continue;
-    const isText = name === "prompt" || CHOICES.includes(name);
-    form[field] = !isText && WHOLE_OR_DECIMAL.test(text) ? Number(text) : text;
-  }
-  const pins = query.get("pins");
-  if (pins) form.pinned = pins.split(",").map((pair) => pair.split(":").map(Number));
-  return form;
-}
-
-/** The query of the page's address. */
-export function askedOfAddress() {
-  return new URLSearchParams(window.location.search);
 }

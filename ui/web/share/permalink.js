@@ -1,11 +1,15 @@
-// A run's settings as an address, with the names that Python reads.
+// A run's settings as an address of the page, with the names that Python reads, and back.
 
 import constants from "../constants.json" with { type: "json" };
+import { CHOICES } from "../form/fields.js";
 
+/** @import { Form } from "../engine/session.js" */
 /** @import { Settings } from "../core/run.js" */
 
 /** @type {[name: string, field: string][]} names in the address, and fields of a decode */
 const LINK_FIELDS = Object.entries(constants.linkFields);
+
+const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
 /** This page's address without a decode or lanes in it; what else it says stays. */
 export function bareAddress() {
@@ -48,4 +52,25 @@ export function linkTo(settings) {
  */
 export function keepAddress(address) {
   window.history.replaceState(window.history.state, "", address);
+}
+
+/** The fields of a decode that the address names. */
+export function formOfAddress() {
+  const query = askedOfAddress();
+  /** @type {Form} */
+  const form = {};
+  for (const [name, field] of Object.entries(constants.linkFields)) {
+    const text = query.get(name);
+    if (text === null) continue;
+    const isText = name === "prompt" || CHOICES.includes(name);
+    form[field] = !isText && WHOLE_OR_DECIMAL.test(text) ? Number(text) : text;
+  }
+  const pins = query.get("pins");
+  if (pins) form.pinned = pins.split(",").map((pair) => pair.split(":").map(Number));
+  return form;
+}
+
+/** The query of the page's address. */
+export function askedOfAddress() {
+  return new URLSearchParams(window.location.search);
 }

@@ -9,8 +9,7 @@ import { Figure, makePassWords, makeRoom } from "../parts.js";
 
 /** @import { Run } from "../../core/run.js" */
 /** @import { View } from "../../watch/playhead.js" */
-/** @import { Lesson } from "../lesson.js" */
-/** @import { MakeScene } from "../view.js" */
+/** @import { Lesson, MakeScene } from "../view.js" */
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 

@@ -6,9 +6,8 @@ import { countOf, raceSeconds } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makeRoom, sweep } from "../parts.js";
 
-/** @import { Lesson, Machine } from "../lesson.js" */
 /** @import { Bar } from "../parts.js" */
-/** @import { MakeScene } from "../view.js" */
+/** @import { Lesson, Machine, MakeScene } from "../view.js" */
 
 /** @typedef {{ machine: Machine, block: number, batch: number }} Choice batch: the index of its size */
 
@@ -50,7 +49,6 @@ export function passCostWords({ ntp, sbd }, numPasses) {
   return `a forward pass with a block takes ${ratio.toFixed(2)} times as long`;
 }
 
-/** The two ways of writing, a bar each. */
 function makeLanes() {
   return {
     ntp: makeBar("one at a time", "ntp"),

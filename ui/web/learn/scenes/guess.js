@@ -5,8 +5,7 @@ import { make, setStyle, setText, showToken } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/terms.js";
 import { makeChoices, makeRoom, paintEntropy } from "../parts.js";
 
-/** @import { Gap } from "../lesson.js" */
-/** @import { MakeScene } from "../view.js" */
+/** @import { Gap, MakeScene } from "../view.js" */
 
 const SHOWN_BEFORE = 80; // letters
 

@@ -4,8 +4,7 @@ import { capital, tokenName } from "../../core/letters.js";
 import { make, setText, showToken } from "../../dom/elements.js";
 import { makeRoom } from "../parts.js";
 
-/** @import { Lesson } from "../lesson.js" */
-/** @import { MakeScene } from "../view.js" */
+/** @import { Lesson, MakeScene } from "../view.js" */
 
 const NUM_WRITTEN = 6;
 

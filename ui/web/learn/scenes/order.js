@@ -7,8 +7,7 @@ import { Figure, makePassNumbers, makeRoom } from "../parts.js";
 
 /** @import { Lane } from "../../core/run.js" */
 /** @import { View } from "../../watch/playhead.js" */
-/** @import { Lesson } from "../lesson.js" */
-/** @import { MakeScene } from "../view.js" */
+/** @import { Lesson, MakeScene } from "../view.js" */
 
 const SOURCE =
   "Each row, column and box of 2 by 2 holds 1 to 4. Grey: given. Small number: the forward pass that filled the cell.";

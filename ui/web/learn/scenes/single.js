@@ -4,8 +4,7 @@ import { countOf } from "../../core/numbers.js";
 import { make, setText, showToken } from "../../dom/elements.js";
 import { makeBar, makeChoices, makeRoom, sweep } from "../parts.js";
 
-/** @import { PassTime, Lesson } from "../lesson.js" */
-/** @import { MakeScene } from "../view.js" */
+/** @import { Lesson, MakeScene, PassTime } from "../view.js" */
 
 const FILL_MS = 4200;
 const SEVERAL = 16; // tokens in one forward pass

@@ -4,8 +4,7 @@ import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makePlayedSlider, makeRoom } from "../parts.js";
 
-/** @import { Edge } from "../lesson.js" */
-/** @import { MakeScene } from "../view.js" */
+/** @import { Edge, MakeScene } from "../view.js" */
 
 /**
  * The verdict on a story, with the meaning of the underline where it failed.

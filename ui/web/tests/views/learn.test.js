@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { hashOf, readLesson, sceneAt } from "../../learn/lesson.js";
 import { sumWords, withKept } from "../../learn/scenes/bound.js";
 import { blockState } from "../../learn/scenes/cache.js";
 import { apart, choiceWords } from "../../learn/scenes/check.js";
@@ -8,6 +7,7 @@ import { passCostWords, secondsWords, timesWords, timeTitle } from "../../learn/
 import { mayLook } from "../../learn/scenes/masks.js";
 import { fillWords } from "../../learn/scenes/order.js";
 import { storyPieces, verdictWords } from "../../learn/scenes/wrong.js";
+import { hashOf, readLesson, sceneAt } from "../../learn/view.js";
 import { layOut, revealedAt } from "../../watch/budget.js";
 import { passMark, positionTitle, tileState } from "../../watch/playhead.js";
 import { FIRST, masks, PREFILL, runOf, start, wire } from "../core/lines.js";
