@@ -9,7 +9,7 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, Trace, TraceError, generate
 from sbd_core.config import RowCosts
-from sbd_core.decoding import row_costs
+from sbd_core.models import row_costs
 from sbd_core.models.protocol import ForwardRequest
 from sbd_core.models.row_costs import measure_row_costs, row_costs_of
 from tests.core.decoding.chance_models import chance_model

@@ -9,7 +9,7 @@ import pytest
 
 from sbd_core.config import RowCosts
 from sbd_core.cost import forward_cost
-from sbd_core.decoding import row_costs
+from sbd_core.models import row_costs
 from sbd_core.plots.roofline import BLOCK_SIZES
 from sbd_core.roofline import left_out, pass_time, speedup
 from ui.views.roofline import (
