@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sbd_core.chats import prompt_of
 from sbd_core.config import DecodeConfig
+from sbd_core.data_files import read_rows
 from sbd_core.decoding.api import make_trace, prompt_token_ids, resolve_defaults, stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.files import require_writable, write_text
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.records import prompt_of, read_rows
 from sbd_core.shared_work import Journal, Share
 
 

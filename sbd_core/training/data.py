@@ -3,7 +3,7 @@
 A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named).
 - A file that ends in .txt is UTF-8 text; every paragraph (separated by empty lines) is a text.
 - A file that ends in .json, .jsonl, .ndjson, .csv, .tsv or .parquet holds records
-  (sbd_core/records.py). Every assistant turn of a chat is learnt as the answer to all turns before
+  (sbd_core/chats.py). Every assistant turn of a chat is learnt as the answer to all turns before
   it; a text alone is learnt without a prompt.
 - Of a dataset, the first MAX_RECORDS records are read. `datasets` must be installed. NAME may be a
   folder, also one that save_to_disk() wrote; without a network, cached datasets work too.
@@ -33,6 +33,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 from transformers import PreTrainedTokenizerFast
 
+from sbd_core.chats import chat_of
+from sbd_core.data_files import Row, read_rows, read_text, row_of, suffix_of
 from sbd_core.errors import (
     MAX_SHOWN_PATH,
     ArgumentError,
@@ -46,7 +48,6 @@ from sbd_core.errors import (
 from sbd_core.masks import TrainingLayout
 from sbd_core.models.chat import Message, encode_plain, encode_turn, template_mark
 from sbd_core.models.model_config import reach_of
-from sbd_core.records import Row, chat_of, read_rows, read_text, row_of, suffix_of
 from sbd_core.tasks import Example, task
 from sbd_core.training.recipe import Recipe
 

@@ -1,0 +1,172 @@
+"""Reads the rows of data files that other programs write.
+
+JSON (an array, or values one after the other, as JSON Lines has them), CSV and TSV with a header,
+Parquet where pyarrow is installed; each may be compressed by gzip. Knows no field of a row.
+"""
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, one_line, shown_name
+from sbd_core.files import read_file
+
+SHAPES = (
+    "messages (role, content), conversations (from, value), instruction (input) and output, "
+    "prompt and answer, or text"
+)
+NEWLINE = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record. Errors name `argument`, the caller's name for the file, and `where`: its line."""
+
+    fields: Mapping[str, Any]
+    where: str
+    argument: str
+
+    def wrong(self, rule: str, value: object) -> ArgumentError:
+        """An ArgumentError saying that this record breaks `rule`."""
+        return ArgumentError(self.argument, f"{self.where} {rule}", value)
+
+    def given(self, *names: str) -> Any:
+        """The value of the first of these fields that is not null, else None."""
+        return next(
+            (self.fields[name] for name in names if self.fields.get(name) is not None), None
+        )
+
+    def text(self, name: str, value: object) -> str:
+        """`value`, which is called `name`. Raises ArgumentError unless it is valid Unicode text."""
+        if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise self.wrong(f"must have text as {name}", value)
+        return value
+
+
+def read_rows(argument: str, path: Path) -> list[Row]:
+    """All records of a file. Raises ArgumentError naming `argument`, file and line."""
+    name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
+    numbered: Iterable[tuple[int, object]]
+    if kind == ".parquet":
+        numbered = _parquet(argument, name, path)
+    elif kind in (".csv", ".tsv"):
+        numbered = _table(
+            argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ","
+        )
+    else:
+        numbered = _values(argument, name, read_text(argument, path))
+    unit = "row" if kind == ".parquet" else "line"
+    return [row_of(argument, f"{name}: {unit} {place}", value) for place, value in numbered]
+
+
+def row_of(argument: str, where: str, value: object) -> Row:
+    """`value` as a record; see Row. Raises ArgumentError unless it is a mapping of fields."""
+    if not isinstance(value, Mapping):
+        raise ArgumentError(argument, f"{where} needs {SHAPES}", value)
+    return Row(value, where, argument)
+
+
+def suffix_of(path: Path) -> str:
+    """The file's extension without compression: ".jsonl" for a.JSONL.gz."""
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+
+
+def read_text(argument: str, path: Path) -> str:
+    """The UTF-8 text of a file, gzip or not. Raises ArgumentError naming file and line."""
+    name = shown_name(str(path), MAX_SHOWN_PATH)
+    try:
+        data = read_file(path)
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ArgumentError(
+            argument, f"{name}: line {line} must be UTF-8 text", data[:20]
+        ) from error
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ArgumentError(
+            argument, f"must be a file that can be read ({reason})", name
+        ) from error
+
+
+def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
+    """Yield (line, value) for each item of a JSON array, or for each of successive JSON values."""
+    # Python writes NaN where a table has no value: read as null.
+    decoder = json.JSONDecoder(parse_constant=lambda _: None)
+    space = re.compile(r"[ \t\r\n]*")
+
+    def past_space(place: int) -> int:
+        return space.match(text, place).end()  # type: ignore[union-attr]
+
+    def wrong(reason: str, place: int) -> ArgumentError:
+        rule = f"{name}: line {text.count(NEWLINE, 0, place) + 1} must be JSON ({reason})"
+        return ArgumentError(argument, rule, text[place : place + 200].split(NEWLINE)[0])
+
+    place, line, counted = past_space(0), 1, 0
+    is_array = is_open = text.startswith("[", place)
+    place = past_space(place + is_array)
+    if is_array and text.startswith("]", place):
+        is_open, place = False, past_space(place + 1)
+    while is_open or (not is_array and place < len(text)):
+        line, counted = line + text.count(NEWLINE, counted, place), place
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            raise wrong(getattr(error, "msg", "it is nested too deep"), counted) from error
+        yield line, value
+        place = past_space(place)
+        if is_array:
+            if text[place : place + 1] not in (",", "]"):
+                raise wrong("a record of an array ends in a comma or a bracket", place)
+            is_open, place = text[place] == ",", past_space(place + 1)
+    if is_array and place < len(text):
+        raise wrong("nothing may follow an array", place)
+
+
+def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
+    """Yield (line, fields) for each row below the header."""
+    csv.field_size_limit(2**31 - 1)  # Python's own limit of 131,072 is not one of CSV
+    # strict: else a quote that is not closed would swallow all that follows.
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    try:
+        while True:
+            line = rows.line_num + 1
+            cells = next(rows, None)
+            if cells is None:
+                return
+            if not header:
+                header = [cell.strip() for cell in cells]
+            elif cells:
+                if len(cells) != len(header):
+                    rule = f"{name}: line {line} must have the {len(header)} cells of the header"
+                    raise ArgumentError(argument, rule, cells)
+                yield line, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise ArgumentError(argument, f"{name}: line {line} must be CSV ({error})", name) from error
+
+
+def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object]]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_table
+    except ImportError as error:
+        rule = "must be another kind of file, or pyarrow be installed: pip install pyarrow"
+        raise ArgumentError(argument, rule, name) from error
+    try:
+        # Through JSON, so that times and the like become text: rows are written out again.
+        rows = json.loads(json.dumps(read_table(path).to_pylist(), default=str))
+    except (OSError, ArrowException) as error:
+        raise ArgumentError(
+            argument, f"must be a Parquet file ({one_line(error)})", name
+        ) from error
+    return enumerate(rows, start=1)
