@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import sbd_core
-from sbd_core.__main__ import COMMANDS, EXTRA, main
+from sbd_core.__main__ import COMMANDS, main
 from sbd_core.errors import EXTRAS, MissingExtraError, ModelError, require_extra
 from sbd_core.models import loading
 
@@ -57,7 +57,7 @@ def test_the_extras_are_those_the_code_asks_for() -> None:
         assert names_of(OPTIONAL[extra]) == {canonicalize_name(name) for name in packages}
     [everything] = OPTIONAL["all"]
     assert everything.extras == set(EXTRAS) - HELD_APART
-    assert set(EXTRA) <= set(COMMANDS)
+    assert {command.extra for command in COMMANDS.values()} <= {None, *EXTRAS}
 
 
 @pytest.mark.parametrize(
