@@ -36,7 +36,7 @@ class Trace:
     tokens: {token id: text} for every id the trace mentions.
     text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
-    versions: {package: version}; for verify also "exactness", see sbd_core.models.exactness.
+    versions: {package: version}; for verify also "exactness", see sbd_core.models.probes.
     shape: the model's sizes, None if unknown.
     end_token_ids: the tokens that end an answer.
     weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.

@@ -21,9 +21,9 @@ from sbd_core.environment import environment
 from sbd_core.errors import ModelError, SetBlockDecodingError
 from sbd_core.evaluation.open_requests import answer_requests, request_configs, score_answers
 from sbd_core.files import ASSETS, replaced_folder
-from sbd_core.models.backends.llama.weights import GROUPS
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import (
+    GROUPS,
     BlockAdapter,
     BlockAdapterInfo,
     read_block_adapter,
@@ -33,7 +33,7 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.loading import load
 from sbd_core.models.model_folder import CHECKPOINTS, REAL_MODEL
-from sbd_core.models.threads import choose_threads
+from sbd_core.models.runtime import choose_threads
 from ui.form.measured import ADAPTER_BLOCK_SIZE
 
 PROMPTS = ASSETS / "presets-english.json"
@@ -93,7 +93,7 @@ def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
     layers = []
     for layer in adapter.layers:
         new: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
-        for names in GROUPS:
+        for names in GROUPS.values():
             pairs = [layer[name] for name in names]
             down, up = (part.float() for part in side_by_side(pairs))
             (left, of_up), (right, of_down) = torch.linalg.qr(up), torch.linalg.qr(down.t())

@@ -30,7 +30,7 @@ from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.environment import environment
 from sbd_core.files import ASSETS
 from sbd_core.models.backends.choose import choose
-from sbd_core.models.backends.cuda_graph import CudaGraphBackend, captured
+from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend, captured
 from sbd_core.models.bases import GGUF_FILE, SMOLLM2, fetch
 from sbd_core.models.block_adapter import read_info
 from sbd_core.models.hf_model import HuggingFaceModel

@@ -24,7 +24,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.environment import processor_name
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.models.threads import choose_threads
+from sbd_core.models.runtime import choose_threads
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 from ui.recordings import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording, recorded

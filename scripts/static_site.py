@@ -20,9 +20,8 @@ from typing import Any
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.files import ASSETS
-from sbd_core.hf.export_cache import keep_export
 from sbd_core.models.model_folder import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_MODEL, WEB_MANIFEST
-from sbd_core.models.web_folder import WebFolder
+from sbd_core.models.web_folder import WebFolder, keep_export
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.run_lines import wire_json
 from ui import recordings

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import sbd_core
-from sbd_core.hf.export_cache import keep_export
 from sbd_core.models.model_folder import REAL_MODEL
-from sbd_core.models.threads import choose_threads
+from sbd_core.models.runtime import choose_threads
+from sbd_core.models.web_folder import keep_export
 from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, painted, turn_to
 from tests.browser.site.conftest import DECODE, address, serving

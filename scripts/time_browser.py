@@ -16,7 +16,7 @@ from typing import Any
 
 from sbd_core.environment import environment
 from sbd_core.files import write_text
-from sbd_core.hf.export_cache import keep_export
+from sbd_core.models.web_folder import keep_export
 from scripts.static_site import MODELS, write_site
 from scripts.write_tables import RESULTS
 from tests.browser.conftest import CHROMIUM, FLAGS

@@ -229,7 +229,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
     """The model asked for; loaded later if its info is readable, else now, raising our errors."""
 
     def load() -> SetBlockModel:
-        from sbd_core.models.threads import choose_threads
+        from sbd_core.models.runtime import choose_threads
 
         # In this thread and first: transformers fails if two threads import it at the same time.
         import_module("sbd_core.decoding.api")

@@ -20,7 +20,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.onnx.build import products_are_exact, threads_of
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, MIDDLE, Exporter, Operand
 from sbd_core.models.backends.onnx.forward import session_of
-from sbd_core.models.backends.onnx.web_graph import LINEARS
+from sbd_core.models.block_adapter import GROUPS, LINEARS
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.roofline import Device, LayerShape, slowdown
 
@@ -134,8 +134,8 @@ class Products(Exporter):
         """Names of the products, each with the linear layers (of one input) that it joins."""
         groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
         for index, layer in enumerate(self.model.model.layers):
-            for name, places in LINEARS.items():
-                linears = [layer.get_submodule(place) for place in places.values()]
+            for name, members in GROUPS.items():
+                linears = [layer.get_submodule(LINEARS[each]) for each in members]
                 groups.append((f"layer.{index}.{name}", linears))
         return groups
 

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
     """Load the flags' model, on `device` if given, and set its threads. Raises our errors."""
     from sbd_core.models.loading import load
-    from sbd_core.models.threads import choose_threads
+    from sbd_core.models.runtime import choose_threads
 
     model = load(
         arguments.model,

@@ -106,7 +106,7 @@ def _decoded(
     """
     # Imported here so that --help and bad flags answer at once.
     from sbd_core.decoding.api import stream
-    from sbd_core.models.model_config import untrained_note
+    from sbd_core.models.model_folder import untrained_note
 
     model = decoding_flags.load_model(arguments)
 

@@ -128,7 +128,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[s
     from sbd_core.models.backends.choose import fused_backend
     from sbd_core.models.backends.llama.weights import has_known_shape
     from sbd_core.models.loading import load
-    from sbd_core.models.threads import choose_threads
+    from sbd_core.models.runtime import choose_threads
     from sbd_core.shared_work import Share
 
     require_integer("limit", arguments.limit, 1)
@@ -187,7 +187,7 @@ def _evaluated(
     from sbd_core.evaluation.api import MODEL, evaluate_rows
     from sbd_core.evaluation.runners import LocalRunner, ModelSet, SharedRunner, journal_of
     from sbd_core.evaluation.tables import BASELINE, compare, paper_table, sweep_configs
-    from sbd_core.models.threads import choose_threads
+    from sbd_core.models.runtime import choose_threads
     from sbd_core.shared_work import Share
     from sbd_core.tasks import TASKS
 
@@ -323,7 +323,7 @@ def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
     from sbd_core.benchmark import report
     from sbd_core.benchmark.api import More, Workload, bench
     from sbd_core.models.loading import load
-    from sbd_core.models.threads import choose_threads
+    from sbd_core.models.runtime import choose_threads
 
     names = ("limit", "rounds", "max_new_tokens", "seed")
     workload = Workload(**{name: getattr(arguments, name) for name in names})

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sbd_core.cli import Command
 
 if TYPE_CHECKING:
-    from sbd_core.hf.export_web import WebExport
     from sbd_core.hf.hub import HubFolder
+    from sbd_core.models.web_export import WebExport
 
 
 def _fetch_flags(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,6 @@ def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Download a base model if it is missing or damaged, or remove it. Raises our errors."""
     from tqdm import tqdm
 
-    from sbd_core.hf.export_cache import keep_export
     from sbd_core.models.bases import (
         SMOLLM2,
         base_folder,
@@ -31,6 +30,7 @@ def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
         remove,
     )
     from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
+    from sbd_core.models.web_folder import keep_export
 
     source = known_base(arguments.base)
     if arguments.remove:
@@ -95,7 +95,7 @@ def _prepare_flags(parser: argparse.ArgumentParser) -> None:
 
 def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
     """Prepare, and say what was done. Raises our errors."""
-    from sbd_core.hf.preparation import prepare
+    from sbd_core.hf.model_folders import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
     done = prepare(
@@ -119,7 +119,7 @@ def _merge_flags(parser: argparse.ArgumentParser) -> None:
 
 def _merge(arguments: argparse.Namespace) -> dict[str, Any]:
     """Merge, and say what was done. Raises our errors."""
-    from sbd_core.hf.merging import merge
+    from sbd_core.hf.model_folders import merge
 
     done = merge(arguments.adapter, arguments.out)
     print(done)
@@ -158,8 +158,8 @@ def _export_flags(parser: argparse.ArgumentParser) -> None:
 
 def _export(arguments: argparse.Namespace) -> dict[str, Any]:
     """Export, and say what was written. Raises our errors."""
-    from sbd_core.hf.export_web import export_web
     from sbd_core.hf.hub import export_hub
+    from sbd_core.models.web_export import export_web
 
     done: HubFolder | WebExport
     if arguments.place == "web":

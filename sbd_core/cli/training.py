@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sbd_core.cli import Command
 from sbd_core.errors import ArgumentError, ModelError, require_number
-from sbd_core.models.model_config import BlockSettings
-from sbd_core.models.model_folder import object_in
+from sbd_core.models.model_folder import BlockSettings, object_in
 
 if TYPE_CHECKING:
     from sbd_core.training.recipe import Recipe
@@ -380,8 +379,8 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
-    from sbd_core.models.devices import chosen_device, has_bf16
     from sbd_core.models.loading import load
+    from sbd_core.models.runtime import chosen_device, has_bf16
     from sbd_core.training.synthesize import SynthesisConfig, synthesize
 
     config = SynthesisConfig(

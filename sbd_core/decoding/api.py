@@ -21,7 +21,7 @@ from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, Message, SetBlockModel
 from sbd_core.models.row_costs import row_costs_of
-from sbd_core.models.threads import one_thread_between_passes
+from sbd_core.models.runtime import one_thread_between_passes
 from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]

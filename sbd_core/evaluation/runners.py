@@ -21,11 +21,10 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, generate_batch
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, require_integer
 from sbd_core.evaluation.scoring import CheckedAnswer, Sample, Tally, checked, tally
-from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.hf_model import Fingerprint, HuggingFaceModel
 from sbd_core.models.loading import load
-from sbd_core.models.peft_adapter import Fingerprint
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.models.threads import choose_threads, is_small
+from sbd_core.models.runtime import choose_threads, is_small
 from sbd_core.shared_work import Journal, Share
 from sbd_core.tasks import Example
 

@@ -1,4 +1,4 @@
-"""Integrations: transformers, the Hugging Face Hub, browsers, lm-eval.
+"""Integrations: transformers, the Hugging Face Hub, lm-eval.
 
 Modules are imported when first used, as in sbd_core/__init__.py.
 """
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sbd_core.hf.generation import SetBlockOutput, generate
-    from sbd_core.hf.merging import Merged, merge, read_adapted
-    from sbd_core.hf.preparation import Preparation, prepare
-    from sbd_core.hf.vendoring import write_custom_generate
+    from sbd_core.hf.hub import write_custom_generate
+    from sbd_core.hf.model_folders import Merged, Preparation, merge, prepare
+    from sbd_core.models.loading import read_adapted
 
 _HOMES = {
-    "Merged": "merging",
-    "Preparation": "preparation",
-    "SetBlockOutput": "generation",
-    "generate": "generation",
-    "merge": "merging",
-    "prepare": "preparation",
-    "read_adapted": "merging",
-    "write_custom_generate": "vendoring",
+    "Merged": "hf.merging",
+    "Preparation": "hf.preparation",
+    "SetBlockOutput": "hf.generation",
+    "generate": "hf.generation",
+    "merge": "hf.merging",
+    "prepare": "hf.preparation",
+    "read_adapted": "models.loading",
+    "write_custom_generate": "hf.hub",
 }
 
 __all__ = [
@@ -38,4 +38,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'sbd_core.hf' has no attribute {name!r}")
-    return getattr(import_module(f"sbd_core.hf.{_HOMES[name]}"), name)
+    return getattr(import_module(f"sbd_core.{_HOMES[name]}"), name)

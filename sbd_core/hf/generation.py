@@ -4,13 +4,20 @@ transformers prepares inputs, logits processors and stopping criteria; settings 
 honoured are refused by name. Knows no tokenizer: model.generate() is given token ids.
 """
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 from torch import LongTensor, Tensor
-from transformers.generation import EosTokenCriteria, MaxLengthCriteria, StoppingCriteriaList
+from transformers.generation import (
+    EosTokenCriteria,
+    MaxLengthCriteria,
+    StoppingCriteriaList,
+    StopStringCriteria,
+)
 from transformers.utils import ModelOutput, logging
 
 from sbd_core.config import MAX_ROWS, DecodeConfig
@@ -19,9 +26,9 @@ from sbd_core.decoding.api import stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.block_attention import require_block_attention
 from sbd_core.models.logits_rules import read_processors, with_processors
-from sbd_core.models.model_config import BlockSettings, reach_of, untrained_note
+from sbd_core.models.model_folder import BlockSettings, reach_of, untrained_note
+from sbd_core.models.probes import require_block_attention
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats
 from sbd_core.solvers import EntropyBound, Solver
@@ -200,6 +207,66 @@ def generate(
     criteria = [one for one in stopping_criteria or () if not isinstance(one, known)]
     _decode(rows, events, StoppingCriteriaList(criteria), token_streamer, mask_token_id)
     return _output(rows, input_ids, generation_config)
+
+
+def folder_generate(
+    model: Any,
+    inputs: Any = None,
+    *,
+    streamer: Any = None,
+    tokenizer: Any = None,
+    assistant_model: Any = None,
+    stop_strings: Any = None,
+    stopping_criteria: Any = None,
+    generation_config: Any = None,
+    custom_generate: Any = None,
+    **arguments: Any,
+) -> Any:
+    """Decode as generate() of a model folder's custom_generate, with the arguments of generate().
+
+    model.generate(**inputs) of a folder loaded with trust_remote_code calls it. It calls
+    transformers' own generate(), which prepares the inputs and then calls generate() of this file.
+
+    tokenizer: for stop_strings. custom_generate: another folder or function, which then decodes.
+    Other arguments are transformers' own. Raises as generate() does.
+    """
+    if custom_generate is not None:
+        return type(model).generate(
+            model,
+            inputs,
+            generation_config=generation_config,
+            stopping_criteria=stopping_criteria,
+            streamer=streamer,
+            tokenizer=tokenizer,
+            assistant_model=assistant_model,
+            stop_strings=stop_strings,
+            custom_generate=custom_generate,
+            **arguments,
+        )
+    if assistant_model is not None:
+        rule = 'must not be given: a block is drafted by the model itself, see strategy="verify"'
+        raise ArgumentError("assistant_model", rule, type(assistant_model).__name__)
+    settings = generation_config or model.generation_config
+    stop_strings = stop_strings or settings.stop_strings
+    if settings.stop_strings:
+        generation_config = copy.deepcopy(settings)
+        generation_config.stop_strings = None
+    criteria = StoppingCriteriaList(stopping_criteria or ())
+    if stop_strings:
+        if tokenizer is None:
+            raise ArgumentError("tokenizer", "must be given with stop_strings", None)
+        criteria.append(StopStringCriteria(tokenizer, stop_strings))
+    if tokenizer is not None and arguments.get("mask_token_id") is None:
+        in_config = getattr(model.config, "mask_token_id", None)
+        arguments["mask_token_id"] = in_config if in_config is not None else tokenizer.mask_token_id
+    return type(model).generate(
+        model,
+        inputs,
+        generation_config=generation_config,
+        stopping_criteria=criteria,
+        custom_generate=partial(generate, token_streamer=streamer),
+        **arguments,
+    )
 
 
 def _decode(

@@ -12,8 +12,8 @@ from torch import Tensor
 from transformers import StoppingCriteriaList, StopStringCriteria
 
 from sbd_core.hf.generation import generate
+from sbd_core.models.loading import require_causal_lm
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
-from sbd_core.models.source_check import require_causal_lm
 from sbd_core.solvers import SOLVER_PARAMETERS, make_solver
 
 

@@ -1,8 +1,11 @@
-"""export_hub(): writes a trained model as the folder of a repository on the Hugging Face Hub.
+"""Writes model folders that decode with transformers alone, as the Hugging Face Hub serves them.
 
-A model loaded from there decodes with transformers alone. Uploads nothing.
+The engine's source goes along in custom_generate/. transformers copies only files directly beside
+custom_generate/generate.py, so each module that generate() needs becomes one:
+sbd_core/decoding/sbd.py is decoding_sbd.py there, its imports rewritten. Uploads nothing.
 """
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,19 +13,42 @@ from pathlib import Path
 from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
 from sbd_core.files import PACKAGE, new_folder, replaced_folder
-from sbd_core.hf.export_web import export_web
-from sbd_core.hf.preparation import read_fit
-from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.exactness import keeps_bits
-from sbd_core.models.model_config import BlockSettings, reach_of
-from sbd_core.models.model_folder import folder_of, is_block_adapter
-from sbd_core.models.quiet import bars_only_on_a_terminal
+from sbd_core.models.loading import read_fit
+from sbd_core.models.model_folder import BlockSettings, folder_of, is_block_adapter, reach_of
+from sbd_core.models.probes import keeps_bits
+from sbd_core.models.runtime import bars_only_on_a_terminal
 
 CARD_FILE = "README.md"
 KEPT = (CARD_FILE, "LICENSE", "recipe.json")
 """Files copied unchanged where the model folder has them."""
-CARD = PACKAGE / "hf" / "card.md"
+CARD = """---
+library_name: transformers
+pipeline_tag: text-generation
+tags:
+  - set-block-decoding
+  - custom_generate
+  - masked-prediction
+---
+
+# {name}
+
+A causal language model trained for Set Block Decoding (Gat et al. 2025, arXiv 2509.04185), with
+blocks of {low} to {high} tokens. `custom_generate/` holds the code that decodes.
+Strategy `verify` gives the tokens of next-token prediction {exactness}
+(tried out with {where}).
+
+```python
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+repository = "USER/{name}"
+tokenizer = AutoTokenizer.from_pretrained(repository)
+model = AutoModelForCausalLM.from_pretrained(repository, trust_remote_code=True)
+inputs = tokenizer("A prompt", return_tensors="pt")
+output = model.generate(**inputs, max_new_tokens=64)  # or strategy="verify"
+print(tokenizer.decode(output[0], skip_special_tokens=True))
+```
+"""
 """Template of the card for a model that has none."""
 
 
@@ -63,6 +89,8 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
         tokenizer.save_pretrained(fresh)
         write_custom_generate(fresh)
         if has_web:
+            from sbd_core.models.web_export import export_web
+
             export_web(source, fresh / "web")
         for kept in (source / file for file in KEPT):
             if kept.is_file():
@@ -72,7 +100,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
         if has_new_card:
             backend = TransformersBackend(loaded)
             is_exact = keeps_bits(backend.new_caches, backend.forward, reach_of(loaded.config))
-            text = CARD.read_text("utf-8").format(
+            text = CARD.format(
                 name=target.resolve().name,
                 low=settings.block_range[0],
                 high=settings.block_range[1],
@@ -81,3 +109,43 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
             )
             card.write_text(text, encoding="utf-8")
     return HubFolder(model=name, folder=str(target), has_new_card=has_new_card)
+
+
+ENTRY = "sbd_core.hf.generation"
+IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)
+LAZY_IMPORT = re.compile(r"^( +)from sbd_core\.([\w.]+) import (?:\([^)]*\)|[^\n]*)", re.MULTILINE)
+"""Imports within functions that generate() never calls, such as the reading of traces."""
+REQUIREMENTS = "torch>=2.9\ntransformers>=5.20\n"
+GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""
+
+from .hf_generation import folder_generate as generate
+
+__all__ = ["generate"]
+'''
+NOTE = "# Written by sbd_core.hf.hub from sbd_core/{path}; change that file instead.\n"
+
+
+def write_custom_generate(folder: Path) -> Path:
+    """Write `folder`/custom_generate, replacing it, and return its path. Raises OSError."""
+    target = folder / "custom_generate"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    files = {"generate.py": GENERATE, "requirements.txt": REQUIREMENTS}
+    waiting = [ENTRY]
+    while waiting:
+        module = waiting.pop()
+        if _file_name(module) in files:
+            continue
+        path = "/".join(module.split(".")[1:]) + ".py"
+        text = (PACKAGE / path).read_text(encoding="utf-8")
+        waiting += [f"sbd_core.{name}" for name in IMPORT.findall(text)]
+        text = LAZY_IMPORT.sub(r'\1raise ImportError("sbd_core.\2: pip install sbd-core")', text)
+        text = IMPORT.sub(lambda match: f"from .{match[1].replace('.', '_')} import ", text)
+        files[_file_name(module)] = NOTE.format(path=path) + text
+    for name, text in files.items():
+        (target / name).write_text(text, encoding="utf-8")
+    return target
+
+
+def _file_name(module: str) -> str:
+    return module.removeprefix("sbd_core.").replace(".", "_") + ".py"

@@ -1,7 +1,4 @@
-"""Adapters for transformers: merge() writes a peft adapter and its base as one model folder.
-
-The folder needs no peft. read_adapted() loads a block adapter with its base for transformers.
-"""
+"""merge(): writes an adapter of peft and its base as one model folder, which needs no peft."""
 
 import warnings
 from dataclasses import dataclass
@@ -9,17 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PreTrainedTokenizerBase
 
-from sbd_core.errors import ArgumentError, ModelError, one_line, require_extra, shown
+from sbd_core.errors import ModelError, one_line, require_extra, shown
 from sbd_core.files import new_folder
-from sbd_core.hf.preparation import logits, probes, require_same, write_checked
-from sbd_core.models.backends.transformers import GatedLinears
-from sbd_core.models.loading import read_with_adapter, read_with_peft
-from sbd_core.models.model_config import BlockSettings
-from sbd_core.models.model_folder import folder_of, is_block_adapter
+from sbd_core.hf.model_folders import logits, probes, require_same, write_checked
+from sbd_core.models.loading import read_with_peft, require_causal_lm
+from sbd_core.models.model_folder import BlockSettings, is_block_adapter
 from sbd_core.models.peft_adapter import is_adapter
-from sbd_core.models.source_check import require_causal_lm
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +101,3 @@ def _untie(model: Any) -> None:
                 weight = torch.nn.Parameter(weight.detach().clone(), weight.requires_grad)
                 setattr(module, name, weight)
             seen.add(id(weight))
-
-
-def read_adapted(
-    path: str | Path, dtype: torch.dtype = torch.float32
-) -> tuple[Any, PreTrainedTokenizerBase]:
-    """Load a block adapter with its base, from a folder or a bundled name: (model, tokenizer).
-
-    model.generate(**inputs, custom_generate=sbd_core.hf.generate, strategy="verify") decodes with
-    the adapter; without custom_generate the model is its base. Raises ArgumentError, ModelError.
-    """
-    folder = folder_of(path)
-    if not is_block_adapter(folder):
-        rule = "must be the folder of a block adapter, as sbd train-adapter writes it"
-        raise ArgumentError("path", rule, str(path))
-    model, tokenizer, adapter = read_with_adapter(folder, dtype)
-    model.block_adapter = GatedLinears.of(model, adapter)
-    model.config.mask_token_id = adapter.info.mask_token_id
-    model.generation_config.suppress_tokens = [adapter.info.mask_token_id]
-    return model, tokenizer

@@ -13,19 +13,18 @@ import torch
 from torch import Tensor
 
 from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
-from sbd_core.errors import ModelError, require_integer, shown
+from sbd_core.errors import ModelError, require_integer
 from sbd_core.files import new_folder, replaced_folder
-from sbd_core.hf.vendoring import write_custom_generate
-from sbd_core.models.loading import located, read
+from sbd_core.hf.hub import write_custom_generate
+from sbd_core.models.loading import read, read_fit
 from sbd_core.models.mask_token import (
     MaskToken,
     choose_mask_token,
     give_mask_token,
     num_embedding_rows,
 )
-from sbd_core.models.model_config import block_config
-from sbd_core.models.peft_adapter import is_adapter
-from sbd_core.models.quiet import bars_only_on_a_terminal
+from sbd_core.models.model_folder import block_config
+from sbd_core.models.runtime import bars_only_on_a_terminal
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
 TOLERANCE = 1e-3
@@ -111,14 +110,6 @@ def prepare(
         num_checked=texts.numel(),
         largest_change=change,
     )
-
-
-def read_fit(name: str) -> tuple[Any, Any]:
-    """Read (model, tokenizer). Raises ModelError for an adapter or a model that reads no block."""
-    path, is_folder = located(name)
-    if is_folder and is_adapter(path):
-        raise ModelError(f"model: {shown(path)} is an adapter: sbd merge makes it a model first")
-    return read(path, "auto", is_folder=is_folder)
 
 
 def probes(num_tokens: int, mask_id: int) -> Tensor:

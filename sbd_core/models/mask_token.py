@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.errors import ModelError, shown
-from sbd_core.models.model_config import end_token_ids
+from sbd_core.models.model_folder import end_token_ids
 
 RESERVED = re.compile(
     r"reserved|unused|placeholder|extra_id_|<\|?extra_\d+|\[control_\d+\]|<SPECIAL_\d+>"

@@ -1,14 +1,15 @@
-"""Writes adapter folders with a fingerprint of the base's weights, and applies adapters of peft.
+"""Adapters of peft: reads their config, applies them to a base, and writes those trained here.
 
-Adapters of other tools are checked by names and shapes alone, see source_check.py.
+A folder written here has a fingerprint of its base's weights. Adapters of other tools are checked
+by names and shapes alone.
 """
 
-import hashlib
 import json
+import os
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,41 +17,70 @@ import torch
 from torch import Tensor
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-from sbd_core.errors import ModelError, shown
-from sbd_core.models.model_config import BlockSettings, block_config
-from sbd_core.models.model_folder import has_weights, object_in
-from sbd_core.models.source_check import IN_PARTS
+from sbd_core.errors import ModelError, shown, shown_name
+from sbd_core.models.hf_model import Fingerprint
+from sbd_core.models.model_folder import BlockSettings, block_config, has_weights, object_in
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 ADAPTER_FILE = "sbd_adapter.json"
 CLASSES = frozenset(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
 """Classes that peft may name as an adapter's base; a wrapped model has another class."""
+OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
+"""Adapters of peft that read other tokens than the one they change, as prompt adapters do."""
+IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights and save it again"
+PEFT_ADVICE = 'is an adapter of peft, which is not installed: pip install "sbd-core[lora]"'
 PEFT_ERRORS = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, NotImplementedError)
-VALUES_A_WEIGHT = 256
-"""Values that a fingerprint samples: enough to tell weights apart, few enough to be quick."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """Fingerprint of a model's weights, equal in fp32 and bf16. shapes, values: digests."""
-
-    shapes: str
-    values: str
-
-    @classmethod
-    def of(cls, model: Any) -> "Fingerprint":
-        """The fingerprint of a transformers model, adapters included."""
-        shapes, values = hashlib.sha256(), hashlib.sha256()
-        for name, weight in sorted(model.named_parameters()):
-            shapes.update(f"{name} {tuple(weight.shape)}\n".encode())
-            some = weight.detach().flatten()[:VALUES_A_WEIGHT].to("cpu", torch.bfloat16)
-            values.update(some.view(torch.int16).numpy().tobytes())
-        return cls(shapes.hexdigest(), values.hexdigest())
 
 
 def is_adapter(folder: str | Path) -> bool:
     """Whether a folder holds an adapter and no model's weights; axolotl adds the base's config."""
     return (Path(folder) / CONFIG_FILE).is_file() and not has_weights(folder)
+
+
+def read_adapter_config(source: str, file: str, argument: str) -> dict[str, Any]:
+    """The config of a peft adapter. Raises ModelError for one that cannot be decoded with."""
+    subject = f"{argument}: {shown(source)}"
+    if has_weights(source):
+        raise ModelError(
+            f"{subject} holds a whole model and an adapter_config.json: move one of them away"
+        )
+    try:
+        from peft import PEFT_TYPE_TO_CONFIG_MAPPING, PromptLearningConfig
+        from peft import __version__ as peft_version
+    except ImportError as error:
+        raise ModelError(f"{subject} {PEFT_ADVICE}") from error
+    adapter = object_in(Path(file))
+    if not isinstance(adapter.get("base_model_name_or_path"), str):
+        raise ModelError(f"{subject} is an adapter that names no base")
+    kind = adapter.get("peft_type")
+    kinds: Any = PEFT_TYPE_TO_CONFIG_MAPPING
+    known = kinds.get(kind) if isinstance(kind, str) else None
+    if known is None:
+        raise ModelError(
+            f"{subject} is an adapter of peft_type {shown(kind)}, which peft {peft_version} does "
+            "not know: pip install --upgrade peft"
+        )
+    names = {field.name for field in fields(known)}
+    for name, value in adapter.items():
+        # A field of a newer peft does nothing unless it is set.
+        if name not in names and (value is True or (value and isinstance(value, (dict, list)))):
+            raise ModelError(
+                f"{subject} has {shown_name(name)} set in its adapter_config.json, which peft "
+                f"{peft_version} does not know: pip install --upgrade peft"
+            )
+    is_activated = bool(adapter.get("alora_invocation_tokens"))
+    if issubclass(known, PromptLearningConfig) or kind in OF_WHOLE_TEXTS or is_activated:
+        described = "an activated LoRA" if is_activated else kind
+        raise ModelError(
+            f"{subject} is {described} of peft, which changes a text as a whole: a block needs an "
+            "adapter that changes each token by itself, such as LoRA"
+        )
+    if os.path.isdir(source) and not (Path(source) / "adapter_model.safetensors").is_file():
+        raise ModelError(
+            f"{subject} lacks adapter_model.safetensors; weights are read from safetensors only, "
+            "so a .bin has to be saved again by safetensors.torch.save_file()"
+        )
+    return adapter
 
 
 def write_adapter(

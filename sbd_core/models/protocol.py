@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from sbd_core.config import Calibration, StrategyName
 from sbd_core.cost import ModelShape
@@ -10,7 +10,7 @@ from sbd_core.cost import ModelShape
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from sbd_core.models.sampler_head import SamplerHead
+    from sbd_core.models.block_adapter import SamplerHead
     from sbd_core.sampling import ComputeLogitStats
 
 
@@ -29,6 +29,22 @@ class Cache(Protocol):
     def truncate(self, length: int) -> None:
         """Forget every token from position `length` on."""
         ...
+
+
+AnyPool = TypeVar("AnyPool")
+
+
+class SlotCache(Generic[AnyPool]):
+    """Cache of one text in a pool, the memory that a backend keeps for many; see Cache."""
+
+    def __init__(self, pool: AnyPool, slot: int) -> None:
+        self.pool = pool
+        self.slot = slot
+        self.length = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        self.length = min(self.length, length)
 
 
 @dataclass(frozen=True, slots=True)

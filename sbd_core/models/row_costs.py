@@ -21,7 +21,7 @@ from sbd_core.environment import processor_name
 from sbd_core.errors import ArgumentError
 from sbd_core.files import cache_folder, write_text
 from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
-from sbd_core.models.threads import one_thread_between_passes
+from sbd_core.models.runtime import one_thread_between_passes
 from sbd_core.sampling import LogitStatsSpec, argmax
 
 NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)

@@ -1,6 +1,7 @@
-"""A folder that a browser decodes with: its manifest, its files, and the model in it.
+"""A folder that a browser decodes with: its manifest, its files, the model in it, and kept exports.
 
-Weights lie in parts small enough for any host, as stored_tensors.py has them. Tensors are imported
+Weights lie in parts small enough for any host, as stored_tensors.py has them. Exports of models on
+this machine are kept in the user's cache folder; deleting them does no harm. Tensors are imported
 where they are read, as the page looks at such folders before there is a model.
 """
 
@@ -18,6 +19,11 @@ from sbd_core.models.model_folder import WEB_MANIFEST, object_in
 if TYPE_CHECKING:
     from sbd_core.models.block_adapter import BlockAdapter
     from sbd_core.models.stored_tensors import Stored
+import shutil
+
+from sbd_core.files import PACKAGE, cache_folder, new_work_folder
+from sbd_core.models.bases import BASES
+from sbd_core.models.model_folder import ADAPTER_INFO, is_block_adapter, is_web_folder
 
 FORMAT = 1
 GRAPHS = {"wasm": "model.onnx", "webgpu": "model-webgpu.onnx"}
@@ -160,7 +166,7 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
     The page's scripts compute the weights of a graph from the same numbers.
     """
     from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
-    from sbd_core.models.quiet import quietly
+    from sbd_core.models.runtime import quietly
 
     tensors = {name: stored.tensor() for name, stored in tensors_of(web).items()}
     folder = str(web.folder)
@@ -191,3 +197,66 @@ def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
         mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
         adapter = BlockAdapter.of(info, {**tensors, "mask_embedding": mask})
     return model, tokenizer, adapter
+
+
+CODE = (
+    "models/web_export.py",
+    "models/stored_tensors.py",
+    "models/web_folder.py",
+    *(f"models/backends/onnx/{name}.py" for name in ("export", "web_graph")),
+)
+"""Source files that an export depends on."""
+
+
+def exports_folder() -> Path:
+    """The folder of all exports."""
+    return cache_folder() / "web"
+
+
+def find_export(folder: Path) -> WebFolder | None:
+    """The export of a model folder, or that folder itself if it is one; None without.
+
+    Checks the sizes of its files, not their digests.
+    """
+    try:
+        return open_web(folder if is_web_folder(folder) else _place(folder), reads_all=False)
+    except (ModelError, OSError):
+        return None
+
+
+def keep_export(folder: Path) -> WebFolder:
+    """The export of a model folder, written if none is kept. Raises our errors, OSError."""
+    kept = find_export(folder)
+    if kept is not None:
+        return kept
+    from sbd_core.models.web_export import export_web
+
+    place = _place(folder)
+    work = new_work_folder(place.parent)
+    try:
+        export_web(folder, work / "made")
+        owner, _, _ = place.name.rpartition("-")
+        for old in place.parent.glob(f"{owner}-*"):
+            if find_export(folder) is None or old != place:
+                old.rename(work / f"old-{old.name}")
+        if not place.exists():  # else another process was first
+            (work / "made").rename(place)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return open_web(place, reads_all=False)
+
+
+def _place(folder: Path) -> Path:
+    """The place of a model folder's export, named by the folder's path and state."""
+    whole = folder.resolve()
+    owner = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
+    state = hashlib.sha256()
+    for name in CODE:
+        state.update((PACKAGE / name).read_bytes())
+    for file in sorted(path for path in whole.iterdir() if path.is_file()):
+        about = file.stat()
+        state.update(f"{file.name} {about.st_size} {about.st_mtime_ns}\n".encode())
+    if is_block_adapter(whole):
+        base = BASES.get(str(object_in(whole / ADAPTER_INFO).get("base")))
+        state.update((base.sha256 if base else "").encode())
+    return exports_folder() / f"{whole.name}-{owner}-{state.hexdigest()[:12]}"

@@ -19,11 +19,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_extra
 from sbd_core.files import beside, replaced_folder, sha256
-from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.hf.hub import write_custom_generate
 from sbd_core.json_node import json_of
+from sbd_core.models.hf_model import Fingerprint
 from sbd_core.models.loading import read
-from sbd_core.models.model_config import BlockSettings, add_end_token, block_config
-from sbd_core.models.peft_adapter import WEIGHTS_FILE, Fingerprint, write_adapter
+from sbd_core.models.model_folder import BlockSettings, add_end_token, block_config
+from sbd_core.models.peft_adapter import WEIGHTS_FILE, write_adapter
 from sbd_core.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"

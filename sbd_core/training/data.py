@@ -47,7 +47,7 @@ from sbd_core.errors import (
 )
 from sbd_core.masks import TrainingLayout
 from sbd_core.models.chat import Message, encode_plain, encode_turn, template_mark
-from sbd_core.models.model_config import reach_of
+from sbd_core.models.model_folder import reach_of
 from sbd_core.tasks import Example, task
 from sbd_core.training.recipe import Recipe
 

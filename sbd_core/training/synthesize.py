@@ -19,8 +19,8 @@ from sbd_core.decoding.repetition import is_loop, scaled
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.json_node import json_of
 from sbd_core.models.backends.choose import fused_backend
-from sbd_core.models.backends.cuda_graph import captured
-from sbd_core.models.backends.llama.attention import PaddedBatchAttention
+from sbd_core.models.backends.llama.cuda_graph import captured
+from sbd_core.models.backends.llama.forward import PaddedBatchAttention
 from sbd_core.models.chat import encode_prompt
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.sampling import forbid

@@ -28,19 +28,19 @@ from transformers import DynamicCache
 from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.files import recover, replaced_folder
 from sbd_core.models.backends.llama.weights import has_known_shape
-from sbd_core.models.backends.transformers import ALL_ROWS, MODULES, GatedLinears
+from sbd_core.models.backends.transformers import ALL_ROWS, GatedLinears
 from sbd_core.models.block_adapter import (
     LINEARS,
     BlockAdapter,
     BlockAdapterInfo,
     read_block_adapter,
+    sampler_change,
     write_block_adapter,
 )
-from sbd_core.models.devices import chosen_device, has_bf16
+from sbd_core.models.hf_model import Fingerprint
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
-from sbd_core.models.peft_adapter import Fingerprint
-from sbd_core.models.sampler_head import sampler_change
+from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     keep_others,
@@ -317,7 +317,7 @@ class GatedBase:
 
         layers = []
         for layer in model.base_model.layers:
-            modules = {name: layer.get_submodule(MODULES[name]) for name in LINEARS}
+            modules = {name: layer.get_submodule(place) for name, place in LINEARS.items()}
             pairs = {
                 name: (
                     drawn(info.rank, module.in_features),

@@ -20,9 +20,9 @@ import pytest
 
 from sbd_core.config import DecodeConfig, RowCosts
 from sbd_core.decoding.api import generate
-from sbd_core.hf.export_web import export_web
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
+from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import PRODUCTS, entry_of
 from sbd_core.run_lines import RunLines
 from sbd_core.solvers import SOLVERS, EntropyBound, TopK

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import gradio as gr
 
-from sbd_core.hf.export_cache import find_export
 from sbd_core.models.model_folder import REAL_MODEL
+from sbd_core.models.web_folder import find_export
 from sbd_core.run_lines import LANE_NAMES, wire_json
 from sbd_core.solvers import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from ui import recordings

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.hf.export_cache import find_export, keep_export
-from sbd_core.models.web_folder import WebFolder
+from sbd_core.models.web_folder import WebFolder, find_export, keep_export
 from ui.lazy_model import import_loading
 
 ROUTE = "/web-model/"

@@ -6,13 +6,13 @@ from typing import Any
 import torch
 
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.models.backends.cuda_graph import CudaGraphBackend
+from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse, has_known_shape
 from sbd_core.models.backends.transformers import GatedLinears, TransformersBackend
 from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.devices import QUANTIZED
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.runtime import QUANTIZED
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def choose(
     if model.device.type != "cpu":
         fused = plain(model, name, adapter)
         if isinstance(fused, FusedLlamaBackend) and model.device.type == "cuda":
-            return CudaGraphBackend(fused, name, block_size)
+            return CudaGraphBackend(fused, block_size)
         return fused
     if dtype in QUANTIZED or model.dtype == torch.float32:
         try:

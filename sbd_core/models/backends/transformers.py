@@ -4,10 +4,10 @@ A block adapter is applied by hooks on the linear layers.
 """
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,27 +15,11 @@ from torch.nn.functional import linear
 from transformers import DynamicCache
 
 from sbd_core.masks import decoding_mask
+from sbd_core.models.block_adapter import LINEARS, AdapterLayers, BlockAdapter, SamplerHead
 from sbd_core.models.protocol import ForwardRequest
 
-if TYPE_CHECKING:
-    from sbd_core.models.block_adapter import BlockAdapter
-    from sbd_core.models.sampler_head import SamplerHead
-
-MODULES = {
-    "q": "self_attn.q_proj",
-    "k": "self_attn.k_proj",
-    "v": "self_attn.v_proj",
-    "o": "self_attn.o_proj",
-    "gate": "mlp.gate_proj",
-    "up": "mlp.up_proj",
-    "down": "mlp.down_proj",
-}
-"""Names of the adapter's linear layers within a layer of a Llama-shaped model."""
-
-
 ALL_ROWS = slice(None)
-Layers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
-"""Per layer, {name in MODULES: (A, B)} of an adapter's linear layers."""
+"""Value of GatedLinears.rows() for every row of any text."""
 
 
 class GatedLinears:
@@ -44,18 +28,18 @@ class GatedLinears:
     sampler_head: see BlockAdapter.sampler_head.
     """
 
-    sampler_head: "SamplerHead | None" = None
+    sampler_head: SamplerHead | None = None
 
-    def __init__(self, model: Any, layers: Layers) -> None:
+    def __init__(self, model: Any, layers: AdapterLayers) -> None:
         """Add the hooks to a model that has_known_shape()."""
         self._rows: Sequence[int] | slice = ()
         for layer, pairs in zip(model.base_model.layers, layers, strict=True):
             for name, pair in pairs.items():
-                module = layer.get_submodule(MODULES[name])
+                module = layer.get_submodule(LINEARS[name])
                 module.register_forward_hook(partial(self._add, *pair))
 
     @classmethod
-    def of(cls, model: Any, adapter: "BlockAdapter") -> "GatedLinears":
+    def of(cls, model: Any, adapter: BlockAdapter) -> "GatedLinears":
         """Add the hooks of an adapter to a model, in the model's dtype and on its device."""
         like = next(model.parameters())
         layers = [
@@ -68,7 +52,7 @@ class GatedLinears:
 
     @contextmanager
     def rows(self, rows: Sequence[int] | slice) -> Iterator[None]:
-        """Within the `with` block, apply the adapter to rows of one text, or to ALL_ROWS of any."""
+        """Within the `with` block, apply the adapter to rows of one text or to ALL_ROWS."""
         self._rows = rows
         try:
             yield
@@ -103,10 +87,6 @@ class TransformersCache:
     def drop_last(self, num_tokens: int) -> None:
         """Drop the keys and values of the last tokens, which `length` need not count."""
         self.layers.crop(-num_tokens)
-
-    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
-        """(keys, values) of every layer, each (heads, length, head size)."""
-        return [(layer.keys[0], layer.values[0]) for layer in self.layers.layers]
 
 
 class TransformersBackend:

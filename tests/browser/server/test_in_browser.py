@@ -24,7 +24,7 @@ HERE = "Decode runs in your browser"
 @pytest.fixture(scope="module")
 def two_models_url(serve):
     """The address of a page whose server and browser have different models."""
-    from sbd_core.hf.export_cache import keep_export
+    from sbd_core.models.web_folder import keep_export
     from tests.conftest import checkpoint
 
     keep_export(checkpoint())

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import pytest
 
-from sbd_core.hf.export_web import export_web
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
+from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import open_web
 from scripts.static_site import write_site
 from tests.browser.conftest import RUN, decode_button, state, sync_api

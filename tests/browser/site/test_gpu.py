@@ -13,8 +13,8 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.hf.export_web import export_web
 from sbd_core.models.loading import load
+from sbd_core.models.web_export import export_web
 from sbd_core.solvers import EntropyBound, LeftToRight, Random
 from tests.browser.conftest import CHROMIUM, RUN, decode_button, on_watch, sync_api
 from tests.browser.site.conftest import GPU_FLAGS, address, before_engine, fill, serving, until

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from sbd_core.models.backends.llama.forward import KVCachePool
+from sbd_core.models.backends.transformers import TransformersCache
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest
 
@@ -84,6 +86,18 @@ def causal_keys_and_values(model: HuggingFaceModel, text: Sequence[int]) -> list
     """[keys, values] of every layer after an ordinary causal forward of the text."""
     layers = model.model(input_ids=torch.tensor([list(text)]), use_cache=True).past_key_values
     return [[layer.keys, layer.values] for layer in layers.layers]
+
+
+def keys_and_values(cache: Any) -> list[tuple[Tensor, Tensor]]:
+    """(keys, values) of every layer in any backend's cache, each (heads, length, head size)."""
+    if isinstance(cache, TransformersCache):
+        return [(layer.keys[0], layer.values[0]) for layer in cache.layers.layers]
+    pool, slot, length = cache.pool, cache.slot, cache.length
+    if isinstance(pool, KVCachePool):
+        keys = pool.keys[:, slot, :, :, :length].transpose(2, 3)
+        return list(zip(keys, pool.values[:, slot, :, :length], strict=True))
+    parts = [part[slot, :, :length] for part in pool.parts]
+    return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def eq8(entropies: dict[int, float], gamma: float) -> list[int]:

@@ -93,7 +93,7 @@ def check_cache_after_every_pass(model: HuggingFaceModel, prompt, config: Decode
         assert length <= len(text)
         num_fed.append(event.num_cached + event.num_causal - length)
         causal = reference.causal_keys_and_values(model, text[:length])
-        for found, expected in zip(recorder.cache.keys_and_values(), causal, strict=True):
+        for found, expected in zip(reference.keys_and_values(recorder.cache), causal, strict=True):
             for ours, theirs in zip(found, expected, strict=True):
                 assert ours.shape == theirs[0].shape
                 assert_near(ours, theirs[0])

@@ -14,12 +14,19 @@ import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.config import Calibration, DecodeConfig
 from sbd_core.errors import ModelError
-from sbd_core.hf import export_web as export_module
-from sbd_core.hf.export_cache import exports_folder, find_export, keep_export
-from sbd_core.hf.export_web import export_web
+from sbd_core.models import web_export as export_module
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
-from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web, read_web
+from sbd_core.models.web_export import export_web
+from sbd_core.models.web_folder import (
+    PART_BYTES,
+    digest_of,
+    exports_folder,
+    find_export,
+    keep_export,
+    open_web,
+    read_web,
+)
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 

@@ -12,7 +12,7 @@ import torch
 import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.files import WRITING
-from sbd_core.models import threads
+from sbd_core.models import runtime
 from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, WEIGHTS_FILE, Exporter
 from tests.conftest import loaded
@@ -166,15 +166,15 @@ def test_a_full_disk_is_one_line_and_pytorch_decodes(folder, kept, monkeypatch, 
 
 
 def test_cores_are_those_of_the_affinity_and_the_quota(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    monkeypatch.setattr(runtime.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     for name, text, count in (("max", "max 100000", 8), ("half", "150000 100000", 2)):
         (tmp_path / name).write_text(text + "\n")
-        monkeypatch.setattr(threads, "CGROUP_FILES", ((str(tmp_path / name), ""),))
-        assert threads.usable_cores() == count
+        monkeypatch.setattr(runtime, "CGROUP_FILES", ((str(tmp_path / name), ""),))
+        assert runtime.usable_cores() == count
     (tmp_path / "quota").write_text("300000\n")
     (tmp_path / "period").write_text("100000\n")
     files = (str(tmp_path / "quota"), str(tmp_path / "period"))
-    monkeypatch.setattr(threads, "CGROUP_FILES", (("/nowhere", ""), files))
-    assert threads.usable_cores() == 3
+    monkeypatch.setattr(runtime, "CGROUP_FILES", (("/nowhere", ""), files))
+    assert runtime.usable_cores() == 3
     (tmp_path / "quota").write_text("-1\n")
-    assert threads.usable_cores() == 8
+    assert runtime.usable_cores() == 8

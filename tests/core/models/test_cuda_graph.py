@@ -8,11 +8,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from sbd_core import ArgumentError, DecodeConfig, generate
+from sbd_core import DecodeConfig, generate
 from sbd_core.decoding.api import generate_batch
-from sbd_core.models.backends import cuda_graph
-from sbd_core.models.backends import kv_cache as lean_cache
-from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
+from sbd_core.models.backends.llama import cuda_graph, forward
+from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.solvers import EntropyBound
 from tests.conftest import loaded, unfused
 from tests.core.decoding.prompts import corpus_texts, random_ids
@@ -25,7 +24,7 @@ STRATEGIES = ("ntp", "sbd", "verify")
 def still(model, block_size: int):
     """The same model with static forward passes."""
     twin = copy.copy(model)
-    twin.backend = CudaGraphBackend(model.backend, model.name, block_size)
+    twin.backend = CudaGraphBackend(model.backend, block_size)
     return twin
 
 
@@ -69,7 +68,7 @@ def test_rows_of_blocks_alone_read_an_adapter(tmp_path, strategy) -> None:
 
 def test_a_text_that_outgrows_its_room_goes_on(llama, monkeypatch) -> None:
     monkeypatch.setattr(cuda_graph, "INITIAL_CAPACITY", 16)
-    monkeypatch.setattr(lean_cache, "STEP", 16)
+    monkeypatch.setattr(forward, "STEP", 16)
     twin = still(llama, 4)
     [prompt] = random_ids(1, llama.vocabulary_size, 10)
     for strategy in STRATEGIES:
@@ -80,7 +79,7 @@ def test_a_text_that_outgrows_its_room_goes_on(llama, monkeypatch) -> None:
 def test_a_prompt_that_moves_the_cache_moves_the_buffers_too(llama, monkeypatch) -> None:
     """A step knows the addresses of a capacity that is gone; it must not be used again."""
     monkeypatch.setattr(cuda_graph, "INITIAL_CAPACITY", 16)
-    monkeypatch.setattr(lean_cache, "STEP", 16)
+    monkeypatch.setattr(forward, "STEP", 16)
     seen = []
     monkeypatch.setattr(
         cuda_graph, "captured", lambda run, output: seen.append(run.__self__) or run
@@ -174,12 +173,6 @@ def test_a_capture_that_fails_falls_back_with_one_line() -> None:
         UserWarning, match=r"^CUDA graph not used, forward passes run one by one: .+"
     ):
         assert cuda_graph.captured(run, Claims()) is run
-
-
-def test_a_model_of_another_shape_is_refused_by_name(tiny_folders) -> None:
-    model = loaded(tiny_folders["gpt_neox"])
-    with pytest.raises(ArgumentError, match=r"^model: must be Llama-shaped to run as CUDA graphs"):
-        CudaGraphBackend(model.backend, model.name, 4)
 
 
 @pytest.mark.gpu

@@ -7,8 +7,8 @@ import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.exactness import keeps_bits
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.probes import keeps_bits
 from tests.conftest import in_onnx
 from tests.core.decoding.prompts import corpus_texts
 

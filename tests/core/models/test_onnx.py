@@ -13,8 +13,7 @@ from transformers import Qwen2ForCausalLM
 from sbd_core import DecodeConfig, ModelError, generate, stream
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
-from sbd_core.models.backends.onnx.basis import hadamard
-from sbd_core.models.backends.onnx.export import GRAPH_FILE, Exporter, Operand, quantized
+from sbd_core.models.backends.onnx.export import GRAPH_FILE, Exporter, Operand, hadamard, quantized
 from sbd_core.models.backends.onnx.forward import (
     LONG,
     MOST_ROWS,
@@ -23,11 +22,12 @@ from sbd_core.models.backends.onnx.forward import (
     OnnxBackend,
     sessions_of,
 )
-from sbd_core.models.exactness import keeps_bits
+from sbd_core.models.probes import keeps_bits
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.sampling import compute_logit_stats
 from tests.conftest import in_onnx, loaded
 from tests.core.decoding.prompts import corpus_texts
+from tests.core.decoding.reference import keys_and_values
 from tests.core.models.tiny_models import save_adapter
 
 DTYPES = ("float32", "int8")
@@ -53,9 +53,9 @@ def test_a_row_has_the_same_bits_whatever_stands_beside_it(
     text = [draw.randrange(5, model.vocabulary_size) for _ in range(START + ROWS[-1])]
     [cache] = read(model, text[:START])
     alone = torch.cat([model.forward(cache, [token], (), 1) for token in text[START:]])
-    one_by_one = cache.keys_and_values()
+    one_by_one = keys_and_values(cache)
     [whole] = read(model, text)
-    for ours, theirs in zip(whole.keys_and_values(), one_by_one, strict=True):
+    for ours, theirs in zip(keys_and_values(whole), one_by_one, strict=True):
         assert all(map(torch.equal, ours, theirs)), "the cache depends on how a text was read"
     for count in ROWS:
         ids = text[START : START + count]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
+from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from tests.conftest import in_onnx, unfused
+from tests.core.decoding.reference import keys_and_values
 from tests.core.models.test_cuda_graph import still
 
 LONGEST = 9
@@ -69,7 +70,7 @@ def check(model, texts, requests, plain) -> None:
         cache = plain.new_cache()
         plain.forward(cache, [*text, *request.causal_ids], (), 1)
         for ours, theirs in zip(
-            request.cache.keys_and_values(), cache.keys_and_values(), strict=True
+            keys_and_values(request.cache), keys_and_values(cache), strict=True
         ):
             for found, expected in zip(ours, theirs, strict=True):
                 near(found, expected)

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.errors import ModelError
-from sbd_core.models import template_check
-from sbd_core.models.template_check import require_bounded_template
+from sbd_core.models import chat
+from sbd_core.models.chat import require_bounded_template
 from tests.core.models.test_chat import DOUBLING, NESTED
 
 HOSTILE = {
@@ -28,8 +28,8 @@ def with_template(template: object) -> SimpleNamespace:
 def test_a_hostile_template_is_refused_by_name(name, monkeypatch) -> None:
     template, reason = HOSTILE[name]
     if reason == "takes more than 1 seconds":  # in which the others may not come to their fault
-        monkeypatch.setattr(template_check, "CPU_SECONDS", 1)
-        monkeypatch.setitem(template_check.REASONS, template_check.TOO_LONG, reason)
+        monkeypatch.setattr(chat, "CPU_SECONDS", 1)
+        monkeypatch.setitem(chat.REASONS, chat.TOO_LONG, reason)
     with pytest.raises(ModelError, match=f"^it: its chat template cannot be used: it .*{reason}"):
         require_bounded_template(with_template(template), "it")
 

@@ -15,7 +15,7 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.files import ASSETS
-from sbd_core.hf.export_web import export_web
+from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import WebFolder, open_web
 from tests.ui.doubles import story_model
 from tests.ui.served import Visitor, served

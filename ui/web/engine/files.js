@@ -16,7 +16,7 @@ const OTHER_TAB_MS = 60_000;
 /** The place of a tensor in the parts put together. @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored */
 
 /**
- * The manifest that sbd_core/hf/export_web.py writes.
+ * The manifest that sbd_core/models/web_export.py writes.
  * @typedef {object} Manifest
  * @property {number} format
  * @property {string} name

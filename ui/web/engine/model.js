@@ -291,7 +291,7 @@ export class Model {
   }
 }
 
-/** The number of tokens of the trial in an export; see TRIAL of sbd_core/hf/export_web.py. */
+/** The number of tokens of the trial in an export; see TRIAL of sbd_core/models/web_export.py. */
 const NUM_TRIED = 24;
 /** The share of the largest logit by which weights of 8 bits may move one. */
 const NEAR = 0.1;

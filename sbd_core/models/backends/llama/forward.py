@@ -1,25 +1,19 @@
 """A fused forward pass for Llama-shaped models: the same weights in few operations.
 
 Equal to the transformers model up to rounding. The tokens of all texts are rows of one matrix in
-every linear layer; only attention tells the texts apart.
+every linear layer; only attention tells the texts apart: one text by slices of its slot, many by
+padded rows. Both write the new keys and values into the pool, after the cached ones. The rule of
+who may attend to whom is sbd_core.masks.decoding_may_attend.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.nn.functional import silu
+from torch.nn.functional import scaled_dot_product_attention, silu
 
-from sbd_core.models.backends.kv_cache import STEP, KVCachePool, SlotCache
-from sbd_core.models.backends.llama.attention import (
-    LONG,
-    Attention,
-    MaskTable,
-    PaddedBatchAttention,
-    QuerySpan,
-    SingleSequenceAttention,
-)
+from sbd_core.masks import Blocks, decoding_may_attend, dense, visible_rows
 from sbd_core.models.backends.llama.weights import (
     BlockRows,
     LowRankLayer,
@@ -29,7 +23,203 @@ from sbd_core.models.backends.llama.weights import (
     low_rank_layers,
 )
 from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.protocol import ForwardRequest, SlotCache
+
+LONG = 48
+"""A text of more queries is attended to alone, and a prompt by the fused kernel."""
+MOST_MASKS = 256
+"""Number of masks that are kept, as predrafts come in very many shapes."""
+STEP = 128
+"""Positions by which the capacity of every slot grows."""
+
+
+class KVCachePool:
+    """Pool with keys (layers, slots, heads, size, capacity) and values (.., capacity, size).
+
+    size is that of a head, capacity a number of positions; each cache knows its own length. Keys
+    are transposed for the product with the queries. Everything beyond a slot's length is finite, so
+    that an attention weight of zero removes it.
+    """
+
+    def __init__(
+        self, num_slots: int, num_layers: int, num_heads: int, head_size: int, like: Tensor
+    ) -> None:
+        self.num_slots = num_slots
+        self.capacity = 0
+        self.keys = like.new_zeros(num_layers, num_slots, num_heads, head_size, 0)
+        self.values = like.new_zeros(num_layers, num_slots, num_heads, 0, head_size)
+
+    def ensure_capacity(self, length: int) -> None:
+        """Make room for at least `length` positions in every slot."""
+        if length <= self.capacity:
+            return
+        more = -(-length // STEP) * STEP - self.capacity
+        self.keys = torch.nn.functional.pad(self.keys, (0, more))
+        self.values = torch.nn.functional.pad(self.values, (0, 0, 0, more))
+        self.capacity += more
+
+
+def end_of(request: ForwardRequest) -> int:
+    """One past the cache position of the last row's key; keys lie in the order of the rows."""
+    return int(request.cache.length) + request.num_rows
+
+
+def blocks_of(request: ForwardRequest) -> Blocks:
+    """The block and the predrafts."""
+    return ((len(request.causal_ids), len(request.block_ids)), *request.predraft_shapes)
+
+
+def visible_keys(request: ForwardRequest) -> list[tuple[int, int, int]]:
+    """The keys that each row sees, as (s, first, stop): those before s, and first to stop - 1."""
+    start = request.cache.length
+    rows = visible_rows(len(request.causal_ids), blocks_of(request))
+    return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
+
+
+class MaskTable:
+    """Additive masks (queries, queries) for the new keys; every row sees all cached keys."""
+
+    def __init__(self, like: Tensor) -> None:
+        self._like = like
+        self._known: dict[tuple[int, Blocks], Tensor] = {}
+
+    def get(self, request: ForwardRequest) -> Tensor | None:
+        """The mask, None where every row sees everything."""
+        if request.num_rows == 1 or not (request.causal_ids or request.predrafts):
+            return None
+        shape = (len(request.causal_ids), blocks_of(request))
+        mask = self._known.get(shape)
+        if mask is None:
+            size, device = request.num_rows, self._like.device
+            may_attend = decoding_may_attend(0, *shape)
+            is_hidden = ~dense(may_attend, size, size)[0].to(device)
+            mask = self._like.new_zeros(size, size).masked_fill_(is_hidden, -torch.inf)
+            if size <= 2 * LONG:
+                self._keep(shape, mask)
+        return mask
+
+    def _keep(self, shape: tuple[int, Blocks], mask: Tensor) -> None:
+        while len(self._known) >= MOST_MASKS:
+            self._known.pop(next(iter(self._known)), None)
+        self._known[shape] = mask
+
+
+class Attention(Protocol):
+    """Protocol of attention with its mask and cache, for num_rows rows of a forward pass."""
+
+    num_rows: int
+
+    def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Cache a layer's new keys and values (rows, kv heads, size) and attend to all.
+
+        queries: (rows, heads, size), scaled already. Returns the mixed values, shaped like queries.
+        """
+
+
+class SingleSequenceAttention:
+    """Attention of one text."""
+
+    def __init__(self, request: ForwardRequest, masks: MaskTable) -> None:
+        cache, stop = request.cache, end_of(request)
+        pool, slot, start = cache.pool, cache.slot, cache.length
+        keys, values = pool.keys[:, slot], pool.values[:, slot]
+        self._new_keys = keys[..., start:stop].unbind()
+        self._new_values = values[:, :, start:stop].unbind()
+        self._keys = keys[..., :stop].unbind()
+        self._values = values[:, :, :stop].unbind()
+        self._num_cached = start
+        self.num_rows = request.num_rows
+        self._is_prompt = not start and self.num_rows == len(request.causal_ids) > LONG
+        self._mask = None if self._is_prompt else masks.get(request)
+
+    def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """See Attention."""
+        self._new_keys[layer].copy_(keys.permute(1, 2, 0))
+        self._new_values[layer].copy_(values.transpose(0, 1))
+        if self._is_prompt:
+            query, key, value = (part.transpose(0, 1)[None] for part in (queries, keys, values))
+            mixed = scaled_dot_product_attention(
+                query, key, value, is_causal=True, scale=1.0, enable_gqa=True
+            )
+            return mixed[0].transpose(0, 1)
+        num_rows, num_heads, size = queries.shape
+        num_kv_heads = keys.shape[1]
+        asked = queries.transpose(0, 1).reshape(num_kv_heads, -1, size)
+        scores = torch.bmm(asked, self._keys[layer])
+        if self._mask is not None:
+            own = scores.view(num_heads, num_rows, -1)[..., self._num_cached :]
+            own += self._mask
+        mixed = torch.bmm(scores.softmax(-1), self._values[layer])
+        return mixed.view(num_heads, num_rows, size).transpose(0, 1)
+
+
+class PaddedBatchAttention:
+    """Attention of several texts of one pool, padded to the rows of the longest."""
+
+    def __init__(
+        self,
+        pool: KVCachePool,
+        places: tuple[Tensor, Tensor, Tensor],
+        visible: Tensor,
+        capacity: int,
+    ) -> None:
+        """Prepare the attention of all rows of a forward pass.
+
+        places: per row its slot, its offset there and its key's cache position, each (rows,).
+        visible: (3, slots, widest), s, first and stop of visible_keys(), at most `capacity`.
+        """
+        self._pool = pool
+        self._slot, self._offset, self._place = places
+        self._capacity = capacity
+        self.num_rows = self._slot.shape[0]
+        self._width = visible.shape[2]
+        seen, first, stop = visible[:, :, None, :, None]
+        key = torch.arange(capacity, device=visible.device)
+        is_hidden = (key >= seen) & ((key < first) | (key >= stop))
+        self._mask = torch.zeros_like(is_hidden, dtype=pool.keys.dtype)
+        self._mask.masked_fill_(is_hidden, -torch.inf)
+
+    @classmethod
+    def of(cls, requests: Sequence[ForwardRequest]) -> "PaddedBatchAttention":
+        """The attention of the rows of all requests."""
+        pool = requests[0].cache.pool
+        device = pool.keys.device
+        columns = zip(
+            *(
+                (request.cache.slot, offset, request.cache.length + offset)
+                for request in requests
+                for offset in range(request.num_rows)
+            ),
+            strict=True,
+        )
+        slots, offsets, places = (torch.tensor(column, device=device) for column in columns)
+        visible = torch.zeros(
+            3, pool.num_slots, max(request.num_rows for request in requests), dtype=torch.long
+        )
+        # Padding sees the first key, so that its softmax is a number.
+        visible[0] = 1
+        for request in requests:
+            keys = torch.tensor(visible_keys(request)).t()
+            visible[:, request.cache.slot, : request.num_rows] = keys
+        stop = max(end_of(request) for request in requests)
+        return cls(pool, (slots, offsets, places), visible.to(device), stop)
+
+    def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """See Attention."""
+        pool, slot, offset, place = self._pool, self._slot, self._offset, self._place
+        pool.keys[layer][slot, :, :, place] = keys
+        pool.values[layer][slot, :, place] = values
+        _, num_heads, size = queries.shape
+        num_slots, num_kv_heads, width = pool.num_slots, keys.shape[1], self._width
+        asked = queries.new_zeros(num_slots, width, num_heads, size)
+        asked[slot, offset] = queries
+        asked = asked.transpose(1, 2).reshape(num_slots * num_kv_heads, -1, size)
+        seen_keys = pool.keys[layer].flatten(0, 1)[..., : self._capacity]
+        seen_values = pool.values[layer].flatten(0, 1)[:, : self._capacity]
+        scores = torch.bmm(asked, seen_keys)
+        scores.view(num_slots, num_heads, width, -1).add_(self._mask)
+        mixed = torch.bmm(scores.softmax(-1), seen_values)
+        return mixed.view(num_slots, num_heads, width, size).transpose(1, 2)[slot, offset]
 
 
 class FusedLlamaBackend:
@@ -71,52 +261,51 @@ class FusedLlamaBackend:
         """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
         order = sorted(range(len(requests)), key=lambda i: requests[i].num_rows <= LONG)
         texts = [requests[i] for i in order]
-        rows = [QuerySpan.of(request) for request in texts]
-        longest = max(text.stop for text in rows)
-        rows[0].cache.pool.ensure_capacity(longest)
+        longest = max(end_of(text) for text in texts)
+        texts[0].cache.pool.ensure_capacity(longest)
         self.rotary_until(longest)
         token_ids = [token_id for request in texts for token_id in request.token_ids]
         ids = torch.tensor(token_ids, device=self.weights.embedding.device)
-        hidden = self.hidden(ids, self._angles(rows), self._parts(rows), self._block_rows(rows))
+        hidden = self.hidden(ids, self._angles(texts), self._parts(texts), self._block_rows(texts))
         num_logits = [request.num_logits for request in texts]
-        logits = self._logits(hidden, [text.num_queries for text in rows], num_logits)
-        for request, text in zip(texts, rows, strict=True):
-            request.cache.length += text.num_causal
+        logits = self._logits(hidden, [text.num_rows for text in texts], num_logits)
+        for text in texts:
+            text.cache.length += len(text.causal_ids)
         by_request: dict[int, Tensor] = dict(zip(order, logits, strict=True))
         return [by_request[i] for i in range(len(requests))]
 
-    def _parts(self, rows: Sequence[QuerySpan]) -> list[Attention]:
-        """The attention of each long text, then of the others together. rows: long texts first."""
-        num_long = sum(text.num_queries > LONG for text in rows)
-        if len(rows) - num_long == 1:
+    def _parts(self, texts: Sequence[ForwardRequest]) -> list[Attention]:
+        """The attention of each long text, which come first, then of the others together."""
+        num_long = sum(text.num_rows > LONG for text in texts)
+        if len(texts) - num_long == 1:
             num_long += 1
         alone: list[Attention] = [
-            SingleSequenceAttention(text, self._masks) for text in rows[:num_long]
+            SingleSequenceAttention(text, self._masks) for text in texts[:num_long]
         ]
-        return alone + ([PaddedBatchAttention.of(rows[num_long:])] if rows[num_long:] else [])
+        return alone + ([PaddedBatchAttention.of(texts[num_long:])] if texts[num_long:] else [])
 
-    def _block_rows(self, rows: Sequence[QuerySpan]) -> BlockRows | None:
+    def _block_rows(self, texts: Sequence[ForwardRequest]) -> BlockRows | None:
         """The rows that read the adapter; None without an adapter or blocks."""
-        if self._adapter is None or not any(text.block_rows for text in rows):
+        if self._adapter is None or not any(text.block_rows() for text in texts):
             return None
-        own = rows[0].block_rows
-        if len(rows) == 1 and isinstance(own, range):
+        own = texts[0].block_rows()
+        if len(texts) == 1 and isinstance(own, range):
             return slice(own.start, own.stop)
         rows_of_blocks: list[int] = []
         start = 0
-        for text in rows:
-            rows_of_blocks += [start + row for row in text.block_rows]
-            start += text.num_queries
+        for text in texts:
+            rows_of_blocks += [start + row for row in text.block_rows()]
+            start += text.num_rows
         return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
 
-    def _angles(self, rows: Sequence[QuerySpan]) -> tuple[Tensor, Tensor]:
+    def _angles(self, texts: Sequence[ForwardRequest]) -> tuple[Tensor, Tensor]:
         """Cosines and sines (rows, heads, 2, half) of the rotary embedding of every row's heads."""
         cosines, sines = self._rotary
-        if len(rows) == 1 and not rows[0].predrafts:
-            start, stop = rows[0].cache.length, rows[0].stop
+        if len(texts) == 1 and not texts[0].predrafts:
+            start, stop = texts[0].cache.length, end_of(texts[0])
             cosines, sines = cosines[start:stop], sines[start:stop]
         else:
-            positions = [position for text in rows for position in text.positions]
+            positions = [position for text in texts for position in text.positions()]
             return self.angles_at(torch.tensor(positions, device=cosines.device), self._rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import Linear, Parameter
 
-from sbd_core.models.block_adapter import BlockAdapter, Pairs, side_by_side
+from sbd_core.models.block_adapter import GROUPS, BlockAdapter, Pairs, side_by_side
 
 MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
 STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
@@ -168,8 +168,6 @@ def _fused(linears: Sequence[Linear]) -> Matrix:
     return Matrix(weight, bias)
 
 
-GROUPS = (("q", "k", "v"), ("o",), ("gate", "up"), ("down",))
-"""Linear layers with the same input, which are fused."""
 BlockRows = slice | Tensor
 """Rows of blocks in a forward pass: a slice, their indices, or a bool tensor (rows, 1)."""
 
@@ -208,7 +206,7 @@ def low_rank_layers(adapter: BlockAdapter, like: Tensor) -> list[LowRankLayer]:
     layers = []
     for layer in adapter.layers:
         first, second, third, fourth = (
-            LowRank.of([layer[name] for name in names], like) for names in GROUPS
+            LowRank.of([layer[name] for name in names], like) for names in GROUPS.values()
         )
         layers.append((first, second, third, fourth))
     return layers

@@ -33,13 +33,13 @@ from sbd_core.models.backends.onnx.export import (
     OPSET,
     OWN,
     WEIGHTS_FILE,
-    AdapterLayers,
     Dtype,
     Exporter,
 )
 from sbd_core.models.backends.onnx.forward import OnnxBackend, session_of, sessions_of
-from sbd_core.models.exactness import keeps_bits
-from sbd_core.models.threads import is_small, usable_cores
+from sbd_core.models.block_adapter import AdapterLayers
+from sbd_core.models.probes import keeps_bits
+from sbd_core.models.runtime import is_small, usable_cores
 
 logger = logging.getLogger(__name__)
 
@@ -116,8 +116,7 @@ def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> st
         for name, pair in layer.items():
             weights |= {f"adapter.{index}.{name}.{i}": part for i, part in enumerate(pair)}
     digest = hashlib.sha256(repr((dtype, onnx.__version__, onnxruntime.__version__)).encode())
-    for file in ("export.py", "basis.py"):
-        digest.update(Path(__file__).with_name(file).read_bytes())
+    digest.update(Path(__file__).with_name("export.py").read_bytes())
     digest.update(model.config.to_json_string().encode())
     for name, weight in weights.items():
         digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}\n".encode())

@@ -23,15 +23,16 @@ rows of blocks run none of its nodes. Its A is stacked on the base's weight, as 
 costs little more than one of them. The outputs of A are multiplied by 0 in causal rows, to which B
 then adds nothing.
 
-In int8, products are of integers, with inputs and weights rotated as in basis.py: each row of x
+In int8, products are of integers, with inputs and weights rotated by hadamard(): each row of x
 becomes uint8 around 128 by its own largest value, a weight int8 by a scale for each output. Integer
 sums are exact, so a row's product does not depend on other rows, threads or the kernel. All else
 stays fp32, an adapter's B too.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -40,17 +41,9 @@ import torch
 from onnx import TensorProto, helper
 from torch import Tensor
 
-from sbd_core.models.backends.onnx.basis import (
-    group_of,
-    hadamard,
-    turned_columns,
-    turned_rows,
-)
-from sbd_core.models.block_adapter import Pairs, side_by_side
+from sbd_core.models.block_adapter import AdapterLayers, Pairs, side_by_side
 
 Dtype = Literal["float32", "int8"]
-AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
-"""Per layer, {name of a linear layer: (A (rank, in), B (out, rank))}."""
 GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
 BLOCKS_GRAPH_FILE = "model-blocks.onnx"
 """The graph with an adapter, for forward passes that read blocks."""
@@ -264,7 +257,7 @@ class Exporter:
         return name, outputs[-1]
 
     def _rotated(self, name: str, x: str, size: int) -> str:
-        """x (rows, size) rotated for products of integers; see basis.py."""
+        """x (rows, size) rotated for products of integers; see GROUP."""
         w, group = self.writer, group_of(size)
         matrix = w.weight(f"hadamard.{group}", lambda: hadamard(group))
         groups = w.reshape(x, f"{name}.x.groups", -1, group)
@@ -509,3 +502,54 @@ def quantized(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("weights that are NaN or infinite cannot be int8")
     scales = weight.abs().amax(1).clamp_min(TINY) / LARGEST
     return (weight / scales[:, None]).round().to(torch.int8).t().numpy(), scales.numpy()
+
+
+GROUP = 64
+"""Largest number of columns that are rotated together.
+
+After QuaRot (Ashkboos et al. 2024, arXiv 2404.00456). A few columns of a linear layer's input are
+many times larger than the others, and with one scale per row these would keep few bits. Inputs
+are rotated by a Hadamard matrix in groups of columns, and weights the same way, so that products
+stay the same. Weights are rotated once, when they are written. The values of attention come out
+rotated, as the rows of the weights that compute them are; other inputs are rotated in the forward
+pass, at little cost as the groups are short.
+"""
+
+
+def group_of(size: int) -> int:
+    """Number of columns that are rotated together, of `size` in all: a power of two."""
+    return math.gcd(size, GROUP)
+
+
+@lru_cache(maxsize=8)
+def hadamard(size: int) -> Tensor:
+    """The orthogonal Hadamard matrix (size, size), divided by sqrt(size); size: a power of two."""
+    matrix = torch.ones(1, 1)
+    while len(matrix) < size:
+        matrix = torch.kron(matrix, torch.tensor([[1.0, 1.0], [1.0, -1.0]]))
+    return matrix / math.sqrt(size)
+
+
+def turned(x: Tensor, group: int) -> Tensor:
+    """Multiply x (.., group) by the Hadamard matrix, by sums and differences of pairs.
+
+    The page's scripts do the same fp32 operations in the same order, and so get the same bits.
+    """
+    shape, half = x.shape, 1
+    while half < group:
+        pairs = x.reshape(-1, group // (2 * half), 2, half)
+        first, second = pairs[:, :, 0], pairs[:, :, 1]
+        x = torch.stack([first + second, first - second], 2)
+        half *= 2
+    return (x * torch.tensor(1 / math.sqrt(group), dtype=torch.float32)).reshape(shape)
+
+
+def turned_columns(weight: Tensor, group: int) -> Tensor:
+    """A weight (out, in) for inputs that are rotated in groups of `group` columns."""
+    return turned(weight.float().reshape(-1, group), group).view(weight.shape)
+
+
+def turned_rows(weight: Tensor, group: int) -> Tensor:
+    """A weight (out, in) or bias (out,) whose output is to be rotated in groups of `group`."""
+    groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
+    return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)

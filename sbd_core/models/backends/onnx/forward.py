@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from sbd_core.masks import Blocks, decoding_mask
-from sbd_core.models.backends.kv_cache import SlotCache
 from sbd_core.models.backends.onnx.export import BLOCKS_GRAPH_FILE, GRAPH_FILE, Dtype, GraphShape
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.protocol import ForwardRequest, SlotCache
 
 STEP = 64
 """Capacity is a multiple of this, so that sums over positions keep their order when it grows."""
@@ -47,11 +46,6 @@ class OnnxCachePool:
         self.parts = [torch.nn.functional.pad(part, (0, 0, 0, more)) for part in self.parts]
         self.capacity += more
         self.bindings.clear()
-
-    def keys_and_values(self, slot: int, length: int) -> list[tuple[Tensor, Tensor]]:
-        """See Pool."""
-        mine = [part[slot, :, :length] for part in self.parts]
-        return list(zip(mine[::2], mine[1::2], strict=True))
 
 
 LONG = 48

@@ -9,7 +9,7 @@ capacity):
     bias (R, C), is_of_block (R, 1) with an adapter
     keys.N, values.N (KV heads * C, head size) of each layer
 outputs: logits (L, vocabulary); keys.N.new, values.N.new; with a sampler head also sampler (L, 2
-width), the hidden states' part of `into @ x` (sbd_core.models.sampler_head.SamplerHead).
+width), the hidden states' part of `into @ x` (sbd_core.models.block_adapter.SamplerHead).
 
 places has one index per written row, as ONNX Runtime Web's WebGPU would write several indices one
 after the other. A model with an adapter has one graph only, as two sessions would hold the weights
@@ -34,26 +34,20 @@ from onnx import TensorProto, helper
 from torch import Tensor
 from torch.nn import Linear
 
-from sbd_core.models.backends.onnx.basis import group_of, hadamard
 from sbd_core.models.backends.onnx.export import (
     LARGEST,
     MIDDLE,
     OWN,
     TINY,
-    AdapterLayers,
     Dtype,
     Exporter,
     Operand,
+    group_of,
+    hadamard,
 )
+from sbd_core.models.block_adapter import GROUPS, LINEARS, AdapterLayers
 from sbd_core.models.stored_tensors import BLOCK
 
-LINEARS = {
-    "query_key_value": {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj"},
-    "out": {"o": "self_attn.o_proj"},
-    "gate_up": {"gate": "mlp.gate_proj", "up": "mlp.up_proj"},
-    "down": {"down": "mlp.down_proj"},
-}
-"""Per product, {an adapter's name of a linear layer: its name in a transformers layer}."""
 NORMS = {
     "attention_norm": "input_layernorm",
     "feed_forward_norm": "post_attention_layernorm",
@@ -73,7 +67,7 @@ class Weight:
         "blocks.integers" and "blocks.scales": stacked, then in_blocks(); "rounded.integers" and
         "rounded.scales": as a tensor is stored.
     offset, size: bytes, if all weights lay one after the other.
-    turns_last: size of the groups in which the last tensor's rows are rotated first; see basis.py.
+    turns_last: size of the groups in which the last tensor's rows are rotated first; see GROUP.
     columns: (first, stop) of the columns that are taken of each tensor.
     swaps: ("rows" or "columns", KV heads, heads per group, index): swapped() is applied to
         the rows of the tensor at that index or to the columns of all.
@@ -167,8 +161,7 @@ class WebExporter(Exporter):
             return self.shape.hidden
         _, index, product, _ = name.split(".", 3)
         module = self.model.model.layers[int(index)]
-        first = next(iter(LINEARS[product].values()))
-        return int(module.get_submodule(first).in_features)
+        return int(module.get_submodule(LINEARS[GROUPS[product][0]]).in_features)
 
     def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
         """(rule, tensors, whether the last one's rows are rotated, whether columns are rotated)."""
@@ -192,7 +185,7 @@ class WebExporter(Exporter):
         layer = f"model.layers.{index}"
         if product in NORMS:
             return "values", [f"{layer}.{NORMS[product]}.weight"], False, False
-        linears, turns = LINEARS[product], product == "query_key_value" and not is_plain
+        linears, turns = GROUPS[product], product == "query_key_value" and not is_plain
         if rest[-1] == "norm" or "norm" in rest:
             head = "q" if rest[0] == "0" else "k"
             return "values", [f"{layer}.self_attn.{head}_norm.weight"], False, False
@@ -200,9 +193,9 @@ class WebExporter(Exporter):
             rule = "values" if self._shares_down(int(index), linears) else "diagonal"
             return rule, [f"layers.{index}.{each}.B" for each in linears], turns, False
         leaf = "bias" if rest[0] == "bias" else "weight"
-        names = [f"{layer}.{linear}.{leaf}" for linear in linears.values()]
+        names = [f"{layer}.{LINEARS[each]}.{leaf}" for each in linears]
         if rest[0] == "both":
-            read = list(linears)[:1] if self._shares_down(int(index), linears) else linears
+            read = linears[:1] if self._shares_down(int(index), linears) else linears
             names = [*(f"layers.{index}.{each}.A" for each in read), *names]
         return kind, names, turns, not is_plain and leaf == "weight"
 

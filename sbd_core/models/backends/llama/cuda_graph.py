@@ -9,16 +9,17 @@ first replay with the plain run.
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from sbd_core.errors import ArgumentError
-from sbd_core.models.backends.kv_cache import KVCachePool, SlotCache
-from sbd_core.models.backends.llama.attention import PaddedBatchAttention, QuerySpan
-from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.backends.llama.forward import (
+    FusedLlamaBackend,
+    KVCachePool,
+    PaddedBatchAttention,
+    visible_keys,
+)
+from sbd_core.models.protocol import ForwardRequest, SlotCache
 
 NUM_WARM_UPS = 3
 """Runs on a side stream before a capture, as libraries initialise in the first ones."""
@@ -36,10 +37,7 @@ class CudaGraphBackend:
     name = "PyTorch, CUDA graphs"
     has_own_threads = False
 
-    def __init__(self, fused: Any, name: str, block_size: int) -> None:
-        """Raises ArgumentError, which names the model, unless `fused` is a FusedLlamaBackend."""
-        if not isinstance(fused, FusedLlamaBackend):
-            raise ArgumentError("model", "must be Llama-shaped to run as CUDA graphs", name)
+    def __init__(self, fused: FusedLlamaBackend, block_size: int) -> None:
         self.fused = fused
         self.weights, self.dtype = fused.weights, fused.dtype
         self.shapes = (1, *(block_size * times for times in (1, 2, 4, 8)))
@@ -66,24 +64,22 @@ class CudaGraphBackend:
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
-        rows = [QuerySpan.of(request) for request in requests]
-        pool = rows[0].cache.pool
-        most = max(text.num_queries for text in rows)
-        has_predrafts = any(text.predrafts for text in rows)
+        pool = requests[0].cache.pool
+        most = max(text.num_rows for text in requests)
+        has_predrafts = any(text.predrafts for text in requests)
         widest = self.shapes[-1] if has_predrafts else self.shapes[2]
-        if most > widest or len(rows) != pool.num_slots:
+        if most > widest or len(requests) != pool.num_slots:
             return self.fused.forward(requests)
         width = next(shape for shape in self.shapes if shape >= most)
-        adapts = self.fused.has_adapter and any(text.block_rows for text in rows)
-        step = self._step(pool, width, max(text.cache.length for text in rows), adapts=adapts)
-        logits = step.run([request.token_ids for request in requests], rows)
+        adapts = self.fused.has_adapter and any(text.block_rows() for text in requests)
+        step = self._step(pool, width, max(text.cache.length for text in requests), adapts=adapts)
+        logits = step.run(requests)
         kept = []
-        for request, text in zip(requests, rows, strict=True):
-            last = text.num_queries
-            first = last - request.num_logits
+        for text in requests:
+            first = text.num_rows - text.num_logits
             # Copied, as the next forward pass overwrites the buffer.
-            kept.append(logits[text.cache.slot, first:last].clone())
-            request.cache.length += text.num_causal
+            kept.append(logits[text.cache.slot, first : text.num_rows].clone())
+            text.cache.length += len(text.causal_ids)
         return kept
 
     def _step(
@@ -120,7 +116,7 @@ class CudaGraphStep:
         self._host = torch.zeros(7, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
         """(7, slots, width): token ids, positions, positions of keys in the cache, s, first and
-        stop of QuerySpan.visible, whether the row is a block's."""
+        stop of visible_keys(), whether the row is a block's."""
         self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
@@ -128,7 +124,7 @@ class CudaGraphStep:
         self._copied = torch.cuda.Event() if is_cuda else None
 
     @torch.inference_mode()
-    def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[QuerySpan]) -> Tensor:
+    def run(self, requests: Sequence[ForwardRequest]) -> Tensor:
         """Logits (slots, width, vocab), valid until the next run; those of padding mean nothing.
 
         Keys of padding lie after the text, where the next forward pass overwrites them. Padding
@@ -137,14 +133,14 @@ class CudaGraphStep:
         if self._copied is not None:
             self._copied.synchronize()  # the last run may still be reading it
         self._host.zero_()
-        for ids, text in zip(token_ids, texts, strict=True):
-            row, size, start = self._host[:, text.cache.slot], text.num_queries, text.cache.length
-            row[0, :size] = torch.tensor(ids)
-            row[1, :size] = torch.tensor(list(text.positions))
+        for text in requests:
+            row, size, start = self._host[:, text.cache.slot], text.num_rows, text.cache.length
+            row[0, :size] = torch.tensor(text.token_ids)
+            row[1, :size] = torch.tensor(list(text.positions()))
             row[2] = torch.arange(start, start + self._width)
             row[3] = 1
-            row[3:6, :size] = torch.tensor(text.visible()).t()
-            row[6, list(text.block_rows)] = 1
+            row[3:6, :size] = torch.tensor(visible_keys(text)).t()
+            row[6, list(text.block_rows())] = 1
         self.inputs.copy_(self._host, non_blocking=True)
         if self._copied is not None:
             self._copied.record()

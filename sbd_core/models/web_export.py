@@ -1,4 +1,4 @@
-"""export_web(): writes a trained model as a folder that a browser decodes with, and Python too.
+"""Writes a trained model as a folder that a browser decodes with, and Python too.
 
 It holds the graphs, the tokenizer, a manifest and the weights in parts. A fetched base keeps the
 blocks of its GGUF file; its adapter, which only drafts, is stored in 4 bits; any other model is
@@ -18,17 +18,19 @@ from sbd_core.files import new_folder, replaced_folder
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
-from sbd_core.models.loading import read, read_with_adapter
+from sbd_core.models.loading import read, read_with_adapter, require_source
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
-from sbd_core.models.model_config import (
+from sbd_core.models.model_folder import (
+    WEB_MANIFEST,
     BlockSettings,
     end_token_ids,
+    folder_of,
+    is_block_adapter,
+    is_web_folder,
     own_repetition_penalty,
     reach_of,
 )
-from sbd_core.models.model_folder import WEB_MANIFEST, folder_of, is_block_adapter, is_web_folder
-from sbd_core.models.source_check import require_source
 from sbd_core.models.stored_tensors import (
     Stored,
     exactly,

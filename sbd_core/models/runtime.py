@@ -1,0 +1,166 @@
+"""How a process runs a model: the device and dtype, threads on a CPU, and libraries kept quiet."""
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from huggingface_hub.utils import logging as hub_logging
+from transformers.utils import logging as transformers_logging
+
+from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.models.model_folder import own_cpu_dtype
+from sbd_core.models.protocol import SetBlockModel
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+QUANTIZED = ("int8",)
+"""Dtypes that weights loaded in fp32 are converted to, on a CPU alone."""
+
+
+def chosen_device(device: str) -> torch.device:
+    """The torch device called `device`. Raises ArgumentError if it is unknown or not here."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    kind, _, number = device.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
+        raise ArgumentError("device", "must be auto, cpu, cuda or cuda:N", device)
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise ArgumentError("device", f"{torch.cuda.device_count()} CUDA devices here", device)
+    return torch.device(device)
+
+
+def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
+    """The dtype asked for; None is the one that the folder `source` names for CPUs, else "auto".
+
+    Raises ModelError for a folder that names an unknown dtype.
+    """
+    if dtype is not None:
+        return dtype
+    if device.type != "cpu":
+        return "auto"
+    own = own_cpu_dtype(source)
+    if own not in (*DTYPES, *QUANTIZED):
+        raise ModelError(f"model: {shown(source)} names {own!r} as cpu_dtype, which is unknown")
+    return str(own)
+
+
+def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
+    """The dtype to load weights in. Raises ArgumentError if it is unknown or not for `device`."""
+    if dtype == "auto":
+        return torch.float32 if device.type == "cpu" else "auto"
+    if dtype in QUANTIZED:
+        if device.type != "cpu":
+            raise ArgumentError("dtype", f"must not be {dtype} on a GPU", str(device))
+        return torch.float32
+    if dtype not in DTYPES:
+        known = ", ".join((*DTYPES, *QUANTIZED))
+        raise ArgumentError("dtype", f"must be auto or one of {known}", dtype)
+    return DTYPES[dtype]
+
+
+def has_bf16(device: torch.device) -> bool:
+    """Whether `device` multiplies bf16 matrices in hardware."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    # Read from the processor's flags: without them PyTorch emulates bf16, slowly.
+    known = torch.cpu.get_capabilities()
+    return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+
+
+SMALL_MODEL_PARAMETERS = 20_000_000
+LONG_BATCH = 8
+CGROUP_FILES = (
+    ("/sys/fs/cgroup/cpu.max", ""),
+    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+)
+"""A cgroup's quota and period in microseconds: version 2 has both in one file."""
+
+
+def usable_cores() -> int:
+    """Cores that this process may use: of its affinity, and no more than its cgroup's quota."""
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows
+        count = os.cpu_count() or 1
+    for quota_file, period_file in CGROUP_FILES:
+        try:
+            numbers = Path(quota_file).read_text().split()
+            numbers += Path(period_file).read_text().split() if period_file else []
+            quota, period = int(numbers[0]), int(numbers[1])
+        except (OSError, ValueError, IndexError):  # none, or "max"
+            continue
+        if quota > 0 and period > 0:
+            count = min(count, -(-quota // period))
+    return max(1, count)
+
+
+def is_small(num_parameters: int) -> bool:
+    """Whether a model's forward passes are too short to be shared among threads."""
+    return num_parameters < SMALL_MODEL_PARAMETERS
+
+
+def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
+    """Set torch to one thread for a small model on the CPU, else leave its own choice.
+
+    A forward pass of a few million parameters over one text is too short to share: a second thread
+    gains little on an idle machine, and waits for its partner, many times the forward pass itself,
+    on a busy one. A batch is long enough. Called by the command line and by the page, never by
+    load(), as the setting is global.
+    """
+    if is_small(num_parameters) and batch_size < LONG_BATCH:
+        torch.set_num_threads(1)
+
+
+@contextmanager
+def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
+    """Give torch one thread within the `with` block, if forward passes have threads of their own.
+
+    Torch's other threads wait busily between operations, on cores that the next pass needs.
+    """
+    if not model.has_own_threads:
+        yield
+        return
+    count = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(count)
+
+
+_quiet = threading.RLock()
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Silence the messages of transformers and the Hub while they load; errors are raised.
+
+    One thread at a time: the setting holds for all threads, and parts of transformers fail when two
+    threads import them at once.
+    """
+    with _quiet:
+        libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]
+        for library, _ in libraries:
+            library.set_verbosity_error()
+        try:
+            with bars_only_on_a_terminal():
+                yield
+        finally:
+            for library, verbosity in libraries:
+                library.set_verbosity(verbosity)
+
+
+@contextmanager
+def bars_only_on_a_terminal() -> Iterator[None]:
+    """Keep transformers' loading bars out of logs and pipes."""
+    was_enabled = transformers_logging.is_progress_bar_enabled()
+    if not sys.stderr.isatty():
+        transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            transformers_logging.enable_progress_bar()
