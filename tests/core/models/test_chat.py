@@ -1,6 +1,7 @@
-"""A chat as token ids: those that the tokenizer gives the whole of it, whatever its kind."""
+"""A chat's token ids are those of the whole of it; a template may take little time and memory."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from tokenizers import (
@@ -16,7 +17,8 @@ from tokenizers import (
 from transformers import PreTrainedTokenizerFast
 
 from sbd_core.errors import ModelError
-from sbd_core.models.chat import encode_plain, encode_prompt, encode_turn
+from sbd_core.models import chat
+from sbd_core.models.chat import encode_plain, encode_prompt, encode_turn, require_bounded_template
 from tests.core.models.tiny_models import tiny_tokenizer
 
 TEMPLATE = (
@@ -207,3 +209,41 @@ NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% e
 DOUBLING = (
     "{% set n = namespace(t='x') %}{% for a in range(60) %}{% set n.t = n.t ~ n.t %}{% endfor %}"
 )
+
+
+HOSTILE = {
+    "loops without end": (NESTED, "takes more than 1 seconds"),
+    "doubling": (DOUBLING, "makes more text, or takes more memory"),
+    "a power": ("{{ 'x' * 10**10 }}", "makes more text, or takes more memory"),
+    "only in a talk": (
+        "{% if messages | length > 1 %}{{ '%999999999d' | format(1) }}{% endif %}",
+        "makes more text",
+    ),
+}
+
+
+def with_template(template: object) -> SimpleNamespace:
+    return SimpleNamespace(chat_template=template, special_tokens_map={"eos_token": "<eos>"})
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_template_is_refused_by_name(name, monkeypatch) -> None:
+    template, reason = HOSTILE[name]
+    if reason == "takes more than 1 seconds":  # in which the others may not come to their fault
+        monkeypatch.setattr(chat, "CPU_SECONDS", 1)
+        monkeypatch.setitem(chat.REASONS, chat.TOO_LONG, reason)
+    with pytest.raises(ModelError, match=f"^it: its chat template cannot be used: it .*{reason}"):
+        require_bounded_template(with_template(template), "it")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        None,
+        "{% for m in messages %}{{ m.role }}{{ m.content }}{% endfor %}{{ eos_token }}",
+        "{% if %}",  # broken otherwise: its first use says how
+        "{{ raise_exception('no system') }}",
+    ],
+)
+def test_any_other_template_is_left_to_its_first_use(template) -> None:
+    require_bounded_template(with_template(template), "it")
