@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from sbd_core.models.loading import read_adapted
 
 _HOMES = {
-    "Merged": "hf.merging",
-    "Preparation": "hf.preparation",
+    "Merged": "hf.model_folders",
+    "Preparation": "hf.model_folders",
     "SetBlockOutput": "hf.generation",
     "generate": "hf.generation",
-    "merge": "hf.merging",
-    "prepare": "hf.preparation",
+    "merge": "hf.model_folders",
+    "prepare": "hf.model_folders",
     "read_adapted": "models.loading",
     "write_custom_generate": "hf.hub",
 }

@@ -233,7 +233,7 @@ def read_with_adapter(
     adapter = read_block_adapter(folder)
     info = adapter.info
     source, is_folder = located(info.base, f"the base of {folder.name}")
-    model, tokenizer = read(source, dtype, is_folder=is_folder, argument="model")
+    model, tokenizer = read(source, dtype, is_folder=is_folder)
     if model.dtype != torch.float16 and Fingerprint.of(model).values != info.base_digest:
         raise ModelError(
             f"model: {shown(str(folder))} was trained beside other weights than those of "

@@ -1,4 +1,4 @@
-"""Adapters of peft: reads their config, applies them to a base, and writes those trained here.
+"""Adapters of peft: reads, applies and merges them, and writes those trained here.
 
 A folder written here has a fingerprint of its base's weights. Adapters of other tools are checked
 by names and shapes alone.
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-from sbd_core.errors import ModelError, shown, shown_name
+from sbd_core.errors import ModelError, one_line, shown, shown_name
 from sbd_core.models.hf_model import Fingerprint
 from sbd_core.models.model_folder import BlockSettings, block_config, has_weights, object_in
 
@@ -186,3 +186,31 @@ def _trained_beside(
         other = other_base(adapter, "it was trained beside other weights")
         raise ModelError(f"{argument}: {shown(str(folder))} {other}")
     return sizes
+
+
+def merged(adapted: Any) -> Any:
+    """Merge a peft.PeftModel in fp32 into its base. Raises ModelError if that is not possible."""
+    _untie(adapted)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whether embeddings are tied is decided below
+            model = adapted.merge_and_unload()
+    except (NotImplementedError, RuntimeError, ValueError) as error:
+        raise ModelError(f"model: cannot be merged: {one_line(error)}") from error
+    tied = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    if model.config.tie_word_embeddings and torch.equal(*tied):
+        model.get_output_embeddings().weight = tied[0]
+    else:
+        model.config.tie_word_embeddings = False
+    return model
+
+
+def _untie(model: Any) -> None:
+    """Give modules that share a weight one each, as merging into one would change both."""
+    seen: set[int] = set()
+    for module in model.modules():
+        for name, weight in module.named_parameters(recurse=False):
+            if id(weight) in seen:
+                weight = torch.nn.Parameter(weight.detach().clone(), weight.requires_grad)
+                setattr(module, name, weight)
+            seen.add(id(weight))

@@ -58,12 +58,12 @@ class WebFolder:
         return (WEB_MANIFEST, *self.manifest["files"], *parts)
 
 
-def open_web(folder: Path, argument: str = "model", *, reads_all: bool = True) -> WebFolder:
+def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
     """Open a folder that export_web() wrote. reads_all: whether to check digests besides sizes.
 
-    Raises ModelError, which calls it `argument`, if it has another format or is not whole.
+    Raises ModelError if it has another format or is not whole.
     """
-    subject = f"{argument}: {shown(str(folder))}"
+    subject = f"model: {shown(str(folder))}"
     try:
         manifest = object_in(folder / WEB_MANIFEST)
         if manifest["format"] != FORMAT:

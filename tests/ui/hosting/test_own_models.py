@@ -2,10 +2,10 @@
 
 import gradio as gr
 import pytest
-from sbd_core.hf.model_folders import prepare
 from transformers import AutoModelForCausalLM, T5Config
 
 from sbd_core.errors import ModelError
+from sbd_core.hf.model_folders import prepare
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
 from ui.decode.form import Form
 from ui.decode.session import Session

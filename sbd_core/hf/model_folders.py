@@ -1,7 +1,7 @@
-"""prepare(): turns a causal language model into one that can be trained to decode blocks.
+"""Makes a model folder of another: prepare() adds a mask token, merge() an adapter of peft.
 
-The model gets a mask token, which its config names. Nothing else changes, which is checked on the
-written folder. Knows nothing of training.
+Nothing else changes, which is checked on the written folder. A prepared model can be trained to
+decode blocks; a merged one needs no peft. Knows nothing of training.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,18 @@ import torch
 from torch import Tensor
 
 from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
-from sbd_core.errors import ModelError, require_integer
+from sbd_core.errors import ModelError, require_extra, require_integer, shown
 from sbd_core.files import new_folder, replaced_folder
 from sbd_core.hf.hub import write_custom_generate
-from sbd_core.models.loading import read, read_fit
+from sbd_core.models.loading import read, read_fit, read_with_peft, require_causal_lm
 from sbd_core.models.mask_token import (
     MaskToken,
     choose_mask_token,
     give_mask_token,
     num_embedding_rows,
 )
-from sbd_core.models.model_folder import block_config
+from sbd_core.models.model_folder import BlockSettings, block_config, is_block_adapter
+from sbd_core.models.peft_adapter import is_adapter, merged
 from sbd_core.models.runtime import bars_only_on_a_terminal
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
@@ -163,3 +164,63 @@ def require_same(before: Tensor, after: Tensor, step: str) -> float:
     if not change <= TOLERANCE * float(before.abs().max()):
         raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")
     return change
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The result of merge(). dtype: of the written weights, the same as the base's.
+
+    largest_change: of any logit at num_checked positions, by merging in fp32.
+    """
+
+    adapter: str
+    base: str
+    folder: str
+    dtype: str
+    num_checked: int
+    largest_change: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.adapter} on {self.base}, merged in fp32: the largest change of a logit at "
+            f"{self.num_checked} positions is {self.largest_change:g}\n"
+            f"wrote {self.folder} in {self.dtype}"
+        )
+
+
+def merge(adapter: str | Path, out: str | Path) -> Merged:
+    """Merge the peft adapter in the folder `adapter` into its base; write the model to `out`.
+
+    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
+    """
+    require_extra("lora")
+    if is_block_adapter(adapter):
+        rule = "cannot be merged: its causal rows must not read it; it is a model as it is"
+        raise ModelError(f"model: {shown(str(adapter))} {rule}")
+    if not is_adapter(adapter):
+        rule = f"must be the folder of an adapter, with its adapter_config.json; got {adapter}"
+        raise ModelError(f"model: {rule}")
+    target, source = new_folder(out), str(adapter)
+    config = require_causal_lm(source)
+    assert config is not None
+    adapted, tokenizer = read_with_peft(source, config, "auto")
+    dtype = adapted.dtype
+    texts = probes(int(adapted.get_input_embeddings().weight.shape[0]), len(tokenizer))
+    adapted.float()
+    before = logits(adapted, texts)
+    model = merged(adapted)
+    change = require_same(before, logits(model, texts), "merging")
+    if BlockSettings.of(model.config, source).is_trained:
+        model.config.mask_token_id = tokenizer.mask_token_id
+    for weight in model.parameters():  # not buffers such as rotary angles, which are not stored
+        weight.data = weight.data.to(dtype)
+    model.config.dtype = dtype
+    write_checked(model, tokenizer, target, texts, logits(model, texts))
+    return Merged(
+        adapter=str(adapter),
+        base=config["base_model_name_or_path"],
+        folder=str(target),
+        dtype=str(dtype).removeprefix("torch."),
+        num_checked=texts.numel(),
+        largest_change=change,
+    )
