@@ -19,8 +19,7 @@ from sbd_core.cost import LayerShape, ModelShape
 from sbd_core.solvers import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.trace import VERSION
 from tests.conftest import unfused
-from tests.core.decoding.chance_models import END, chance_model
-from tests.core.decoding.prompts import random_ids
+from tests.core.decoding.doubles import END, chance_model, random_ids
 
 
 def many_configs(count: int) -> Iterator[tuple[int, DecodeConfig]]:

@@ -18,7 +18,7 @@ from sbd_core.solvers import (
     TopK,
     make_solver,
 )
-from tests.core.decoding.chance_models import MASK, TEXTS, chance_model
+from tests.core.decoding.doubles import MASK, TEXTS, chance_model
 from tests.scripted import ScriptedModel
 
 NAN, INF, HUGE = math.nan, math.inf, 10**400

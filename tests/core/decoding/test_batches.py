@@ -11,8 +11,7 @@ from sbd_core.decoding.api import generate_batch, stream_batch
 from sbd_core.models.protocol import ForwardRequest
 from sbd_core.solvers import EntropyBound, Random
 from tests.conftest import unfused
-from tests.core.decoding.chance_models import chance_model
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
 
 STRATEGIES = ("ntp", "sbd", "verify")
 

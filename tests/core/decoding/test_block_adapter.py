@@ -15,7 +15,7 @@ from sbd_core.models.model_folder import ADAPTER_INFO
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.solvers import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
-from tests.core.decoding.prompts import random_ids
+from tests.core.decoding.doubles import random_ids
 
 
 @pytest.mark.parametrize(

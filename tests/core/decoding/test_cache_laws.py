@@ -7,7 +7,7 @@ from sbd_core import DecodeConfig, generate, stream
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.solvers import EntropyBound
 from tests.core.decoding import reference
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.doubles import corpus_texts, random_ids
 from tests.core.decoding.reference import Recorder
 
 

@@ -11,8 +11,7 @@ from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.sampling import Candidates, forbid
 from sbd_core.solvers import CausalFirst
 from sbd_core.trace import Trace
-from tests.core.decoding.chance_models import chance_model
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
 
 PENALTIES = (1.0, 1.3)
 GREEDY = DecodeConfig(

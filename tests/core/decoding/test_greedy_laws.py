@@ -5,8 +5,7 @@ import torch
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.models.hf_model import HuggingFaceModel
-from tests.core.decoding.chance_models import chance_model
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
 from tests.scripted import ScriptedModel
 
 NUM_PROMPTS = 40

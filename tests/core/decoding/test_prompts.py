@@ -10,7 +10,7 @@ from sbd_core.models.hf_model import HuggingFaceModel, byte_of_character
 from sbd_core.training.data import encode_plain_texts
 from sbd_core.training.new_model import SPECIAL_TOKENS
 from tests.conftest import in_pytorch
-from tests.core.decoding.chance_models import chance_model
+from tests.core.decoding.doubles import chance_model
 
 TYPED = [
     *SPECIAL_TOKENS,

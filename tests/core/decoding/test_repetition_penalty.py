@@ -12,8 +12,7 @@ from sbd_core import DecodeConfig, ModelError, Trace, generate
 from sbd_core.decoding.repetition import SeenTokens
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.conftest import in_pytorch
-from tests.core.decoding.chance_models import END, MASK, chance_model
-from tests.core.decoding.prompts import random_ids
+from tests.core.decoding.doubles import END, MASK, chance_model, random_ids
 
 PENALTY = 1.3
 

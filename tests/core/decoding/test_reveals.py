@@ -7,8 +7,7 @@ import pytest
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
-from tests.core.decoding.chance_models import END, MASK, TEXTS, chance_model
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.doubles import END, MASK, TEXTS, chance_model, corpus_texts, random_ids
 from tests.scripted import ScriptedModel
 
 LETTERS = range(2, len(TEXTS))

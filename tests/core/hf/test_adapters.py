@@ -13,7 +13,7 @@ import sbd_core
 import sbd_core.hf
 from sbd_core import ArgumentError, DecodeConfig, ModelError, load
 from sbd_core.hf import merge
-from tests.core.decoding.prompts import random_ids
+from tests.core.decoding.doubles import random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 peft = pytest.importorskip("peft", reason="peft is no requirement of the tests")

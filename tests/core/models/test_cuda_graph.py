@@ -14,7 +14,7 @@ from sbd_core.models.backends.llama import cuda_graph, forward
 from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.solvers import EntropyBound
 from tests.conftest import loaded, unfused
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.doubles import corpus_texts, random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 from tests.core.training.test_train_adapter import randomised, with_adapter
 

@@ -26,7 +26,7 @@ from sbd_core.models.probes import keeps_bits
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.sampling import compute_logit_stats
 from tests.conftest import in_onnx, loaded
-from tests.core.decoding.prompts import corpus_texts
+from tests.core.decoding.doubles import corpus_texts
 from tests.core.decoding.reference import keys_and_values
 from tests.core.models.tiny_models import save_adapter
 

@@ -10,7 +10,7 @@ from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.probes import keeps_bits
 from tests.conftest import in_onnx
-from tests.core.decoding.prompts import corpus_texts
+from tests.core.decoding.doubles import corpus_texts
 
 
 @pytest.mark.parametrize("make", [TransformersBackend, FusedLlamaBackend], ids=lambda m: m.__name__)

@@ -12,7 +12,7 @@ from sbd_core.config import RowCosts
 from sbd_core.models import row_costs
 from sbd_core.models.protocol import ForwardRequest
 from sbd_core.models.row_costs import measure_row_costs, row_costs_of
-from tests.core.decoding.chance_models import chance_model
+from tests.core.decoding.doubles import chance_model
 
 FASTEST = DecodeConfig(strategy="verify", max_rows=None, max_new_tokens=12)
 

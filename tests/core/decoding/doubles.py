@@ -1,8 +1,10 @@
-"""Scripted models with made-up, repeatable logits: every decode differs, none needs weights."""
+"""Models and prompts of the laws: made-up, repeatable logits and ids, and texts of the corpus."""
 
 import random
 from collections.abc import Sequence
+from itertools import islice
 
+from sbd_core.tasks import TASKS, examples
 from tests.scripted import ScriptedModel
 
 MASK, END = 0, 1
@@ -60,3 +62,18 @@ def chance_model(
         end_token_ids=frozenset({END}),
         name=f"chance-{seed}",
     )
+
+
+def random_ids(count: int, vocabulary_size: int, longest: int = 12) -> list[list[int]]:
+    """`count` prompts of 1 to `longest` ids each, special tokens left out, always the same."""
+    draw = random.Random(1)
+    return [
+        [draw.randrange(5, vocabulary_size) for _ in range(draw.randint(1, longest))]
+        for _ in range(count)
+    ]
+
+
+def corpus_texts(count: int) -> list[str]:
+    """`count` prompts of the test split, every task among them, the shortest first."""
+    drawn = islice(examples(3, "test", list(TASKS)), 3 * count)
+    return sorted({example.prompt for example in drawn}, key=len)[:count]

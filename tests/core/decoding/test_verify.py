@@ -1,6 +1,13 @@
-"""Rows by what they may bring: answers are NTP's, rows bounded, none spent in vain."""
+"""Verify's answers are NTP's, token for token or in distribution (law 9); rows are bounded and pay.
 
+The distribution: chi-squared over whole answers of up to three tokens, against the products of
+NTP's own probabilities. Every decode has its own fixed seed, so the outcome is the same each time.
+"""
+
+import math
 import random
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise, product
 from operator import mul
@@ -15,9 +22,7 @@ from sbd_core.decoding import verify
 from sbd_core.decoding.verify_rows import DraftRecord, RowPlan, draft_length, plan_rows
 from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding import reference
-from tests.core.decoding import test_verify_distribution as distribution
-from tests.core.decoding.chance_models import chance_model
-from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
 from tests.core.decoding.test_cache_laws import assert_near
 from tests.core.models.tiny_models import REACH
 from tests.scripted import ScriptedModel
@@ -402,44 +407,6 @@ def test_it_recovers_where_a_useless_head_becomes_a_good_one() -> None:
     assert len(easy) < 40, "a hundred tokens by drafts"
 
 
-@pytest.mark.parametrize(("budget", "penalty"), [("41 rows", 1.0), ("AVX-512, fp32", 1.3)])
-def test_answers_have_the_distribution_of_ntp(budget, penalty) -> None:
-    """Planning must not look at what was drawn: drafts of one length give the same."""
-    model = distribution.tiny_vocabulary()
-    if penalty != 1:
-        next_logits, block_logits = model.next_logits, model.block_logits
-        model.next_logits = lambda tokens: [2 + value for value in next_logits(tokens)]
-        model.block_logits = lambda tokens, block: [
-            [2 + value for value in row] for row in block_logits(tokens, block)
-        ]
-    config = planned(
-        budget,
-        block_size=3,
-        max_new_tokens=distribution.LENGTH,
-        temperature=distribution.TEMPERATURE,
-        repetition_penalty=penalty,
-        top_k_recorded=0,
-    )
-    traces = [
-        generate(model, distribution.PROMPT, replace(config, seed=seed))
-        for seed in range(distribution.NUM_DECODES)
-    ]
-
-    def of_ntp(answer: tuple[int, ...]) -> dict[int, float]:
-        text = (*distribution.PROMPT, *answer)
-        row = [
-            (value * penalty if value < 0 else value / penalty) if token in text else value
-            for token, value in enumerate(model.next_logits(text))
-        ]
-        return distribution.shares(row)
-
-    counts = distribution.Counter(trace.token_ids for trace in traces)
-    statistic, limit = distribution.chi_squared(counts, distribution.exact(of_ntp))
-    assert statistic < limit
-    num_tokens = sum(trace.num_tokens for trace in traces)
-    assert sum(trace.num_forwards for trace in traces) < 0.9 * num_tokens
-
-
 def test_bundled_answers_are_those_of_ntp(nano) -> None:
     counts = dict.fromkeys(["ntp", *BUDGETS], 0)
     for text in corpus_texts(6):
@@ -544,9 +511,6 @@ def test_events_say_where_branches_hang_and_which_was_used(seed) -> None:
 @pytest.mark.parametrize(
     ("settings", "argument"),
     [
-        ({"max_rows": 0}, "max_rows"),
-        ({"max_rows": 2.5}, "max_rows"),
-        ({"max_rows": "cost"}, "max_rows"),
         ({"row_costs": TABLES["free"]}, "row_costs"),
         ({"max_rows": None, "row_costs": [[1, 1.0]]}, "row_costs"),
     ],
@@ -569,3 +533,148 @@ def test_settings_that_do_not_fit_are_refused(settings, argument) -> None:
 def test_a_calibration_that_is_none_is_refused(values) -> None:
     with pytest.raises(ArgumentError, match=rf"^{next(iter(values))}: "):
         Calibration(**values)
+
+
+MASK, END, A, B = range(4)
+LENGTH = 3
+NUM_DECODES = 2500
+TEMPERATURE = 0.5
+PROMPT = (A,)
+
+Tokens = tuple[int, ...]
+
+
+def row_after(key: object, spread: float) -> list[float]:
+    draw = random.Random(repr(key))
+    return [draw.uniform(-spread, spread) for _ in range(4)]
+
+
+def next_logits(tokens: Tokens) -> list[float]:
+    return row_after(("causal", tokens), 0.3)
+
+
+def block_logits(tokens: Tokens, block: Tokens) -> list[list[float]]:
+    """Drafts that are often right and clearly biased."""
+    return [masked_row(tokens, offset) for offset in range(len(block))]
+
+
+def masked_row(tokens: Tokens, offset: int) -> list[float]:
+    return row_after(("masked", tokens, offset), 0.6)
+
+
+def tiny_vocabulary() -> ScriptedModel:
+    return ScriptedModel(
+        texts=["<m>", "<eos>", "a", "b"],
+        next_logits=next_logits,
+        block_logits=block_logits,
+        mask_token_id=MASK,
+        end_token_ids=frozenset({END}),
+    )
+
+
+def shares(logits: Sequence[float]) -> dict[int, float]:
+    """Softmax at TEMPERATURE without the mask token."""
+    powers = {t: math.exp(value / TEMPERATURE) for t, value in enumerate(logits) if t != MASK}
+    return {t: power / sum(powers.values()) for t, power in powers.items()}
+
+
+def exact(chances: Callable[[Tokens], dict[int, float]]) -> dict[Tokens, float]:
+    """Probability of every answer when each token is drawn from chances(answer so far)."""
+    found: dict[Tokens, float] = {}
+    growing: dict[Tokens, float] = {(): 1.0}
+    while growing:
+        answer, probability = growing.popitem()
+        for token, share in chances(answer).items():
+            longer = (*answer, token)
+            is_whole = token == END or len(longer) == LENGTH
+            (found if is_whole else growing)[longer] = probability * share
+    return found
+
+
+def of_ntp(answer: Tokens) -> dict[int, float]:
+    return shares(next_logits((*PROMPT, *answer)))
+
+
+def of_accepted_drafts(answer: Tokens) -> dict[int, float]:
+    """The wrong rule: the first token is exact, every draft after it is taken as it is."""
+    if not answer:
+        return of_ntp(answer)
+    return shares(masked_row(PROMPT, len(answer)))
+
+
+def chi_squared(counts: Counter[Tokens], expected: dict[Tokens, float]) -> tuple[float, float]:
+    """(statistic, value that chance alone exceeds once in 10,000 times)."""
+    total = sum(counts.values())
+    statistic = sum(
+        (counts[answer] - total * share) ** 2 / (total * share)
+        for answer, share in expected.items()
+    )
+    degrees = len(expected) - 1
+    spread = 2 / (9 * degrees)
+    return statistic, degrees * (1 - spread + 3.719 * math.sqrt(spread)) ** 3
+
+
+@pytest.mark.parametrize(("budget", "penalty"), [("41 rows", 1.0), ("AVX-512, fp32", 1.3)])
+def test_answers_have_the_distribution_of_ntp(budget, penalty) -> None:
+    """Planning must not look at what was drawn: drafts of one length give the same."""
+    model = tiny_vocabulary()
+    if penalty != 1:
+        next_logits, block_logits = model.next_logits, model.block_logits
+        model.next_logits = lambda tokens: [2 + value for value in next_logits(tokens)]
+        model.block_logits = lambda tokens, block: [
+            [2 + value for value in row] for row in block_logits(tokens, block)
+        ]
+    config = planned(
+        budget,
+        block_size=3,
+        max_new_tokens=LENGTH,
+        temperature=TEMPERATURE,
+        repetition_penalty=penalty,
+        top_k_recorded=0,
+    )
+    traces = [generate(model, PROMPT, replace(config, seed=seed)) for seed in range(NUM_DECODES)]
+
+    def penalised(answer: tuple[int, ...]) -> dict[int, float]:
+        text = (*PROMPT, *answer)
+        row = [
+            (value * penalty if value < 0 else value / penalty) if token in text else value
+            for token, value in enumerate(model.next_logits(text))
+        ]
+        return shares(row)
+
+    expected, counts = exact(penalised), Counter(trace.token_ids for trace in traces)
+    assert sum(expected.values()) == pytest.approx(1)
+    assert set(counts) <= set(expected)
+    statistic, limit = chi_squared(counts, expected)
+    assert statistic < limit
+    if penalty == 1:
+        assert min(expected.values()) * NUM_DECODES > 5
+        used = [p for t in traces for e in t.events for p in e.predrafts if p.is_used]
+        assert sum(bool(predraft.token_ids) for predraft in used) > NUM_DECODES / 20
+    num_tokens = sum(trace.num_tokens for trace in traces)
+    assert sum(trace.num_forwards for trace in traces) < 0.9 * num_tokens
+
+
+def test_the_statistic_catches_plain_acceptance_of_drafts() -> None:
+    wrong = exact(of_accepted_drafts)
+    draw = random.Random(0)
+    counts = Counter(draw.choices(list(wrong), list(wrong.values()), k=NUM_DECODES))
+    statistic, limit = chi_squared(counts, exact(of_ntp))
+    assert statistic > 3 * limit
+
+
+def test_the_statistic_catches_a_rejection_drawn_from_the_wrong_distribution() -> None:
+    """The classic slip: a refused draft is replaced from NTP itself, not from the remainder."""
+
+    def slipped(answer: Tokens) -> dict[int, float]:
+        if len(answer) != 1:
+            return of_ntp(answer)
+        wanted, drafted = of_ntp(answer), shares(masked_row(PROMPT, 1))
+        taken = {t: min(wanted[t], drafted[t]) for t in wanted}
+        return {t: taken[t] + (1 - sum(taken.values())) * wanted[t] for t in wanted}
+
+    wrong = exact(slipped)
+    draw = random.Random(0)
+    counts = Counter(draw.choices(list(wrong), list(wrong.values()), k=NUM_DECODES))
+    statistic, limit = chi_squared(counts, exact(of_ntp))
+    assert statistic > limit

@@ -299,7 +299,7 @@ def test_results_that_are_no_sweep_are_refused(wrong) -> None:
         solvers(wrong)
 
 
-TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
+TABLE = Path(__file__).parents[1] / "golden" / "table3_slowdown.csv"
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 8, 16])
