@@ -7,8 +7,8 @@ import pytest
 
 from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import recorded, sync_api, traces
-from tests.browser.learn.conftest import question
 from tests.browser.test_access import serious
+from tests.browser.test_learn import question
 from tests.ui.doubles import story_model
 from ui.recordings import HOME_RUN, gallery_traces, learn_runs, opening_traces
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.browser.conftest import painted, sync_api, turn_to
-from tests.browser.learn.conftest import question
 from tests.browser.test_access import serious
+from tests.browser.test_learn import question
 from ui.views.learn import scenes
 
 pytestmark = pytest.mark.browser

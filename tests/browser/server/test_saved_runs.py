@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.browser.compare.test_compare import enter, go
 from tests.browser.conftest import (
     RUN,
     begin,
@@ -20,6 +19,7 @@ from tests.browser.conftest import (
 )
 from tests.browser.player.test_branches import intervene, rows
 from tests.browser.share.test_share import open_sheet, saved
+from tests.browser.test_compare import enter, go
 from tests.ui.doubles import slowed, story_model, wait_for
 from tests.workers import free_port
 from ui import page as page_module

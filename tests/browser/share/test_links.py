@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlencode, urlparse
 import pytest
 
 from sbd_core.trace import Trace
-from tests.browser.compare.test_compare import button, enter, go
 from tests.browser.conftest import advanced, begin, decode, has_begun, painted, state, sync_api
 from tests.browser.share.test_share import open_sheet, saved, timeless
+from tests.browser.test_compare import button, enter, go
 from tests.ui.share.test_linked_run import BAD_LINKS
 
 pytestmark = pytest.mark.browser

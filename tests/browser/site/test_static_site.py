@@ -11,7 +11,6 @@ from sbd_core.trace import Trace
 from scripts.static_site import write_site
 from scripts.time_browser import timed
 from scripts.web_constants import constants
-from tests.browser.compare.test_compare import LANES
 from tests.browser.conftest import decode_button, on_watch, sync_api, turn_to
 from tests.browser.server.test_saved_runs import is_saved
 from tests.browser.share.test_share import open_sheet, saved
@@ -30,6 +29,7 @@ from tests.browser.site.conftest import (
     serving,
     until,
 )
+from tests.browser.test_compare import LANES
 from tests.ui.doubles import wait_for
 
 pytestmark = pytest.mark.browser

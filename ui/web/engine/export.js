@@ -463,7 +463,7 @@ function round(values, size, integers, far, near, middle) {
     const scale = fround(most / LARGEST);
     scales[index] = scale;
     for (let i = 0; i < size; i += 1) {
-      // Of two integers as near the even one: fp32 has none between integers at this size.
+      // Halves go to the even integer: at this size fp32 has no numbers between integers.
       const integer = fround(fround(own[i] / scale) + EVEN) - EVEN;
       integers[index * far + i * near] = integer + middle;
     }

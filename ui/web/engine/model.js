@@ -185,11 +185,11 @@ export class Model {
     this.outputs = new Scratch(runtime);
     /** The fewest rows of a pass: with fewer, a row's numbers may depend on those beside it. */
     this.fewestRows = runtime.device ? ROW_COUNTS[0] : 1;
-    /** The number of rows of which logits come in multiples. */
+    /** Logits are given of a multiple of this number of rows. */
     this.wantedStep = this.fewestRows;
   }
 
-  /** The number of rows that a pass of so many is filled up to. @param {number} numRows */
+  /** The number of rows that a pass is padded to. @param {number} numRows those it reads */
   padded(numRows) {
     if (this.fewestRows === 1) return numRows;
     const asked = Math.max(numRows, this.fewestRows);
@@ -293,9 +293,9 @@ export class Model {
 
 /** The number of tokens of the trial in an export; see TRIAL of sbd_core/models/web_export.py. */
 const NUM_TRIED = 24;
-/** The share of the largest logit by which weights of 8 bits may move one. */
+/** How far weights of 8 bits may move a logit, as a share of the largest one. */
 const NEAR = 0.1;
-/** The most rows to fill passes up to: with more, padding would cost what a GPU gains. */
+/** The most rows to pad every pass to: with more, padding would cost what a GPU gains. */
 const MOST_ROWS_AT_LEAST = 32;
 
 /**

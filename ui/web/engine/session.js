@@ -64,14 +64,14 @@ export class Session {
     return turn === this.turn;
   }
 
-  /** Tell everything that the page shows of one decode. @param {Form} form */
+  /** Decode a form, and tell all that the page shows of it. @param {Form} form */
   async decode(form) {
     const ask = String(form.ask ?? "").slice(0, MAX_ASK);
     await this.tell("decode", () => this.open(form), ask);
   }
 
   /**
-   * Tell the same of one prompt decoded in several ways, each a lane of that name.
+   * Decode a prompt in several ways, each a lane of that name, and tell all that the page shows of them.
    * @param {string[]} names see core/words.js
    * @param {Form} form the fields that they share
    */

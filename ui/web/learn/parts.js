@@ -23,6 +23,7 @@ export function paintEntropy(node, entropy) {
 }
 
 /**
+ * Put a node into room for any of the texts, so that nothing moves when another one stands there.
  * @param {HTMLElement} node of one class, whose style the room shares by that class and "-room"
  * @param {string[]} texts that may stand in it
  */
@@ -32,7 +33,7 @@ export function makeRoom(node, texts = []) {
   return root;
 }
 
-/** @param {HTMLElement} room @param {string[]} texts */
+/** Let a room fit other texts. @param {HTMLElement} room @param {string[]} texts */
 export function keepRoom(room, texts) {
   for (const old of room.querySelectorAll(":scope > .sbd-learn-ghost")) old.remove();
   // The style sheet shows the attribute: it is no text of the page.

@@ -1,18 +1,185 @@
-"""Each scene's task can be done, by pointer and by key, and is answered."""
+"""The Learn view: every scene by keys, clicks and its address; its task done, and answered."""
 
 import re
+from functools import partial
 
 import pytest
 
 from tests.browser.conftest import sync_api
-from tests.browser.learn.conftest import answer, drag
+from tests.browser.test_access import serious, tab_reaches_all
+from ui.decode.form import DEFAULT_GAMMA
 from ui.recordings import learn_runs
+from ui.share import lesson_page as export
+from ui.views.learn import plain
+from ui.views.learn import scenes as scenes_of
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
+WINDOW_HEIGHT = 900
+LAST = 10
+scenes = partial(scenes_of, has_model=False)  # of the exported file
 EVERY_GUESS = re.compile(r"keeps (\d+) of \1\b")
 STEP_MS = 1_500
 """Longer than a step of a picture that moves by itself."""
+
+
+@pytest.fixture(scope="module")
+def lesson_url(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("learn") / "learn.html"
+    path.write_text(export.page(), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def lesson(browser, lesson_url):
+    """Open a scene of the exported file, offline; an error on the page fails the test."""
+    pages, wrongs = [], []
+
+    def open_it(scene: object = 1, width: int = 1440, height: int = 900, scheme: str = "light"):
+        context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.on("pageerror", lambda error: wrongs.append(str(error)))
+        page.on("request", lambda r: r.url.startswith("file:") or wrongs.append(r.url))
+        page.goto(f"{lesson_url}#learn/{scene}")
+        page.wait_for_selector(".sbd-learn-question")
+        pages.append(context)
+        return page
+
+    yield open_it
+    for context in pages:
+        context.close()
+    assert wrongs == []
+
+
+def question(page):
+    return page.locator(".sbd-learn-question")
+
+
+def answer(page):
+    return page.locator(".sbd-learn-answer")
+
+
+def why(page):
+    return page.locator(".sbd-learn-why")
+
+
+def drag(page, locator, part: float):
+    box = locator.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 3, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * part, middle, steps=6)
+    page.mouse.up()
+
+
+def test_keys_walk_every_scene_there_and_back(lesson):
+    page = lesson()
+    for number, scene in enumerate(scenes(), 1):
+        expect(question(page)).to_have_text(scene["question"])
+        assert serious(page) == []
+        if number < LAST:  # the last has no question to answer
+            expect(answer(page)).to_be_empty()
+        assert page.url.endswith(f"#learn/{scene['address']}") or number == 1
+        page.keyboard.press("ArrowRight")
+        expect(answer(page)).to_have_text(plain(scene["answer"]))
+        expect(why(page)).to_have_text(plain(scene.get("why", "")))
+        if number < LAST:
+            page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(question(page)).to_have_text(scenes()[-2]["question"])
+    page.keyboard.press("Home")
+    expect(question(page)).to_have_text(scenes()[0]["question"])
+    page.keyboard.press("End")
+    expect(question(page)).to_have_text(scenes()[-1]["question"])
+
+
+def test_clicks_walk_every_scene_and_the_browser_goes_back(lesson):
+    page = lesson()
+    for scene in scenes()[:-1]:
+        expect(question(page)).to_have_text(scene["question"])
+        page.get_by_role("button", name="Show me").click()
+        expect(answer(page)).to_have_text(plain(scene["answer"]))
+        expect(page.locator(".sbd-learn-act")).to_be_hidden()
+        following = page.get_by_role("button", name="Next", exact=True)
+        box = following.bounding_box()
+        assert box["y"] + box["height"] <= WINDOW_HEIGHT, scene["title"]
+        following.click()
+    expect(answer(page)).to_have_text(scenes()[-1]["answer"])
+    page.get_by_role("button", name="Scene 4: The budget").click()
+    expect(question(page)).to_have_text(scenes()[3]["question"])
+    page.go_back()
+    expect(question(page)).to_have_text(scenes()[-1]["question"])
+
+
+def test_an_unknown_scene_is_a_sentence_and_the_view_goes_on(lesson):
+    page = lesson("<img src=x onerror=alert(1)>")
+    expect(page.get_by_role("alert")).to_contain_text("There is no scene “<img src=x")
+    expect(question(page)).to_have_text(scenes()[0]["question"])
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(question(page)).to_have_text(scenes()[1]["question"])
+    expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def test_a_presenters_remote_turns_the_scenes_in_a_lecture(lesson):
+    page = lesson(2)
+    page.keyboard.press("PageDown")
+    expect(answer(page)).to_be_empty()
+    page.keyboard.press("l")
+    page.keyboard.press("PageDown")
+    expect(answer(page)).to_have_text(plain(scenes()[1]["answer"]))
+    page.keyboard.press("PageDown")
+    expect(question(page)).to_have_text(scenes()[2]["question"])
+    page.keyboard.press("PageUp")
+    expect(question(page)).to_have_text(scenes()[1]["question"])
+
+
+def test_gamma_dragged_in_a_lecture_leaves_the_arrows_to_the_scenes(lesson):
+    page = lesson(4, 1920, 1080)
+    page.keyboard.press("l")
+    box = page.get_by_role("slider").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 10)
+    page.mouse.up()
+    expect(answer(page)).to_have_text(plain(scenes()[3]["answer"]))
+    page.keyboard.press("ArrowRight")
+    expect(question(page)).to_have_text(scenes()[4]["question"])
+
+
+def test_a_word_explains_itself(lesson):
+    page = lesson("masks")
+    page.keyboard.press("ArrowRight")
+    word = page.get_by_role("button", name="mask", exact=True)
+    expect(word).to_have_attribute("aria-description", re.compile("^A place"))
+    word.hover()
+    expect(page.locator(".sbd-term-note")).to_contain_text("not known yet")
+
+
+def test_the_last_scene_decodes_in_the_player_by_what_the_lesson_told_of(open_page, story_url):
+    page = open_page(f"{story_url}#learn/your-turn")
+    page.get_by_label("Your prompt").fill("my own prompt")
+    expect(page.locator(".sbd-learn-step.is-main:visible")).to_have_count(1)
+    expect(page.locator(".sbd-learn-skip")).to_be_hidden()
+    page.get_by_role("button", name="Decode it").click()
+    page.wait_for_function(
+        "document.querySelector('.sbd-host').sbdPlayer.run.prompt === 'my own prompt'"
+    )
+    run = page.evaluate("(({ strategy, solver }) => ({ strategy, solver }))"
+                        "(document.querySelector('.sbd-host').sbdPlayer.run)")  # fmt: skip
+    assert run["strategy"] == "sbd"
+    assert run["solver"] == {"name": "entropy-bound", "gamma": DEFAULT_GAMMA}
+    expect(page.locator("#sbd-player .sbd-stale")).to_be_hidden()
+    expect(page.locator(".sbd-tile").first).to_be_visible()
+
+
+def test_on_the_page_axe_finds_nothing_serious_and_tab_reaches_all(open_page, story_url):
+    page = open_page(f"{story_url}#learn/3", color_scheme="dark", reduced_motion="reduce")
+    page.keyboard.press("ArrowRight")
+    assert serious(page) == []
+    tab_reaches_all(page)
 
 
 def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
