@@ -44,21 +44,12 @@ export class Budget {
     this.segments = [];
     this.note = make("span", "sbd-budget-note");
     this.rule = question("solver", "");
-    this.again = make("button", "sbd-action sbd-again", "Decode again at this γ");
-    this.again.addEventListener("click", () =>
-      actions.redo({ gamma: actions.gamma() }, { kind: "gamma" }),
-    );
+    const redo = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
+    this.again = make("button", "sbd-action sbd-again", "Decode again at this γ", redo);
     this.bar = make("div", "sbd-budget-bar");
-    this.handle = make(
-      "div",
-      "sbd-gamma",
-      {
-        role: "slider",
-        tabindex: "0",
-        "aria-valuemin": "0",
-      },
-      make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ"),
-    );
+    const grip = make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ");
+    const slider = { role: "slider", tabindex: "0", "aria-valuemin": "0" };
+    this.handle = make("div", "sbd-gamma", slider, grip);
     this.track = make("div", "sbd-budget-track", this.bar, this.handle);
     this.free = make("span", "sbd-budget-free");
     const hidden = { "aria-hidden": "true" };
@@ -207,22 +198,7 @@ export class Budget {
  * A masked position on the axis. isFree: revealed, and outside the sum.
  * @typedef {{ item: Masked, left: number, width: number, isIn: boolean, isFree: boolean }} Segment
  */
-/**
- * @typedef {object} BudgetLayout
- * @property {Segment[]} segments from left to right
- * @property {number} spent nats of what is revealed, the free one left out
- * @property {Masked | null} free revealed whatever gamma says
- * @property {boolean} isFreeAfterEnd whether that one is after the end of the answer
- * @property {boolean} isFreeOffAxis whether what comes before it fills the axis
- * @property {boolean} isCut whether gamma or the sum goes beyond the axis
- * @property {number | null} next what would have been spent with one more, nats; null without a sum or a rest
- * @property {number} digits of what is spent, so that one sees why no more was revealed
- * @property {number} count of positions revealed
- * @property {number} numAfterEnd how many of those are after the end of the answer
- * @property {boolean} hasGamma whether the solver has one
- * @property {boolean} isSum whether gamma bounds a sum, and not each entropy
- */
-
+/** @typedef {ReturnType<typeof layOut>} BudgetLayout */
 export const AXIS_END = 16; // nats; a longer budget runs out of the picture
 const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
 
@@ -321,7 +297,6 @@ function digitsOf(spent, next, gamma) {
  * @param {number} pass
  * @param {Set<number>} revealed
  * @param {number} [gamma] at which they were or would be
- * @returns {BudgetLayout}
  */
 export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
   const { solver } = run;
@@ -342,18 +317,18 @@ export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
   const costs = isSum ? revealCosts(solver, order) : null;
   const next = (chosen.length && costs?.[chosen.length]) || null;
   return {
-    segments,
-    spent,
-    free,
-    isFreeOffAxis: segments.some(({ isFree, left }) => isFree && left === 1),
-    isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END,
-    next,
-    digits: digitsOf(spent, next, formatGamma(gamma)),
+    segments, // from left to right
+    spent, // nats of what is revealed, the free one left out
+    free, // revealed whatever gamma says; null for none
     isFreeAfterEnd: free !== null && run.main.isAfterEnd(free.position, pass),
+    isFreeOffAxis: segments.some(({ isFree, left }) => isFree && left === 1),
+    isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END, // gamma or the sum is beyond it
+    next, // what would have been spent with one more, nats; null without a sum or a rest
+    digits: digitsOf(spent, next, formatGamma(gamma)), // so that one sees why no more was revealed
     count: chosen.length,
     numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
     hasGamma: hasBudget(solver),
-    isSum,
+    isSum, // whether gamma bounds a sum, and not each entropy
   };
 }
 

@@ -1,7 +1,7 @@
 // The conversation before a run's prompt, and the line in which one asks on. Knows no server.
 
 import { make, setText } from "../dom/elements.js";
-import { promptBox } from "../dom/gradio.js";
+import { promptBox, typeInto } from "../dom/gradio.js";
 import { foldForm } from "../dom/screen.js";
 import { canAnyBeAsked, mayAskOn } from "../models.js";
 
@@ -28,8 +28,8 @@ export class Conversation {
       "aria-label": "A follow-up to this answer",
     });
     const ask = make("button", "sbd-action", { type: "submit" }, "Ask");
-    const anew = make("button", "sbd-action", "Start anew");
-    anew.addEventListener("click", () => startAnew(this.box.value.trim()));
+    const start = () => startAnew(this.box.value.trim());
+    const anew = make("button", "sbd-action", "Start anew", start);
     this.form = make("form", "sbd-follow-up", this.box, ask, anew);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -66,10 +66,7 @@ export class Conversation {
 function startAnew(text) {
   foldForm(false);
   const box = promptBox("sbd-prompt-box");
-  if (box && text) {
-    box.value = text;
-    box.dispatchEvent(new Event("input", { bubbles: true }));
-  }
+  if (text) typeInto(box, text);
   box?.focus();
   box?.select();
 }

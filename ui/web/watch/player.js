@@ -302,13 +302,10 @@ export class Player {
 
 /** On a phone the form is folded away: the button that opens it. */
 function makeEdit() {
-  const edit = make("button", "sbd-action sbd-edit", "Edit");
-  edit.setAttribute("aria-label", "Edit in the form");
-  edit.addEventListener("click", () => {
+  return make("button", "sbd-action sbd-edit", { "aria-label": "Edit in the form" }, "Edit", () => {
     foldForm(false);
     promptBox("sbd-prompt-box")?.focus();
   });
-  return edit;
 }
 
 class Parts {

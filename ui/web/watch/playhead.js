@@ -367,15 +367,7 @@ export function initialState() {
  * @property {boolean} isStep whether the pass is the next one, so that its reveals settle
  */
 
-/**
- * @typedef {object} ViewFocus
- * @property {boolean} isOver whether the whole run has been
- * @property {number | null} focus position that the inspector shows
- * @property {boolean} showsFocus whether the visitor chose it
- * @property {Set<number> | null} wouldReveal positions that the dragged gamma would reveal
- */
-
-/** @typedef {PlayerState & ViewParts & ViewFocus} View */
+/** @typedef {ReturnType<typeof viewOf>} View */
 
 /** @typedef {"pinned" | "new" | "accepted" | "fixed" | "draft" | "struck" | "masked" | "beyond" | "empty"} TileKind */
 /**
@@ -427,19 +419,21 @@ function hardestPosition(run, pass) {
   }).position;
 }
 
-/** The view of a frame. @param {PlayerState} state @param {ViewParts} parts @returns {View} */
+/** The view of a frame. @param {PlayerState} state @param {ViewParts} parts */
 export function viewOf(state, parts) {
   const chosen = state.hovered ?? state.held;
+  const { run } = parts;
   const { pass, gammaPreview } = state;
-  const isOver = parts.run.main.finish !== null && pass >= parts.run.main.lastPass;
+  const isOver = run.main.finish !== null && pass >= run.main.lastPass; // the whole run has been
   return {
     ...state,
     ...parts,
     plainPass: isOver ? state.plainPass : null,
-    focus: chosen ?? hardestPosition(parts.run, pass),
-    showsFocus: chosen !== null,
+    focus: chosen ?? hardestPosition(run, pass), // position that the inspector shows
+    showsFocus: chosen !== null, // whether the visitor chose it
     isOver,
-    wouldReveal: gammaPreview === null ? null : revealedAt(parts.run, pass, gammaPreview),
+    // Positions that the dragged gamma would reveal.
+    wouldReveal: gammaPreview === null ? null : revealedAt(run, pass, gammaPreview),
   };
 }
 

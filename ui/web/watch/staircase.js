@@ -399,26 +399,8 @@ const AFTER_END = 0.3; // how much is seen of a cell known in its forward pass t
 /** @typedef {Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">} StairsFocus */
 /** @typedef {StairsFocus & { reveals: Pick<Reveals, "progress"> }} StairsView what is drawn */
 
-/**
- * Where the cells lie, in pixels of the page.
- * @typedef {object} Geometry
- * @property {number} width
- * @property {number} height
- * @property {number} cellWidth
- * @property {number} cellHeight
- * @property {number} gap between two cells
- */
-
-/**
- * Colours and letters.
- * @typedef {object} StairsStyle
- * @property {string} accent
- * @property {string} ntp
- * @property {string} line
- * @property {string} muted
- * @property {string} font
- * @property {number} size of the letters
- */
+/** @typedef {Record<"width" | "height" | "cellWidth" | "cellHeight" | "gap", number>} Geometry of the cells, in pixels of the page; gap: between two */
+/** @typedef {Record<"accent" | "ntp" | "line" | "muted" | "font", string> & { size: number }} StairsStyle colours, and the letters with their size */
 
 /**
  * @param {CanvasRenderingContext2D} context

@@ -217,9 +217,9 @@ export class Tree {
         `${main.steps.length} forward passes · ${main.numCommitted} tokens`,
       ),
       make("span", "sbd-tree-ending", { title: comparedWords(node) }, endingWords(node, pair)),
+      () => this.actions.show(node.run),
     );
     row.style.setProperty("--depth", String(node.depth));
-    row.addEventListener("click", () => this.actions.show(node.run));
     return row;
   }
 
