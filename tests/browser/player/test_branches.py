@@ -4,13 +4,14 @@ import re
 
 import pytest
 
-from tests.browser.conftest import advanced, decode, go_to, painted, state, sync_api
+from tests.browser.conftest import RUN, advanced, decode, go_to, painted, state, sync_api
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 COMPLETE = """(old) => { const { run } = document.querySelector('.sbd-host').sbdPlayer;
   return run.id !== old && run.isComplete; }"""
+PINS = f"[...{RUN}.pins.keys()]"
 RUNS = """() => document.querySelector('.sbd-host').sbdPlayer.family.nodes
   .map(({ run }) => [run.id, run.main.text])"""
 
@@ -26,13 +27,18 @@ def choose(page, tile: int, passes: int):
     page.locator(".sbd-top-row").nth(1).click()
 
 
-def intervene(page, key: str, tile: int = 1, passes: int = 1):
-    """Choose the second candidate of a tile and press the key; wait for the run it makes."""
-    choose(page, tile, passes)
+def redo(page, key: str):
+    """Press a key that decodes again; wait for the run it makes."""
     old = state(page)["run"]
     page.keyboard.press(key)
     page.wait_for_function(COMPLETE, arg=old)
     painted(page)
+
+
+def intervene(page, key: str, tile: int = 1, passes: int = 1):
+    """Choose the second candidate of a tile and decode again by a key."""
+    choose(page, tile, passes)
+    redo(page, key)
 
 
 def test_pins_and_branches_grow_a_tree_whose_endings_are_compared_and_decode_starts_afresh(story):
@@ -74,6 +80,21 @@ def test_pins_and_branches_grow_a_tree_whose_endings_are_compared_and_decode_sta
     expect(story.locator(".sbd-tree")).to_be_hidden()
 
 
+def test_a_branch_keeps_what_was_there_and_goes_on_from_it(story):
+    decode(story)
+    choose(story, tile=1, passes=1)
+    row = story.locator(".sbd-top-row").nth(1)
+    expect(row).to_have_attribute("aria-pressed", "true")
+    wanted = row.locator(".sbd-top-token").inner_text()
+    revealed = story.locator(".sbd-tile.is-new .sbd-tile-token").all_inner_texts()
+    has_own = "is-new" in story.locator(".sbd-tile").nth(1).get_attribute("class")
+    redo(story, "b")
+    go_to(story, 1)
+    pinned = story.locator(".sbd-tile.is-pinned")
+    expect(pinned).to_have_count(len(revealed) + (0 if has_own else 1))
+    expect(story.locator(".sbd-tile").nth(1).locator(".sbd-tile-token")).to_have_text(wanted)
+
+
 def test_hasty_and_held_keys_lose_no_run_of_the_tree(story):
     decode(story)
     intervene(story, "p")
@@ -104,11 +125,10 @@ def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
         .map(({ position }) => [pass, position - run.windowAt(pass).start])).at(-1);
     }""")
     intervene(story, "p", tile=weighed, passes=last)
-    pins = "() => [...document.querySelector('.sbd-host').sbdPlayer.run.pins.keys()]"
-    (late,) = story.evaluate(pins)
+    (late,) = story.evaluate(PINS)
     assert late > 16
     intervene(story, "b", tile=2)
-    assert {2, late} <= set(story.evaluate(pins))
+    assert {2, late} <= set(story.evaluate(PINS))
 
 
 BEFORE = """() => {
@@ -128,12 +148,9 @@ def test_a_branch_from_the_end_of_a_run_goes_back_to_where_its_token_came(story)
     decode(story)
     story.keyboard.press("End")
     expected = story.evaluate(BEFORE)
-    old = state(story)["run"]
-    story.keyboard.press("b")
-    story.wait_for_function(COMPLETE, arg=old)
+    redo(story, "b")
     assert len(expected) < len(state(story)["main"]["fixed"])
-    pins = "() => [...document.querySelector('.sbd-host').sbdPlayer.run.pins.keys()]"
-    assert sorted(story.evaluate(pins)) == expected
+    assert sorted(story.evaluate(PINS)) == expected
 
 
 def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
@@ -163,8 +180,7 @@ def test_its_key_opens_the_inspector_first_and_then_does_what_the_button_would(s
     expect(kicker).to_have_text(f"Position {position} · held")
     assert state(story)["run"] == old
     token = story.locator(".sbd-action-pin .sbd-action-token").inner_text()
-    story.keyboard.press("p")
-    story.wait_for_function(COMPLETE, arg=old)
+    redo(story, "p")
     expect(rows(story).nth(1)).to_contain_text(f"pin “{token.strip()}” at {position}")
 
 

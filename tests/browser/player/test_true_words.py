@@ -1,11 +1,11 @@
-"""The page's words are true of the moment shown: verdicts, hindsight, an answer's end, the card."""
+"""The page's words are true of the moment shown: verdicts, hindsight, an answer's end, a sudoku."""
 
 import re
 
 import pytest
 
 from sbd_core.run_lines import replay_lines
-from tests.browser.conftest import decode, details, go_to, painted, push, sync_api
+from tests.browser.conftest import decode, details, go_to, painted, push, recorded, sync_api
 from tests.ui.doubles import story_model
 from ui.recordings import gallery_traces
 
@@ -104,3 +104,33 @@ def test_a_decode_is_judged_from_its_prompt_and_a_prompt_nothing_can_check_is_no
     expect(chips).to_have_text(["Identical"])
     chips.focus()
     expect(reason).to_contain_text("Not judged: no check fits this prompt.")
+
+
+SOLUTION = "1234341221434321"
+PUZZLE = "1000041020400021"
+SUDOKU = f"Solve this 4x4 sudoku: {PUZZLE}\n"  # the scripted model answers after its last sign
+
+
+def cells(page):
+    return page.locator(".sbd-sudoku-cell")
+
+
+def show(page, answer: str, prompt: str = SUDOKU):
+    """Push a finished run and stand at its last pass."""
+    push(page, recorded(story_model(answer), f"run {answer}", prompt))
+    page.get_by_role("button", name="Last forward pass").click()
+
+
+def test_givens_are_marked_and_a_right_answer_is_called_solved(replay):
+    show(replay, SOLUTION)
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
+    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text("Solved: no rule is broken.")
+    go_to(replay, 0)
+    givens = [digit.replace("0", "") for digit in PUZZLE]
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(givens)
+    replay.get_by_role("button", name="Last forward pass").click()
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
+    cells(replay).nth(5).click()
+    expect(replay.locator(".sbd-inspector-kicker")).to_have_text("Position 5 · held")
+    is_given = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-given'))")
+    assert is_given == [digit != "0" for digit in PUZZLE]

@@ -9,7 +9,9 @@ from tests.browser.conftest import (
     HOSTILE_PROMPT,
     MOST_SHIFT,
     ONE,
+    RUN,
     SHIFTS,
+    advanced,
     begin,
     choose_strategy,
     decode,
@@ -28,6 +30,9 @@ from tests.ui.doubles import ANSWER, slowed, story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
+
+PUZZLE = "1000041020400021"
+PROMPT = f"Solve this 4x4 sudoku: {PUZZLE}"
 
 
 def test_opens_on_a_recorded_run_that_plays_by_itself(story):
@@ -132,8 +137,8 @@ def test_a_live_run_is_played_to_its_end_as_quickly_as_it_came(open_page, story_
     choose_strategy(page, ONE)
     decode_button(page).click()
     has_begun(page)
-    last = "document.querySelector('.sbd-host').sbdPlayer.run.main.lastPass"
-    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    last = f"{RUN}.main.lastPass"
+    page.wait_for_function(f"{RUN}.isComplete")
     assert page.evaluate(last) > 40  # more than 13 seconds at the pace of a recording
     shown = "document.querySelector('.sbd-host').sbdPlayer.state.pass"
     page.wait_for_function(f"{shown} === {last}", timeout=8000)
@@ -145,16 +150,11 @@ def test_a_live_run_is_played_to_its_end_as_quickly_as_it_came(open_page, story_
 def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):
     page = open_page(slow_url)
     begin(page)
-    page.wait_for_function(
-        "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 2"
-    )
+    page.wait_for_function(f"{RUN}.main.steps.length > 2")
     page.get_by_role("button", name="Back one forward pass").click()
     seen = state(page)
     assert not seen["isPlaying"]
-    page.wait_for_function(
-        "(n) => document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > n",
-        arg=seen["main"]["steps"],
-    )
+    page.wait_for_function(f"(n) => {RUN}.main.steps.length > n", arg=seen["main"]["steps"])
     assert state(page)["pass"] == seen["pass"]
 
 
@@ -223,6 +223,37 @@ def test_presets_fill_the_prompt_and_a_second_press_gives_another(story):
     expect(story.locator(".sbd-prompt")).to_contain_text("Please.")
 
 
+def type_puzzle(page, digits: str):
+    """Type a puzzle cell by cell and hand it in."""
+    if page.locator(".sbd-advanced-switch[aria-expanded=false]").count():
+        advanced(page)
+    summary = page.get_by_text("A sudoku of your own")
+    if not page.get_by_role("button", name="Use it", exact=True).is_visible():
+        summary.click()
+    for cell, digit in enumerate(digits):
+        page.locator(".sbd-puzzle-grid input").nth(cell).fill("" if digit == "0" else digit)
+    expect(page.locator(".sbd-puzzle-news")).to_contain_text("This is not the prompt yet")
+    page.get_by_role("button", name="Use it", exact=True).click()
+
+
+def test_a_puzzle_of_ones_own_is_checked_and_becomes_the_prompt(story):
+    prompt, news = story.get_by_label("Prompt"), story.locator(".sbd-puzzle-news")
+    before = prompt.input_value()
+    type_puzzle(story, "1100000000000000")
+    expect(news).to_contain_text("The puzzle is impossible")
+    type_puzzle(story, "a234000000000000")
+    expect(news).to_contain_text("cells must be 1 to 4")
+    expect(prompt).to_have_value(before)
+    type_puzzle(story, PUZZLE)
+    expect(prompt).to_have_value(PROMPT)
+    expect(news).to_contain_text("press Decode")
+    begin(story)
+    expect(story.locator(".sbd-prompt")).to_have_text(PROMPT)
+    expect(story.locator(".sbd-sudoku")).to_be_visible()
+    prompt.fill("Say something.")
+    expect(news).to_have_text("")
+
+
 def test_a_text_too_long_is_refused_whole_and_stays_in_its_box(story):
     typed = story.locator("#sbd-prompt-box textarea")
     typed.click()
@@ -233,38 +264,6 @@ def test_a_text_too_long_is_refused_whole_and_stays_in_its_box(story):
     expect(alert).to_be_visible()
     assert len(typed.input_value()) >= 7 * 430
     assert state(story)["run"] == "opening"
-
-
-def choose_second_candidate(page):
-    """Hold tile 1 in the first pass that shows it and choose its second candidate."""
-    go_to(page, 1)
-    page.locator(".sbd-tile").nth(1).click()
-    row = page.locator(".sbd-top-row").nth(1)
-    row.click()
-    expect(row).to_have_attribute("aria-pressed", "true")
-    return row.locator(".sbd-top-token").inner_text()
-
-
-def is_decoded_again(page, old):
-    page.wait_for_function(
-        "(old) => { const { run } = document.querySelector('.sbd-host').sbdPlayer;"
-        " return run.id !== old && run.isComplete; }",
-        arg=old,
-    )
-    go_to(page, 1)
-
-
-def test_branch_keeps_what_was_there_and_goes_on_from_it(story):
-    decode(story)
-    wanted = choose_second_candidate(story)
-    revealed = story.locator(".sbd-tile.is-new .sbd-tile-token").all_inner_texts()
-    has_own = "is-new" in story.locator(".sbd-tile").nth(1).get_attribute("class")
-    old = state(story)["run"]
-    story.keyboard.press("b")
-    is_decoded_again(story, old)
-    pinned = story.locator(".sbd-tile.is-pinned")
-    expect(pinned).to_have_count(len(revealed) + (0 if has_own else 1))
-    expect(story.locator(".sbd-tile").nth(1).locator(".sbd-tile-token")).to_have_text(wanted)
 
 
 def test_what_a_gamma_near_0_would_reveal_is_what_decoding_again_at_it_reveals(story):
@@ -279,7 +278,7 @@ def test_what_a_gamma_near_0_would_reveal_is_what_decoding_again_at_it_reveals(s
     expect(story.locator(".sbd-gamma")).to_have_attribute("aria-valuenow", gamma)
     old = state(story)["run"]
     story.get_by_role("button", name="Decode again at this γ").click()
-    is_decoded_again(story, old)
-    ran = story.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.solver.gamma")
-    assert ran == float(gamma)
+    story.wait_for_function(f"(old) => {RUN}.id !== old && {RUN}.isComplete", arg=old)
+    go_to(story, 1)
+    assert story.evaluate(f"{RUN}.solver.gamma") == float(gamma)
     expect(note).to_contain_text(f"of γ {gamma} · {count} revealed")

@@ -69,7 +69,7 @@ export function entropyColour(entropy, isDark) {
   return shade(entropy, isDark).colour;
 }
 
-/** Reading of this entropy on the colour scale. @param {number} entropy @param {boolean} isDark */
+/** Black or white, as it can be read on the colour of an entropy. @param {number} entropy @param {boolean} isDark */
 export function inkOn(entropy, isDark) {
   return shade(entropy, isDark).ink;
 }

@@ -5,10 +5,10 @@ import { countOf, median } from "./numbers.js";
 /** @import { Run } from "./run.js" */
 
 /**
- * How often one way to decode goes into another, for a token each; null where that says nothing.
+ * How many times less a token took than one of next-token prediction; null where one is unknown.
  * @param {number} own forward passes, or seconds, of the whole answer
  * @param {number} numTokens of it that were decoded
- * @param {number} plain the same of next-token prediction
+ * @param {number} plain forward passes, or seconds, of next-token prediction
  * @param {number} numPlainTokens
  */
 export function timesLess(own, numTokens, plain, numPlainTokens) {

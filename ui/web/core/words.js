@@ -192,7 +192,7 @@ export const KINDS = [
 const ruleOf = (kind) => RULES[kind === "sbd" ? PAPER_SOLVER : kind] ?? null;
 
 /**
- * The setting that a kind of lane takes a value of, and the value that it has without; null for none.
+ * The setting whose value may stand in a lane's name, with its default; null for a kind without one.
  * @param {string} kind
  * @returns {[name: string, value: number] | null}
  */

@@ -37,7 +37,7 @@ export class Playhead {
     return this.hasMoved && this.stepMs !== null;
   }
 
-  /** Another run is on the stage: what the old one's next pass was due at says nothing. */
+  /** Another run is on the stage: forget when the next pass of the old one was due. */
   jump() {
     this.stepMs = null;
     this.hasMoved = true;
@@ -45,7 +45,7 @@ export class Playhead {
     this.clock.stop();
   }
 
-  /** The pass that the playhead jumped to comes as the next of a run that is read from there. */
+  /** Let the pass at which a run opens settle like the next one. */
   startStep() {
     this.stepMs = 1000 / this.pace();
   }
@@ -184,7 +184,7 @@ export function makeClock(isPlaying, rate, advance) {
     timer = undefined;
     wait();
   }
-  /** The next start() begins anew: what the old run's next pass was due at says nothing. */
+  /** Stop, and forget when the next pass was due. */
   function stop() {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
