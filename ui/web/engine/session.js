@@ -7,7 +7,7 @@ import { NUM_TIMINGS } from "../core/times.js";
 import { mentionedIds } from "../core/trace.js";
 import { dialOf, FIELD_LABELS, KINDS, PAPER_SOLVER, strategyOf } from "../core/words.js";
 import { readSettings } from "./decoding/settings.js";
-import { checkFits, stream } from "./decoding/stream.js";
+import { stream } from "./decoding/stream.js";
 import { ArgumentError, EngineError, shown } from "./errors.js";
 import { rowCostsOf } from "./row_costs.js";
 
@@ -274,6 +274,40 @@ async function openForm(checkpoint, form) {
   checkFits(checkpoint, promptIds, settings);
   requireAtMost("block_size", blockSize, shownBlock, "positions on this page");
   return { prompt, promptIds, settings };
+}
+
+/**
+ * Raises ArgumentError naming what does not fit the model.
+ * @param {Checkpoint} checkpoint
+ * @param {number[]} promptIds
+ * @param {Settings} settings
+ */
+function checkFits({ model, name, maskId }, promptIds, settings) {
+  const { vocabulary, max_positions: maxPositions, block_range: blockRange } = model.shape;
+  if (!promptIds.length) throw new ArgumentError("prompt", "must hold at least one token", "[]");
+  if (promptIds.length + settings.max_new_tokens > maxPositions) {
+    const most = `must leave room: its tokens and max_new_tokens together must be at most ${maxPositions}, the reach of ${name}`;
+    throw new ArgumentError("prompt", most, `${promptIds.length} + ${settings.max_new_tokens}`);
+  }
+  if (settings.strategy === "ntp") return;
+  if (maskId === null) {
+    const rule = `must be ntp, as the tokenizer of ${name} has no mask token`;
+    throw new ArgumentError("strategy", rule, settings.strategy);
+  }
+  const [low, high] = blockRange ?? [1, Infinity];
+  const isIn = low <= settings.block_size && settings.block_size <= high;
+  if (!isIn && !settings.allows_untrained_block_size) {
+    const sizes = `must be from ${low} to ${high}, the sizes ${name} was trained on`;
+    throw new ArgumentError("block_size", sizes, settings.block_size);
+  }
+  for (const [offset, id] of settings.pinned) {
+    if (!(Number.isInteger(id) && id >= 0 && id < vocabulary)) {
+      const rule = `must hold token ids from 0 to ${vocabulary - 1}`;
+      throw new ArgumentError(`pinned[${offset}]`, rule, id);
+    }
+    if (id === maskId)
+      throw new ArgumentError(`pinned[${offset}]`, "must not be the mask token", id);
+  }
 }
 
 /**
