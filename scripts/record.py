@@ -1,13 +1,12 @@
 """Record the decodes that the page shows without a model, and the gallery's index.
 
-    python -m scripts.record                    nano's
-    python -m scripts.record --real             SmolLM2's
-    python -m scripts.record learn/sudoku ...   these alone
+    python -m scripts.record                     nano's
+    python -m scripts.record --real              SmolLM2's
+    python -m scripts.record gallery/code-1 ...  these alone, of either model
 
 Every prompt was chosen by hand. The gallery's are in gallery.json beside this file, in the order of
-the page; except under FAILURES, both lanes of nano answer rightly. The details that the scenes of
-Learn point at in their runs, assets/traces/learn/index.json, are kept by hand too, except for the
-processor.
+the page. The details that the scenes of Learn point at in their runs,
+assets/traces/learn/index.json, are kept by hand too, except for the processor.
 """
 
 import argparse
@@ -22,6 +21,7 @@ from typing import Any
 from sbd_core import generate, load
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import processor_name
+from sbd_core.errors import TraceError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.runtime import choose_threads
@@ -79,6 +79,7 @@ class Card:
 FOX = "A story about David, a fox called Luna, a red toy and a cake, please."
 DUCK = "A story about a duck called Waffles, a hat and a race on the hill, please."
 REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
+"""The group whose runs are SmolLM2's, and the one in which answers may be wrong."""
 
 
 def card_of(row: dict[str, Any]) -> Card:
@@ -139,6 +140,15 @@ def decoded(model: SetBlockModel, name: str) -> list[Trace]:
     ]
 
 
+def recorded_lanes(card: Card) -> list[Trace]:
+    """Both traces of a card, the main one first. Raises TraceError if they are not recorded yet."""
+    try:
+        return recorded(f"gallery/{card.name}")
+    except OSError as error:
+        command = f"python -m scripts.record gallery/{card.name}"
+        raise TraceError(f"{card.name}: is not recorded; {command} records it") from error
+
+
 def row(card: Card, main: Trace, ntp: Trace) -> Recording:
     """The line of the gallery's index for a card and its traces."""
     return Recording(
@@ -193,9 +203,22 @@ def index() -> str:
     """The gallery's index as JSON, one recorded run per line."""
     rows = []
     for card in CARDS:
-        main, ntp = recorded(f"gallery/{card.name}")
+        main, ntp = recorded_lanes(card)
         rows.append(json.dumps(asdict(row(card, main, ntp)), ensure_ascii=False))
     return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def record(model_name: str, names: Sequence[str]) -> None:
+    """Write the files of a model's runs."""
+    model = load(None if model_name == NANO else model_name, device="cpu")
+    choose_threads(model.num_parameters)
+    for name in names:
+        traces = decoded(model, name)
+        text = "".join(f"{trace.to_json()}\n" for trace in traces)
+        (TRACES / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        for trace in traces:
+            lane = f"{trace.num_tokens} tokens, {trace.num_forwards} forward passes"
+            print(f"{name}, {trace.strategy}: {lane}")
 
 
 def main() -> None:
@@ -204,21 +227,17 @@ def main() -> None:
     parser.add_argument("runs", nargs="*", help="files in assets/traces without .jsonl; none: all")
     parser.add_argument("--real", action="store_true", help="the runs of SmolLM2")
     flags = parser.parse_args()
-    known = RUNS[REAL_MODEL if flags.real else NANO]
-    if unknown := set(flags.runs) - set(known):
-        parser.error(f"runs: must each be a run of the model, got {', '.join(unknown)}")
-    model = load(REAL_MODEL if flags.real else None, device="cpu")
-    choose_threads(model.num_parameters)
-    for name in flags.runs or known:
-        traces = decoded(model, name)
-        text = "".join(f"{trace.to_json()}\n" for trace in traces)
-        (TRACES / f"{name}.jsonl").write_text(text, encoding="utf-8")
-        for trace in traces:
-            lane = f"{trace.num_tokens} tokens, {trace.num_forwards} forward passes"
-            print(f"{name}, {trace.strategy}: {lane}")
-    choices = json.loads(LEARN_INDEX.read_text("utf-8")) | {"processor": processor_name()}
-    text = json.dumps(choices, indent=1, ensure_ascii=False) + "\n"
-    LEARN_INDEX.write_text(text, encoding="utf-8")
+    if unknown := set(flags.runs) - set(RUNS[NANO]) - set(RUNS[REAL_MODEL]):
+        parser.error(f"runs: must each be a known run, got {', '.join(unknown)}")
+    names = flags.runs or RUNS[REAL_MODEL if flags.real else NANO]
+    for model_name, known in RUNS.items():
+        wanted = [name for name in names if name in known]
+        if wanted:
+            record(model_name, wanted)
+    if TEXT in names:
+        choices = json.loads(LEARN_INDEX.read_text("utf-8")) | {"processor": processor_name()}
+        text = json.dumps(choices, indent=1, ensure_ascii=False) + "\n"
+        LEARN_INDEX.write_text(text, encoding="utf-8")
     GALLERY_INDEX.write_text(index(), encoding="utf-8")
 
 

@@ -19,11 +19,10 @@ logger = logging.getLogger(__name__)
 TRACES = ASSETS / "traces"
 GALLERY_INDEX = TRACES / "gallery" / "index.json"
 HOW_CHOSEN = (
-    "Of SmolLM2 we show its first question and its first JSON; of nano, for each task the right "
-    "answer in the fewest forward passes a token and the one most out of order, and for each fault "
-    "the run that shows it most."
+    "We chose every prompt by hand for what its run shows: no run is an average. Answers of nano "
+    "are right, except under “What goes wrong”."
 )
-"""How the recorded runs were chosen, in words for the page."""
+"""Words for the page on the choice of the recorded runs."""
 HOME_RUN = "code-1"
 """Run of the gallery with which the page opens."""
 OPENINGS = {REAL_MODEL: "gallery/real-2"}

@@ -6,14 +6,26 @@ from dataclasses import replace
 import pytest
 
 from sbd_core import generate
+from sbd_core.errors import TraceError
 from sbd_core.tasks import story
 from sbd_core.trace import Trace
-from scripts.record import CARDS, FAILURES, NANO, REAL_GROUP, RUNS, by, decoded, index
+from scripts.record import (
+    CARDS,
+    FAILURES,
+    NANO,
+    REAL_GROUP,
+    RUNS,
+    by,
+    decoded,
+    index,
+    recorded_lanes,
+)
+from scripts.write_presets import LABELS
+from ui.decode.verdict import verdict_of
 from ui.examples import example_of
-from ui.recordings import GALLERY_INDEX, LEARN_INDEX, TRACES, gallery_traces, recorded
+from ui.recordings import GALLERY_INDEX, LEARN_INDEX, TRACES, recorded
 
 RUNS_OF_ALL = [(model, name, *run) for model, runs in RUNS.items() for name, run in runs.items()]
-PER_TASK = 2
 
 
 def reveals(trace: Trace) -> list[list[tuple[int, int]]]:
@@ -31,8 +43,11 @@ def test_a_recording_is_what_is_decoded_now(nano, name):
 
 def test_every_file_of_the_page_is_a_run_of_its_prompt_and_config():
     indexes = {GALLERY_INDEX, LEARN_INDEX}
-    files = {TRACES / f"{name}.jsonl" for _, name, *_ in RUNS_OF_ALL}
-    assert set(TRACES.rglob("*.json*")) - indexes == files
+    files = {TRACES / f"{name}.jsonl": name for _, name, *_ in RUNS_OF_ALL}
+    found = set(TRACES.rglob("*.json*")) - indexes
+    missing = [name for file, name in files.items() if file not in found]
+    assert not missing, f"python -m scripts.record {' '.join(missing)}"
+    assert found == set(files)
     for model, name, prompt, configs in RUNS_OF_ALL:
         for kept, config in zip(recorded(name), configs, strict=True):
             # The model's own penalty stands in for none.
@@ -41,35 +56,46 @@ def test_every_file_of_the_page_is_a_run_of_its_prompt_and_config():
 
 
 def test_the_index_of_the_gallery_counts_what_was_recorded():
-    assert index() == GALLERY_INDEX.read_text("utf-8")
-    groups = [card.group for card in CARDS]
-    tasks = set(groups) - {REAL_GROUP, FAILURES}
-    assert [groups.count(task) for task in tasks] == [PER_TASK] * 6
-    sentences = [line["sentence"] for line in json.loads(index())]
-    assert len(set(sentences)) == len(CARDS)
+    lines = index()  # raises for a card that is not recorded
+    assert lines == GALLERY_INDEX.read_text("utf-8"), "python -m scripts.record gallery/NAME"
+    assert {card.group for card in CARDS} == {REAL_GROUP, *LABELS.values(), FAILURES}
+    sentences = [line["sentence"] for line in json.loads(lines)]
+    assert len(set(sentences)) == len({card.name for card in CARDS}) == len(CARDS)
     assert all(sentence.endswith(".") and "\n" not in sentence for sentence in sentences)
 
 
 def test_words_quoted_from_a_run_stand_in_it():
     for card in CARDS:
         for words in card.sentence.split("“")[1:]:
-            text = recorded(f"gallery/{card.name}")[0].text
+            text = recorded_lanes(card)[0].text
             assert words.partition("”")[0] in " ".join(text.split()), card.name
 
 
-def test_what_the_real_model_checks_are_the_words_of_next_token_prediction():
+def test_what_verify_writes_are_the_words_of_next_token_prediction():
     for card in CARDS:
         if card.main.strategy == "verify":
-            checked, plain = gallery_traces(card.name).values()
+            checked, plain = recorded_lanes(card)
             assert checked.token_ids == plain.token_ids
             assert checked.num_forwards < plain.num_forwards
-            assert card.model != NANO
+
+
+def test_nano_is_wrong_only_under_what_goes_wrong():
+    for card in CARDS:
+        if card.model == NANO and card.group != FAILURES:
+            verdicts = [verdict_of(trace) for trace in recorded_lanes(card)]
+            assert all(verdict and verdict.right for verdict in verdicts), card.name
+
+
+def test_a_card_without_its_recording_is_told_with_the_command_that_makes_it():
+    command = "python -m scripts.record gallery/new-1"
+    with pytest.raises(TraceError, match=command):
+        recorded_lanes(replace(CARDS[0], name="new-1"))
 
 
 def test_the_name_is_garbled_in_parallel_and_only_then(nano):
     (card,) = [card for card in CARDS if card.name == "name-garbled"]
     example = example_of(card.prompt)
-    mixed, plain = gallery_traces(card.name).values()
+    mixed, plain = recorded_lanes(card)
     assert "Bubbles" in card.prompt
     assert not story.check(example, mixed.text)
     assert story.check(example, plain.text)
