@@ -12,7 +12,7 @@ from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
 from sbd_core.solvers import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
 from scripts.write_tables import results
 from ui.decode import form
-from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
+from ui.decode.form import MAX_TEMPLATE_CHARACTERS
 from ui.form.controls import FIELD_IDS
 from ui.share import permalink, trace_files
 from ui.views.roofline import device_data

@@ -12,9 +12,8 @@ import gradio as gr
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay import replay_html
 from sbd_core.trace import Trace
-from ui.decode.client import Client
 from ui.decode.form import DEFAULT_GAMMA, Form, lane_settings, message_of
-from ui.decode.session import Session, Update
+from ui.decode.session import Client, Session, Update
 from ui.share.trace_files import read_trace
 
 MAX_LANES = 6

@@ -12,7 +12,7 @@ import gradio as gr
 from gradio.server_messages import UnexpectedErrorMessage
 from starlette.responses import Response
 
-from ui.decode.client import LOCAL, Client
+from ui.decode.session import LOCAL, Client
 from ui.hosting.middleware import App, Receive, Scope, Send
 
 # No part of the page shows Gradio's progress. "hidden" alone is not enough: Gradio copies every

@@ -13,10 +13,9 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.solvers import SOLVER_PARAMETERS
 from ui.assets import ASSETS, DIST, STYLES, saved_runs_flag, view
-from ui.decode.client import Client, Visit
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of, puzzle_prompt
-from ui.decode.session import STOPPED_TEXT, Session, timings
+from ui.decode.session import STOPPED_TEXT, Client, Session, Visit, timings
 from ui.endpoints import add_endpoints
 from ui.form import controls
 from ui.form.controls import Controls, reply

@@ -10,7 +10,7 @@ import sbd_core
 from sbd_core import DecodeConfig
 from tests.ui.doubles import counted_caches, held, slowed, story_model, wait_for
 from tests.ui.served import Visitor, served
-from ui.hosting.limits import PUBLIC
+from ui.decode.form import PUBLIC
 
 PROXY = "127.0.0.5"
 

@@ -18,10 +18,8 @@ from tests.workers import free_port
 from ui import endpoints
 from ui import page as page_module
 from ui.decode import session as session_module
-from ui.decode.client import LOCAL
-from ui.decode.form import Form
-from ui.decode.session import Session
-from ui.hosting.limits import Limits
+from ui.decode.form import Form, Limits
+from ui.decode.session import LOCAL, Session
 from ui.share.permalink import form_of
 
 

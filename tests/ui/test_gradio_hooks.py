@@ -12,7 +12,7 @@ import pytest
 from tests.ui.doubles import story_model
 from tests.ui.served import Visitor, served
 from ui import page as page_module
-from ui.decode.client import LOCAL
+from ui.decode.session import LOCAL
 from ui.gradio_hooks import (
     MAX_NEVER_READ,
     MAX_UNREAD,

@@ -4,8 +4,8 @@ import gradio as gr
 
 from tests.ui.doubles import story_model
 from ui import page as page_module
-from ui.decode.client import Visit
 from ui.decode.fair_queue import MAX_PLACES
+from ui.decode.session import Visit
 
 SENT = {"prompt": "Tell me a story."}
 

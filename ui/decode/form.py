@@ -1,17 +1,20 @@
-"""A visitor's form: its fields, the rules they must keep, and every error as one sentence.
+"""A visitor's form: its fields, the rules and limits they keep, and every error as one sentence.
 
 Knows no Gradio and no tensors.
 """
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
 from sbd_core.solvers import SOLVERS, EntropyBound, make_solver, solver_parameters
 from sbd_core.tasks.sudoku import parse_puzzle, prompt_for, solutions
 from sbd_core.trace import Trace
+from ui.decode.fair_queue import MAX_PLACES
 
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
@@ -115,6 +118,54 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
     return form.prompt, config
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits of one decode, and of a visitor.
+
+    max_run_seconds: wall-clock time of a run.
+    max_places, max_places_of_session: places in line of one address, and of one tab or program.
+    may_fetch_model: whether visitors may fetch a model's base, and the export of a model that is
+    not bundled, with which their browser decodes.
+    """
+
+    max_prompt_characters: int = MAX_PROMPT_CHARACTERS
+    max_prompt_tokens: int = 1_000
+    max_new_tokens: int = MAX_NEW_TOKENS
+    max_run_seconds: float = 300.0
+    max_places: int = MAX_PLACES
+    max_places_of_session: int = MAX_PLACES
+    may_fetch_model: bool = True
+
+    def check_config(self, prompt: str, config: DecodeConfig) -> None:
+        """Raise ArgumentError for a too long prompt or answer, before any token is counted."""
+        if len(prompt) > self.max_prompt_characters:
+            rule = f"must be at most {self.max_prompt_characters:,} characters"
+            raise ArgumentError("prompt", rule, len(prompt))
+        if config.max_new_tokens > self.max_new_tokens:
+            rule = f"must be at most {self.max_new_tokens} tokens on this page"
+            raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
+
+    def check_prompt_tokens(self, num_tokens: int, *, has_turns: bool) -> None:
+        """Raise ArgumentError if a prompt, with the turns before it, has too many tokens."""
+        if num_tokens > self.max_prompt_tokens:
+            rule = f"must be at most {self.max_prompt_tokens:,} tokens"
+            if has_turns:
+                rule += " with what is asked now (Start anew asks without what was said before)"
+            raise ArgumentError("turns" if has_turns else "prompt", rule, num_tokens)
+
+
+USUAL = Limits()
+PUBLIC = Limits(
+    max_prompt_characters=1_000,
+    max_prompt_tokens=400,
+    max_new_tokens=128,
+    max_run_seconds=30.0,
+    max_places=4,
+    max_places_of_session=3,
+    may_fetch_model=False,
+)
+
+
 def forms_of(lanes: object, form: Form) -> dict[str, Form]:
     """The form of each lane to compare, by the lane's name. Raises ArgumentError.
 
@@ -182,6 +233,63 @@ def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
         raise ArgumentError("turns", rule, "")
     said = [*turns, ("user", prompt)]
     return [{"role": role, "content": content} for role, content in said]
+
+
+MAX_TEMPLATE_CHARACTERS = 2_000
+BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
+
+
+def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
+    """The tokens to pin for an answer with blanks, by offset; none for an empty `template`.
+
+    The end of the answer is pinned behind it, if the model has an end token. Raises ArgumentError.
+    """
+    if not isinstance(template, str):
+        raise ArgumentError("template", "must be text", template)
+    if not template.strip():
+        return {}
+    if len(template) > MAX_TEMPLATE_CHARACTERS:
+        rule = f"must be at most {MAX_TEMPLATE_CHARACTERS:,} characters"
+        raise ArgumentError("template", rule, len(template))
+    if config.strategy != "sbd":
+        raise ArgumentError("template", "needs the strategy Set Block Decoding", config.strategy)
+    tokens = _template_tokens(model, template)
+    if None not in tokens:
+        raise ArgumentError("template", "must hold a blank, ___", template)
+    tokens += sorted(model.end_token_ids)[:1]
+    if len(tokens) > config.max_new_tokens:
+        rule = f"must be at most {config.max_new_tokens} tokens with its end, the longest answer"
+        raise ArgumentError("template", rule, len(tokens))
+    return {offset: token for offset, token in enumerate(tokens) if token is not None}
+
+
+def _template_tokens(model: SetBlockModel, template: str) -> list[int | None]:
+    """The template's token ids; None for each token to fill in."""
+    tokens: list[int | None] = []
+    place = 0
+    for blank in BLANK.finditer(template):
+        tokens += _literal_tokens(model, template[place : blank.start()])
+        tokens += [None] * _blank_length(blank)
+        place = blank.end()
+    return tokens + _literal_tokens(model, template[place:])
+
+
+def _blank_length(blank: re.Match[str]) -> int:
+    """Number of tokens of a blank. Raises ArgumentError."""
+    digits = blank[1] or blank[2] or "1"
+    length = int(digits) if len(digits) <= 4 else 0
+    if not 1 <= length <= MAX_TEMPLATE_CHARACTERS:
+        rule = f"must have blanks of 1 to {MAX_TEMPLATE_CHARACTERS:,} tokens"
+        raise ArgumentError("template", rule, blank[0])
+    return length
+
+
+def _literal_tokens(model: SetBlockModel, text: str) -> list[int | None]:
+    """Token ids of text inside an answer, without tokens that the tokenizer puts first."""
+    if not text:
+        return []
+    first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
+    return list(tokens[len(first) :] if tokens[: len(first)] == first else tokens)
 
 
 def settings_of(trace: Trace) -> dict[str, Any]:

@@ -1,6 +1,7 @@
-"""Sessions of visitors: a form is checked, its turn awaited, its lanes run by forward passes.
+"""Visitors' runs: the form is checked, the turn awaited, and every forward pass told as a line.
 
-Every error becomes one line of text here and nowhere else. Knows no Gradio and no tensors.
+Every error becomes one line of text here and nowhere else. A visitor's runs are kept by their
+browser alone. Knows no Gradio and no tensors; ui.gradio_hooks makes clients of Gradio's requests.
 """
 
 import logging
@@ -8,26 +9,24 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from sbd_core.config import MAX_ROWS
+import sbd_core
+from sbd_core.config import MAX_ROWS, DecodeConfig
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
+from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK, RunLines
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
-from ui.decode.blanks import pins_of
-from ui.decode.client import LOCAL, Client, Visit
 from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
-from ui.decode.form import Form, asked_of, checked, message_of
-from ui.decode.lanes import Lane, passes
+from ui.decode.form import PUBLIC, USUAL, Form, Limits, asked_of, checked, message_of, pins_of
 from ui.decode.verdict import verdicts_of
-from ui.hosting.limits import PUBLIC, USUAL, Limits
-from ui.hosting.zero_gpu import on_zero_gpu, streamed
+from ui.hosting.zero_gpu import StreamFunction, lent, on_zero_gpu
 from ui.lazy_model import LazyModel
 from ui.models import Models
 
@@ -46,6 +45,134 @@ FULL_TEXT = (
 )
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A visitor's tab, or a program.
+
+    address: clients of one address share its turns in line.
+    is_listening: asked between forward passes; a run that nobody listens to ends.
+    session: the tab or program, as it names itself.
+    """
+
+    address: str = ""
+    is_listening: Callable[[], bool] = lambda: True
+    session: str = ""
+
+
+LOCAL = Client()
+
+
+class Visit:
+    """State of one visitor of the page: running decodes and the wish to stop them."""
+
+    def __init__(self) -> None:
+        self._num_stops = 0
+        self._decodes: set[object] = set()
+
+    def __deepcopy__(self, memo: object) -> "Visit":
+        """Make a new visit: Gradio copies the first value of a state for every visitor."""
+        return Visit()
+
+    def stop(self) -> None:
+        """End the running decodes after their next forward pass."""
+        self._num_stops += 1
+
+    def watch(self) -> Callable[[], bool]:
+        """Return a function that says whether stop() has been called since."""
+        before = self._num_stops
+        return lambda: self._num_stops != before
+
+    def is_decoding(self, decode: object, *, is_running: bool) -> bool:
+        """Note whether `decode` runs; return whether any decode of the visitor does."""
+        (self._decodes.add if is_running else self._decodes.discard)(decode)
+        return bool(self._decodes)
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """One way to decode a prompt, and its result so far.
+
+    prompt: as sbd_core.stream() takes it.
+    lent: decodes on a GPU that is lent per call, in place of sbd_core.stream().
+    events, token_ids: the forward passes made, and the answer's tokens that they committed.
+    has_revealed: whether a forward pass has revealed a token.
+    name: by default its strategy.
+    Its stream, and with it a KV cache, lives from the first step to the last, or to close().
+    """
+
+    model: SetBlockModel
+    prompt: Any
+    prompt_token_ids: tuple[int, ...]
+    config: DecodeConfig
+    lent: StreamFunction | None = None
+    events: list[StepEvent] = field(default_factory=list)
+    token_ids: list[int] = field(default_factory=list)
+    has_revealed: bool = False
+    name: str = ""
+    _stream: Iterator[StepEvent] | None = None
+    _is_closed: bool = False
+
+    def __post_init__(self) -> None:
+        self.name = self.name or str(self.config.strategy)
+
+    def step(self) -> StepEvent | None:
+        """Make the next forward pass; None if the lane is complete or closed."""
+        if self._is_closed:
+            return None
+        if self._stream is None:
+            stream = self.lent or partial(sbd_core.stream, self.model)
+            self._stream = stream(self.prompt_token_ids, self.config)
+        event = next(self._stream, None)
+        if event is None:
+            self.close()
+        else:
+            self.events.append(event)
+            self.token_ids += event.committed
+            self.has_revealed = self.has_revealed or bool(event.reveals)
+        return event
+
+    def close(self) -> None:
+        """Drop the stream and its KV cache; the events stay."""
+        self._is_closed = True
+        self._stream = None
+
+
+def passes(
+    lanes: Sequence[Lane], deadline: float, *, is_race: bool
+) -> Iterator[tuple[Lane, StepEvent | None]]:
+    """Yield every forward pass of every lane until the deadline, None at a lane's end.
+
+    is_race: True takes a pass of each lane in turn; False lane after lane, so that nobody waits for
+    a lane that is there for comparison. Passes before a lane's first reveal only read the prompt
+    and count as no turn. On a GPU that is lent per call it is always lane after lane.
+    """
+    running = list(lanes)
+    # A second GPU might not be lent while the first call waits for it.
+    if not is_race or on_zero_gpu():
+        for lane in lanes:
+            yield from _alone(lane, deadline)
+        return
+    while running and time.monotonic() <= deadline:
+        for lane in list(running):
+            event = lane.step()
+            while event is not None and not lane.has_revealed:
+                yield lane, event
+                event = lane.step()
+            yield lane, event
+            if event is None:
+                running.remove(lane)
+
+
+def _alone(lane: Lane, deadline: float) -> Iterator[tuple[Lane, StepEvent | None]]:
+    event = None
+    while time.monotonic() <= deadline:
+        event = lane.step()
+        yield lane, event
+        if event is None:
+            return
+    lane.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +198,10 @@ class Session:
     ) -> None:
         self.models = Models.of(models)
         self._is_public = is_public
-        self._streams = {
-            offer.name: streamed(partial(self.model, offer.name), self.limits.max_run_seconds)
+        self._lent = {
+            offer.name: lent(partial(self.model, offer.name), self.limits.max_run_seconds)
             for offer in self.models
+            if on_zero_gpu()
         }
         self.queue = FairQueue(
             self.limits.max_run_seconds + 10,
@@ -240,8 +368,8 @@ class Session:
         configs = [config]
         if config.strategy != "ntp":
             configs.append(replace(config, strategy="ntp", solver=EntropyBound(), pinned={}))
-        stream = self._streams[self.models.offer(form.model).name]
-        return [Lane(model, stream, prompt, prompt_ids, each) for each in configs]
+        on_gpu = self._lent.get(self.models.offer(form.model).name)
+        return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
 
     def settle(self, lanes: Iterable[Lane]) -> None:
         """Fill in what lanes leave to the machine. Only in their turn, as it may time rows."""

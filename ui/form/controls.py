@@ -12,10 +12,9 @@ from sbd_core.run_lines import LANE_NAMES, wire_json
 from sbd_core.solvers import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from ui import recordings
 from ui.assets import DIST, versioned_path, view
-from ui.decode.form import MAX_TYPED_CHARACTERS
+from ui.decode.form import MAX_TYPED_CHARACTERS, USUAL, Limits
 from ui.examples import BUNDLED_MODEL, PRESETS, presets, recording_of
 from ui.form.measured import Best, best_for
-from ui.hosting.limits import USUAL, Limits
 from ui.hosting.web_models import address_of
 from ui.lazy_model import LazyModel
 from ui.messages import server_message

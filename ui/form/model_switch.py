@@ -15,9 +15,9 @@ import gradio as gr
 from sbd_core.errors import ArgumentError
 from sbd_core.run_lines import wire_json
 from ui.assets import view
+from ui.decode.form import Limits
 from ui.form.controls import Controls, OfModel, block_size_words, strategies_of
 from ui.gradio_hooks import HIDDEN, QUICK, data_of
-from ui.hosting.limits import Limits
 from ui.models import SECONDS_BETWEEN_LOOKS, Models, Offer
 from ui.views.home import title_of, untrained_value
 

@@ -26,18 +26,15 @@ def before_torch() -> None:
         __import__("spaces")
 
 
-def streamed(model: Callable[[], SetBlockModel], seconds: float) -> StreamFunction:
-    """Make a function that decodes with model() and yields events, on a lent GPU if there is one.
+def lent(model: Callable[[], SetBlockModel], seconds: float) -> StreamFunction:
+    """Make a function that decodes with model() on a lent GPU and yields events.
 
     seconds: the longest that a call may take.
     """
+    import spaces
 
     def stream(prompt_ids: Sequence[int], config: DecodeConfig) -> Iterator[StepEvent]:
         yield from sbd_core.stream(model(), prompt_ids, config)
 
-    if not on_zero_gpu():
-        return stream
-    import spaces
-
-    lent: StreamFunction = spaces.GPU(duration=round(seconds))(stream)
-    return lent
+    on_gpu: StreamFunction = spaces.GPU(duration=round(seconds))(stream)
+    return on_gpu

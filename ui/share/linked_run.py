@@ -6,9 +6,8 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from ui.decode.client import Client, Visit
 from ui.decode.form import MAX_TYPED_CHARACTERS, Form, forms_of, message_of
-from ui.decode.session import Session, Update
+from ui.decode.session import Client, Session, Update, Visit
 from ui.messages import Speaker
 from ui.share import permalink
 from ui.views.compare import compared, told

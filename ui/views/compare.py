@@ -9,9 +9,8 @@ from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.run_lines import wire_json
 from ui import recordings
-from ui.decode.client import Client
 from ui.decode.form import Form, forms_of, message_of
-from ui.decode.session import STOPPED_TEXT, Session, Update
+from ui.decode.session import STOPPED_TEXT, Client, Session, Update
 from ui.examples import BUNDLED_MODEL
 from ui.form.measured import best_for
 from ui.gradio_hooks import HIDDEN, data_of

@@ -6,8 +6,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from tests.ui.doubles import END, story_model
-from ui.decode.blanks import pins_of
-from ui.decode.form import Form, message_of, puzzle_prompt
+from ui.decode.form import Form, message_of, pins_of, puzzle_prompt
 from ui.decode.session import Session
 
 CONFIG = DecodeConfig(strategy="sbd", max_new_tokens=64, block_size=4)

@@ -6,9 +6,8 @@ import pytest
 
 from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import counted_caches, story_model
-from ui.decode.client import Client, Visit
 from ui.decode.form import Form, forms_of
-from ui.decode.session import STOPPED_TEXT, Session
+from ui.decode.session import STOPPED_TEXT, Client, Session, Visit
 
 
 def test_stop_is_heard_by_what_runs_and_not_by_what_comes_after() -> None:

@@ -11,7 +11,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, ModelError
 from tests.ui.doubles import ANSWER, Coming, slowed, story_model
 from ui.decode import session as session_module
-from ui.decode.form import Form, checked, message_of, settings_of
+from ui.decode.form import Form, Limits, checked, message_of, settings_of
 from ui.decode.session import (
     LOADING_TEXT,
     NUM_TIMINGS,
@@ -21,7 +21,6 @@ from ui.decode.session import (
     timings,
     waiting_text,
 )
-from ui.hosting.limits import Limits
 
 
 def updates(form: Form, model=None) -> list[Update]:

@@ -4,9 +4,8 @@ import pytest
 
 from tests.ui.doubles import PROMPT, story_model
 from ui.decode.fair_queue import FairQueue, QueueFull
-from ui.decode.form import Form
+from ui.decode.form import PUBLIC, USUAL, Form
 from ui.decode.session import Session
-from ui.hosting.limits import PUBLIC, USUAL
 from ui.lazy_model import LazyModel
 from ui.views.home import words_for
 

@@ -16,9 +16,8 @@ from types import ModuleType
 import pytest
 
 from tests.ui.doubles import ANSWER, story_model
-from ui.decode.form import Form, forms_of
+from ui.decode.form import PUBLIC, Form, forms_of
 from ui.decode.session import Session
-from ui.hosting.limits import PUBLIC
 
 
 class Lender(ModuleType):

@@ -11,8 +11,7 @@ import pytest
 
 from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import story_model
-from ui.decode.client import LOCAL, Visit
-from ui.decode.session import Session
+from ui.decode.session import LOCAL, Session, Visit
 from ui.form.controls import FIELD_IDS
 from ui.share.linked_run import NUM_SHOWN, linked_run
 from ui.share.permalink import FIELDS, form_of

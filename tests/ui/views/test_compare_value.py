@@ -9,10 +9,8 @@ from sbd_core.config import DecodeConfig
 from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
 from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
-from ui.decode.client import LOCAL
-from ui.decode.form import Form, checked, forms_of, lane_name
-from ui.decode.session import Session, waiting_text
-from ui.hosting.limits import Limits
+from ui.decode.form import Form, Limits, checked, forms_of, lane_name
+from ui.decode.session import LOCAL, Session, waiting_text
 from ui.views.compare import compared
 
 LANES = ["ntp", "sbd:0.35", "left-to-right:2", "verify"]

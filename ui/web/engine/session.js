@@ -1,5 +1,5 @@
 // Decodes for one visitor in this browser: a form goes in, the lines of a run come out. It is checked as in
-// ui/decode/form.py, its lanes take turns as in ui/decode/lanes.py, their lines are those of
+// ui/decode/form.py, its lanes take turns as in ui/decode/session.py, their lines are those of
 // sbd_core/run_lines.py. Knows no worker and no page.
 
 import constants from "../constants.json" with { type: "json" };
