@@ -13,9 +13,6 @@ from sbd_core.trace import Trace
 STYLES = (
     "player",
     "watch",
-    "budget",
-    "verify",
-    "replay",
     "hood",
     "sheets",
     "lecture",

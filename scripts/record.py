@@ -27,7 +27,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.runtime import choose_threads
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
-from ui.recordings import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording, recorded
+from ui.examples import BLOCKS, GALLERY_INDEX, LEARN_INDEX, TRACES, Recording, recorded
 
 NANO = DEFAULT_CHECKPOINT.name
 SBD = DecodeConfig(strategy="sbd", max_new_tokens=128)

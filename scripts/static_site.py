@@ -24,17 +24,17 @@ from sbd_core.models.model_folder import CHECKPOINTS, DEFAULT_CHECKPOINT, REAL_M
 from sbd_core.models.web_folder import WebFolder, keep_export
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.run_lines import wire_json
-from ui import recordings
-from ui.assets import DIST, STYLES, markups
+from ui import examples
+from ui.components import DIST, STYLES, markups
 from ui.decode.form import settings_of
-from ui.form import controls
-from ui.form.controls import ENGINE, GPU_RUNTIME, RUNTIME, presets_value, slider_value
-from ui.form.measured import Best, best_for
+from ui.measured import Best, best_for
 from ui.models import BUNDLED, REAL_PRESETS
+from ui.views import controls
 from ui.views.compare import compare_value
-from ui.views.gallery import gallery_value, opening, replay
-from ui.views.home import CARD, footer_value, home_value
+from ui.views.controls import ENGINE, GPU_RUNTIME, RUNTIME, presets_value, slider_value
+from ui.views.head import CARD, footer_value
 from ui.views.learn import setting
+from ui.views.recorded import gallery_value, home_value, opening, replay
 
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
@@ -63,8 +63,8 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     for export in exports:
         for name in export.names:
             copy(export.folder / name, out / base_of(export) / name)
-    for recording in recordings.gallery():
-        traces = recordings.gallery_traces(recording.name)
+    for recording in examples.gallery():
+        traces = examples.gallery_traces(recording.name)
         lines = replay(RUN_ID, traces, about=recording.sentence)
         data = {"lines": lines, "settings": settings_of(next(iter(traces.values())))}
         write(out / "gallery" / f"{recording.name}.json", wire_json(data))

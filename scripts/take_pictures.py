@@ -20,9 +20,9 @@ from sbd_core.models.web_folder import keep_export
 from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, painted, turn_to
 from tests.browser.site.conftest import DECODE, address, serving
+from ui import examples
 from ui import page as page_module
-from ui import recordings
-from ui.assets import ASSETS
+from ui.components import ASSETS
 from ui.models import models_of
 from ui.share import lesson_page as export
 
@@ -75,7 +75,7 @@ def under_the_hood(page: Any) -> None:
 def with_sudoku(page: Any) -> None:
     """Show a recorded sudoku with some cells filled, the givens marked."""
     old = page.evaluate(f"{PLAYER}.run.id")
-    place = [item.name for item in recordings.gallery()].index("sudoku-1")
+    place = [item.name for item in examples.gallery()].index("sudoku-1")
     page.locator(".sbd-gallery-card").nth(place).click()
     page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
     page.evaluate(SEEK, 0.34)

@@ -13,8 +13,8 @@ from sbd_core.solvers import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
 from scripts.write_tables import results
 from ui.decode import form
 from ui.decode.form import MAX_TEMPLATE_CHARACTERS
-from ui.form.controls import FIELD_IDS
 from ui.share import permalink, trace_files
+from ui.views.controls import FIELD_IDS
 from ui.views.roofline import device_data
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"

@@ -16,7 +16,7 @@ from random import Random
 
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
-from ui.assets import ASSETS
+from ui.components import ASSETS
 from ui.examples import PRESETS
 
 # The words on the buttons, in the order of the page.

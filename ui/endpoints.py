@@ -32,21 +32,19 @@ SECONDS_BETWEEN_ROWS = 0.25
 SECONDS_BETWEEN_WAITING_ROWS = 1.0
 
 
-ClientOf = Callable[[gr.Request], Client]
-
-
-def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) -> None:
+def add_endpoints(
+    session: Session, client_of: Callable[[gr.Request], Client], run: dict[str, Any]
+) -> None:
     """Add the endpoints to the page that is being built. run: Gradio's queue settings for a run."""
-    endpoints = Endpoints(session, client_of)
-    gr.api(endpoints.decode, api_name="decode", api_description=DECODE, **run)
-    gr.api(endpoints.race, api_name="race", api_description=RACE, **run)
-    gr.api(endpoints.trace_to_html, api_name="trace_to_html", api_description=TO_HTML, **run)
+    of_page = Endpoints(session, client_of)
+    for name, words in (("decode", DECODE), ("race", RACE), ("trace_to_html", TO_HTML)):
+        gr.api(getattr(of_page, name), api_name=name, api_description=words, **run)
 
 
 class Endpoints:
     """The endpoints of one page, with its session."""
 
-    def __init__(self, session: Session, client_of: ClientOf) -> None:
+    def __init__(self, session: Session, client_of: Callable[[gr.Request], Client]) -> None:
         self._session, self._client_of = session, client_of
 
     def race(
@@ -83,26 +81,8 @@ class Endpoints:
         model: str = "",
         system: str = "",
     ) -> Iterator[dict[str, Any]]:
-        """See DECODE; the parameters are those of the form."""
-        form = Form(
-            prompt=prompt,
-            strategy=strategy,
-            solver=solver,
-            gamma=gamma,
-            tau=tau,
-            factor=factor,
-            k=k,
-            by=by,
-            block_size=block_size,
-            max_new_tokens=max_new_tokens,
-            seed=seed,
-            pinned=pinned or [],
-            template=template,
-            repetition_penalty=repetition_penalty,
-            max_rows=max_rows,
-            model=model,
-            system=system,
-        )
+        """See DECODE. Its parameters are fields of the form, by name."""
+        form = Form.of({**locals(), "pinned": pinned or []})
         yield from decoded(self._session, form, self._client_of(request))
 
     def trace_to_html(self, request: gr.Request, trace: str, ntp_trace: str = "") -> str:

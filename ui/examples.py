@@ -1,18 +1,24 @@
-"""The examples of the page, and the data by which answers to them are checked.
+"""The page's examples: prompts to start from, and runs recorded of some, which need no model.
 
-Presets are prompts to start from; a recorded run may have a prompt of its own, and so may the story
-of the Learn view. Knows no Gradio.
+A recorded run may have a prompt of its own. Knows no Gradio.
 """
 
 import json
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
-from sbd_core.errors import TraceError
-from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
+from sbd_core.errors import ArgumentError, TraceError
+from sbd_core.files import ASSETS
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.tasks.base import Example
-from ui import recordings
-from ui.assets import ASSETS
+from sbd_core.trace import Trace
+from ui.decode.form import lane_name
+
+logger = logging.getLogger(__name__)
 
 BUNDLED_MODEL = DEFAULT_CHECKPOINT.name
 PRESETS = "presets.json"
@@ -43,6 +49,150 @@ def presets(name: str = PRESETS) -> tuple[Preset, ...]:
     )
 
 
+TRACES = ASSETS / "traces"
+GALLERY_INDEX = TRACES / "gallery" / "index.json"
+HOW_CHOSEN = (
+    "We chose every prompt by hand for what its run shows: no run is an average. Answers of nano "
+    "are right, except under “What goes wrong”."
+)
+"""Words for the page on the choice of the recorded runs."""
+HOME_RUN = "code-1"
+"""Run of the gallery with which the page opens."""
+OPENINGS = {REAL_MODEL: "gallery/real-2"}
+"""The run with which a model opens; any other model opens with nano's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One run of the gallery. group: the heading above it.
+
+    passes: for each token of the main lane, the forward pass that wrote it.
+    task, case: task and Example.case of its prompt, if no preset has that prompt.
+    """
+
+    name: str
+    group: str
+    title: str
+    sentence: str
+    passes: tuple[int, ...] = ()
+    task: str = ""
+    case: str = ""
+
+
+def recorded(name: str) -> list[Trace]:
+    """Read the traces of a run, its main lane first. Raises OSError, TraceError.
+
+    name: its file in assets/traces, without the ending; a trace per line.
+    """
+    lines = (TRACES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [Trace.from_json(line) for line in lines]
+
+
+def by_strategy(traces: Sequence[Trace]) -> dict[str, Trace]:
+    """Traces of one prompt by their strategies."""
+    return {trace.strategy: trace for trace in traces}
+
+
+@cache
+def opening_traces(model: str = "") -> dict[str, Trace]:
+    """The lanes of a model's opening run, the main one first; none if it is missing or damaged."""
+    return by_strategy(_known(OPENINGS.get(model, "opening")))
+
+
+@cache
+def compared_traces(model: str = "") -> dict[str, Trace]:
+    """A model's recorded comparison by lane; none if it is missing or damaged.
+
+    SmolLM2's is its opening run: its adapter learnt to draft, not to decode by Eq. 8.
+    """
+    if model == REAL_MODEL:
+        return dict(reversed(opening_traces(model).items()))
+    return {lane_name(trace.config): trace for trace in _known("race")}
+
+
+def _known(name: str) -> list[Trace]:
+    try:
+        return recorded(name)
+    except (OSError, TraceError) as error:
+        logger.warning("no %s: %s", name, error)
+        return []
+
+
+@cache
+def gallery() -> tuple[Recording, ...]:
+    """The recorded runs in the order of the page; none if the index is missing or damaged."""
+    try:
+        rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
+        return tuple(Recording(**{**row, "passes": tuple(row["passes"])}) for row in rows)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        logger.warning("no gallery: %s", error)
+        return ()
+
+
+def gallery_traces(name: object) -> dict[str, Trace]:
+    """The lanes of a recorded run. Raises ArgumentError for a name that is not in the gallery."""
+    if not any(item.name == name for item in gallery()):
+        raise ArgumentError("The recorded run", "must be one of the gallery", name)
+    try:
+        return by_strategy(recorded(f"gallery/{name}"))
+    except (OSError, TraceError) as error:
+        logger.warning("no recorded run: %s", error)
+        rule = "is missing or damaged here; press Decode to run its prompt"
+        raise ArgumentError("The recorded run", rule, None) from error
+
+
+LEARN_INDEX = TRACES / "learn" / "index.json"
+BLOCKS = (2, 4, 8)
+"""Block sizes of the runs block-2, block-4, ...: the run `text` in smaller blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnRuns:
+    """Everything recorded for the lesson: traces by run and lane, the main lane first.
+
+    choices: details for the scenes, written by hand in index.json:
+    - sure, unsure: forward_pass and position of a word of the run `guess` that is to be guessed.
+    - bound_pass, mask_pass: forward passes of the run `text`; check_pass: one of the run `verify`
+      that throws part of a draft away. is_verify_ntp: whether the answer of that run is next-token
+      prediction's, token for token.
+    - order: of the run `sudoku` its first empty `cell`, 0 to 15; the `candidates` that the givens
+      leave it; the cells filled before it that it was `settled_by`, if the run shows that.
+    - edges: the story of the runs edge-0, edge-1, ..., `gamma` ascending. fault: the first fault
+      that the check found, as a clause. has_facts: whether it checked the facts of the prompt, and
+      not only words. clashes: `words` that do not fit together, the plainest first; one
+      `forward_pass` filled their tokens, `start` to `end`. story_case: Example.case of the story.
+    - processor: name of the one that decoded all of it.
+    """
+
+    runs: Mapping[str, Mapping[str, Trace]]
+    choices: Any
+
+
+@cache
+def learn_runs() -> LearnRuns:
+    """The runs of all scenes. Raises TraceError for files that are missing or damaged."""
+    try:
+        text = LEARN_INDEX.read_text(encoding="utf-8")
+        choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
+        checked, plain = recorded("learn/verify")
+        runs = {
+            "first": gallery_traces(HOME_RUN),
+            **{
+                name: by_strategy(recorded(f"learn/{name}")) for name in ("text", "guess", "sudoku")
+            },
+            "verify": by_strategy([checked]),
+            "verify-ntp": by_strategy([plain]),
+        }
+        for size, trace in zip(BLOCKS, recorded("learn/blocks"), strict=True):
+            runs[f"block-{size}"] = by_strategy([trace])
+        for number, trace in enumerate(recorded("learn/edges")):
+            runs[f"edge-{number}"] = by_strategy([trace])
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        rule = "are missing or damaged; python -m scripts.record writes them"
+        raise TraceError(f"The recorded runs of the scenes {rule}") from error
+    return LearnRuns(runs, choices)
+
+
 @cache
 def checked_examples() -> tuple[Example, ...]:
     """Every example whose answers can be checked; the first with a prompt counts."""
@@ -51,16 +201,14 @@ def checked_examples() -> tuple[Example, ...]:
         for preset in presets()
         for prompt, case in zip(preset.prompts, preset.cases, strict=False)
     ]
-    of_gallery = [
-        Example(item.task, item.title, "", item.case) for item in recordings.gallery() if item.case
-    ]
+    of_gallery = [Example(item.task, item.title, "", item.case) for item in gallery() if item.case]
     return (*of_presets, *of_gallery, *_of_lesson())
 
 
 def _of_lesson() -> tuple[Example, ...]:
     """The story of the Learn view; none if its recorded runs are missing."""
     try:
-        lesson = recordings.learn_runs()
+        lesson = learn_runs()
     except TraceError:
         return ()
     prompt = lesson.runs["edge-0"]["sbd"].prompt
@@ -78,5 +226,5 @@ def example_of(prompt: str) -> Example | None:
 def recording_of(prompt: str) -> str:
     """The name of the recorded run that answers a prompt rightly; "" if there is none."""
     title = " ".join(prompt.split())
-    names = (item.name for item in recordings.gallery() if item.title == title and not item.case)
+    names = (item.name for item in gallery() if item.title == title and not item.case)
     return next(names, "")

@@ -13,7 +13,7 @@ from gradio.server_messages import UnexpectedErrorMessage
 from starlette.responses import Response
 
 from ui.decode.session import LOCAL, Client
-from ui.hosting.middleware import App, Receive, Scope, Send
+from ui.middleware import App, Receive, Scope, Send
 
 # No part of the page shows Gradio's progress. "hidden" alone is not enough: Gradio copies every
 # property of each component in show_progress_on whenever a value of a stream arrives.
@@ -44,7 +44,7 @@ def look_into_queue_every(page: gr.Blocks, seconds: float) -> None:
 
 
 def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
-    """Keep events that `ui.hosting.middleware` limits per address out of Gradio's queue."""
+    """Keep events that `ui.middleware` limits per address out of Gradio's queue."""
     queued = page._queue.push
 
     async def push(body: Any, *rest: Any, **named: Any) -> Any:
@@ -57,7 +57,7 @@ def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
 
 
 def let_uvicorn_trust_no_proxy() -> None:
-    """Leave it to `ui.hosting.middleware` to decide which proxies are trusted.
+    """Leave it to `ui.middleware` to decide which proxies are trusted.
 
     Uvicorn, which Gradio starts, would believe whoever connects from 127.0.0.1.
     """

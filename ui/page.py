@@ -12,14 +12,11 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.solvers import SOLVER_PARAMETERS
-from ui.assets import ASSETS, DIST, STYLES, saved_runs_flag, view
+from ui.components import ASSETS, DIST, STYLES, Speaker, saved_runs_flag, server_message, view
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of, puzzle_prompt
 from ui.decode.session import STOPPED_TEXT, Client, Session, Visit, timings
 from ui.endpoints import add_endpoints
-from ui.form import controls
-from ui.form.controls import Controls, reply
-from ui.form.model_switch import Parts, model_switch, wire_model_switch
 from ui.gradio_hooks import (
     HIDDEN,
     QUICK,
@@ -31,17 +28,16 @@ from ui.gradio_hooks import (
     let_uvicorn_trust_no_proxy,
     look_into_queue_every,
 )
-from ui.hosting.middleware import Networks, PageMiddleware
-from ui.lazy_model import LazyModel
-from ui.messages import Speaker, server_message
-from ui.models import Models
-from ui.share.linked_run import linked_run
-from ui.share.open_trace import wire_sharing
-from ui.views import gallery
+from ui.middleware import Networks, PageMiddleware
+from ui.models import LazyModel, Models
+from ui.share.permalink import linked_run
+from ui.views import controls
 from ui.views.charts import charts_section
 from ui.views.compare import compare_value, wire_compare
-from ui.views.home import footer, header, home_value, untrained
+from ui.views.controls import Controls, reply
+from ui.views.head import Parts, footer, header, model_switch, untrained, wire_model_switch
 from ui.views.learn import setting
+from ui.views.recorded import gallery_value, home_value, opening, wire_sharing
 from ui.views.roofline import roofline_section
 
 PARAMETERS = ("solver", *SOLVER_PARAMETERS, "seed", "max_rows")
@@ -109,7 +105,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         charts_section()
         roofline_section(may_name_folder=not is_public)
         messages = view("server-messages", "")  # its values are made by server_message
-        choosers = (view("gallery", gallery.gallery_value(), "choose_run"), form.presets)
+        choosers = (view("gallery", gallery_value(), "choose_run"), form.presets)
         footer()
         wire_sharing(show, choosers, messages, form.status, form.fields)
         _wire_timing(session, show, messages, client_from)
@@ -129,13 +125,13 @@ def player(model: str) -> gr.HTML:
     styles = [ASSETS / "css" / f"{style}.css" for style in REPLAY_STYLES]
     # Files of which its script makes a replay page.
     gr.set_static_paths([ASSETS / "html" / "replay.html", DIST / "replay.js", *styles])
-    return view("player", gallery.opening(model), "redo", "give", "time")
+    return view("player", opening(model), "redo", "give", "time")
 
 
 def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) -> dict[str, Any]:
     """Keyword arguments of launch() that every way of serving the page shares.
 
-    trusted_proxies, is_local: see `ui.hosting.middleware`.
+    trusted_proxies, is_local: see `ui.middleware`.
     """
     return {
         "theme": theme(),

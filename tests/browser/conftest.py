@@ -22,10 +22,9 @@ from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
 from ui.decode.form import DEFAULT_GAMMA
-from ui.examples import Preset
-from ui.form.controls import BUNDLED_MODEL
-from ui.form.measured import Best, best_for
-from ui.recordings import gallery
+from ui.examples import Preset, gallery
+from ui.measured import Best, best_for
+from ui.views.controls import BUNDLED_MODEL
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=60_000)  # a busy machine is slow, not wrong
@@ -217,7 +216,7 @@ def serve() -> Iterator[Callable[[ScriptedModel], str]]:
         return best_for(name, **{**facts, "has_adapter": name == REAL_MODEL})
 
     def start(model: ScriptedModel) -> str:
-        with mock.patch("ui.form.controls.best_for", start_from):
+        with mock.patch("ui.views.controls.best_for", start_from):
             demo = page_module.build(model)
         pages.append(demo)
         _, url, _ = demo.launch(
@@ -255,7 +254,7 @@ def slow_url(serve) -> str:
 def hostile_url(serve) -> str:
     """Its answers, its name and its presets are hostile."""
     wicked = (Preset(HOSTILE[1], (HOSTILE_PROMPT, HOSTILE[0])),)
-    with mock.patch("ui.form.controls.presets", return_value=wicked):
+    with mock.patch("ui.views.controls.presets", return_value=wicked):
         return serve(story_model(HOSTILE * 2, name=HOSTILE[1]))
 
 

@@ -8,7 +8,7 @@ from PIL import Image
 
 from sbd_core.plots.theme import DARK, LIGHT
 from tests.browser.conftest import begin, decode, state, sync_api
-from ui.assets import ASSETS
+from ui.components import ASSETS
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -17,11 +17,10 @@ from tests.browser.conftest import (
 )
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
-from ui import recordings
+from ui import examples
 from ui.decode.verdict import verdicts_of
 from ui.examples import BUNDLED_MODEL
-from ui.lazy_model import LazyModel
-from ui.models import Models, Offer
+from ui.models import LazyModel, Models, Offer
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -52,7 +51,7 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     expect(story.locator(".sbd-compare-lane")).to_have_count(4)
     button(story, "Finish (End)").click()
     expect(story.locator(".sbd-compare-verdict .sbd-verdict")).to_have_count(4)
-    lanes = verdicts_of(recordings.compared_traces())
+    lanes = verdicts_of(examples.compared_traces())
     num_right = sum(verdict["right"] for verdict in lanes.values())
     right = story.locator(".sbd-compare-verdict .sbd-verdict.is-right")
     expect(right).to_have_count(num_right)

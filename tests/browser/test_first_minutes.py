@@ -1,4 +1,4 @@
-"""A visitor's first minutes: the opening, the form, recorded runs, the phone."""
+"""A visitor's first minutes: the opening, its numbers, the form, recorded runs, the phone."""
 
 import re
 
@@ -9,17 +9,20 @@ from tests.browser.conftest import (
     click_card,
     decode,
     decode_button,
+    details,
+    go_to,
     has_begun,
     painted,
     push,
     state,
     sync_api,
+    traces,
     turn_to,
     unfold,
 )
 from tests.browser.conftest import recorded as run_lines
 from tests.ui.doubles import story_model
-from ui import recordings
+from ui import examples
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -27,7 +30,7 @@ expect = sync_api.expect
 
 def test_it_opens_at_the_end_of_its_run_and_form_and_run_agree(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
-    main = next(iter(recordings.opening_traces().values()))
+    main = next(iter(examples.opening_traces().values()))
     assert state(page)["pass"] == main.num_forwards - 1
     expect(page.locator(".sbd-headline-own")).to_have_text(str(main.num_forwards))
     expect(page.locator(".sbd-verdict-chip").first).to_be_visible()
@@ -54,20 +57,10 @@ def test_no_token_moves_when_another_lands(story):
     assert len(seen) > 40
 
 
-def test_only_presets_prompt_decode_three_choices_and_a_slider_stand_there_at_first(story):
-    for label in ("Solver", "Block size", "Answer with blanks"):
-        expect(story.get_by_label(label, exact=True)).to_be_hidden()
-    expect(story.get_by_role("radio")).to_have_count(3)
-    story.get_by_label("Safer to bolder").fill("8")
-    advanced(story)
-    expect(story.get_by_label("γ", exact=True)).to_have_value("1")
-    expect(story.get_by_label("Solver", exact=True)).to_be_visible()
-
-
 def test_a_recorded_run_loads_its_settings_also_unusual_ones_and_they_run(story):
     name = "block-beyond-training"
-    item = next(item for item in recordings.gallery() if item.name == name)
-    trace = recordings.gallery_traces(name)["sbd"]
+    item = next(item for item in examples.gallery() if item.name == name)
+    trace = examples.gallery_traces(name)["sbd"]
     click_card(story, name)
     expect(story.locator(".sbd-about")).to_have_text(item.sentence)
     expect(story.get_by_label("Prompt")).to_have_value(trace.prompt)
@@ -116,16 +109,14 @@ def test_a_prompt_typed_over_a_preset_is_not_told_what_the_recorded_run_changed(
 
 
 def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(story, monkeypatch, tmp_path):
-    monkeypatch.setattr(recordings, "TRACES", tmp_path)
+    monkeypatch.setattr(examples, "TRACES", tmp_path)
     story.get_by_role("button", name=re.compile("^JSON")).click()
     expect(story.get_by_role("alert")).to_contain_text("is missing or damaged here")
     assert state(story)["run"] == "opening"
     decode(story)
 
 
-def test_on_a_phone_the_form_folds_into_the_prompt_and_the_stage_is_in_view_after_decode(
-    open_page, story_url
-):
+def test_on_a_phone_form_and_views_fold_and_the_stage_is_in_view_after_decode(open_page, story_url):
     page = open_page(story_url, 390, 844, has_touch=True, reduced_motion="reduce")
     expect(decode_button(page)).to_be_hidden()
     expect(page.locator(".sbd-promise")).to_be_visible()
@@ -136,10 +127,6 @@ def test_on_a_phone_the_form_folds_into_the_prompt_and_the_stage_is_in_view_afte
     decode(page)
     expect(decode_button(page)).to_be_hidden()
     expect(page.locator(".sbd-transport")).to_be_in_viewport()
-
-
-def test_on_a_phone_a_menu_leads_to_every_view_and_folds_again(open_page, story_url):
-    page = open_page(story_url, 390, 844, has_touch=True, reduced_motion="reduce")
     menu, views = page.get_by_role("button", name="Views"), page.locator(".sbd-view")
     expect(views.first).to_be_hidden()
     menu.click()
@@ -151,8 +138,14 @@ def test_on_a_phone_a_menu_leads_to_every_view_and_folds_again(open_page, story_
     expect(views.first).to_be_hidden()
 
 
-def test_a_setting_that_differs_marks_the_stage_and_setting_it_back_clears_it(story):
+def test_few_settings_stand_there_at_first_and_one_that_differs_marks_the_stage(story):
+    for label in ("Solver", "Block size", "Answer with blanks"):
+        expect(story.get_by_label(label, exact=True)).to_be_hidden()
+    expect(story.get_by_role("radio")).to_have_count(3)
+    story.get_by_label("Safer to bolder").fill("8")
     advanced(story)
+    expect(story.get_by_label("γ", exact=True)).to_have_value("1")
+    expect(story.get_by_label("Solver", exact=True)).to_be_visible()
     decode(story)
     stale = story.locator("#sbd-player .sbd-stale").first
     longest = story.get_by_label("number input for Longest answer")
@@ -161,3 +154,32 @@ def test_a_setting_that_differs_marks_the_stage_and_setting_it_back_clears_it(st
     expect(stale).to_contain_text(f"at most 64 tokens instead of {before}")
     longest.fill(before)
     expect(stale).to_be_hidden()
+
+
+def test_the_moment_stands_apart_from_the_whole_run(replay):
+    main, ntp = traces(story_model())
+    moment, whole = replay.get_by_label("This moment"), replay.get_by_label("The whole run")
+    saved = f"forward passes instead of {ntp.num_forwards}"
+    rate = f"{main.tokens_per_forward:.2f} tokens a pass"
+    go_to(replay, 0)
+    for pass_index in range(3):
+        expect(moment.locator(".sbd-number").first).to_have_text(str(pass_index + 1))
+        expect(whole.locator(".sbd-number").first).to_have_text(str(main.num_forwards))
+        expect(whole).to_contain_text(saved)
+        expect(whole).not_to_contain_text("tokens a pass")
+        replay.keyboard.press("ArrowRight")
+    replay.keyboard.press("End")
+    expect(whole).to_contain_text(rate)
+    expect(moment).not_to_contain_text("tokens a pass")
+
+
+def test_running_it_five_times_gives_median_and_range(story):
+    story.get_by_role("button", name="Last forward pass").click()
+    clock = story.locator(".sbd-number-clock")
+    expect(clock).to_contain_text("one timing")
+    details(story)
+    story.get_by_role("button", name="run it 5 times").click()
+    words = r"a token, median of 5 new runs, .+ to .+; next-token"
+    expect(clock).to_contain_text(re.compile(words))
+    expect(story.get_by_role("button", name="run it 5 times")).to_be_enabled()
+    assert state(story)["run"] == "opening"

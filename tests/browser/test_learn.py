@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import sync_api
 from tests.browser.test_access import serious, tab_reaches_all
 from ui.decode.form import DEFAULT_GAMMA
-from ui.recordings import learn_runs
+from ui.examples import learn_runs
 from ui.share import lesson_page as export
 from ui.views.learn import plain
 from ui.views.learn import scenes as scenes_of

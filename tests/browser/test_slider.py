@@ -18,17 +18,18 @@ from tests.browser.conftest import (
     sync_api,
 )
 from tests.ui.doubles import story_model
-from ui import recordings
-from ui.form.controls import BUNDLED_MODEL
-from ui.form.measured import best_for
-from ui.lazy_model import LazyModel
-from ui.models import Models, Offer
+from ui import examples
+from ui.measured import best_for
+from ui.models import LazyModel, Models, Offer
+from ui.views.controls import BUNDLED_MODEL
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 
-def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page, measured_url):
+def test_the_form_starts_from_the_best_and_turns_to_set_block_decoding_for_blanks(
+    open_page, measured_url
+):
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
     expect(page.locator(".sbd-ways-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
@@ -50,6 +51,18 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
     assert page.evaluate(strategy) == best.strategy
     expect(stale).to_be_hidden()
+    expect(page.get_by_role("radio", name=EXACT)).to_be_checked()
+    advanced(page)
+    page.get_by_label("Answer with blanks").fill("With ___3 pencils")
+    expect(page.get_by_role("radio", name=PAPER)).to_be_checked()
+    expect(page.get_by_label("Safer to bolder")).to_be_visible()
+    why = page.locator(".sbd-ways-why")
+    expect(why).to_have_text(re.compile(r"^Only Set Block Decoding fills in blanks"))
+    expect(page.locator(".sbd-ways-best")).to_be_hidden()
+    decode(page)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_label("Answer with blanks").fill("")
+    expect(why).not_to_contain_text("blanks")
 
 
 def test_a_prompt_typed_after_a_recording_goes_back_to_the_best_or_the_last_choice_by_hand(
@@ -67,7 +80,7 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_best_or_the_last_choi
     advanced(page)
     page.get_by_label("Block size", exact=True).fill("8")
     click_card(page, "gamma-too-high")
-    gamma = recordings.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
+    gamma = examples.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
     expect(now).to_have_text(f"γ {gamma:g}")
     page.get_by_label("Prompt").fill("Something of mine.")
     expect(now).to_have_text("γ 0.35")
@@ -78,7 +91,9 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_best_or_the_last_choi
     expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
 
 
-def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider(open_page, measured_url):
+def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider_which_asks_no_server(
+    open_page, measured_url
+):
     page = open_page(measured_url, reduced_motion="reduce")
     strategy, slider = page.locator("#sbd-strategy-field input"), page.get_by_label("Safer to")
     for way, name in ((ONE, "Next-token"), (EXACT, "Exact"), (PAPER, "Set Block Decoding")):
@@ -92,15 +107,6 @@ def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider(open_pa
     decode(page)
     run = "document.querySelector('.sbd-host').sbdPlayer.run"
     assert page.evaluate(f"[{run}.strategy, {run}.solver.gamma]") == ["sbd", 0.2]
-
-
-def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last_without_the_server(
-    open_page, measured_url
-):
-    page = open_page(measured_url, reduced_motion="reduce")
-    choose_strategy(page, PAPER)
-    advanced(page)
-    expect(page.get_by_label("γ", exact=True)).to_be_visible()
     sent = []
     page.on("request", lambda request: sent.append(request.url))
     page.get_by_label("Safer to bolder").evaluate(
@@ -112,24 +118,6 @@ def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last_without_t
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.1")
     expect(page.locator(".sbd-ways-now")).to_have_text("γ 0.1")
     assert sent == [], "an answer to an earlier place could come after the last"
-
-
-def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_it(
-    open_page, measured_url
-):
-    page = open_page(measured_url, reduced_motion="reduce")
-    advanced(page)
-    expect(page.get_by_role("radio", name=EXACT)).to_be_checked()
-    page.get_by_label("Answer with blanks").fill("With ___3 pencils")
-    expect(page.get_by_role("radio", name=PAPER)).to_be_checked()
-    expect(page.get_by_label("Safer to bolder")).to_be_visible()
-    why = page.locator(".sbd-ways-why")
-    expect(why).to_have_text(re.compile(r"^Only Set Block Decoding fills in blanks"))
-    expect(page.locator(".sbd-ways-best")).to_be_hidden()
-    decode(page)
-    expect(page.get_by_role("alert")).to_have_count(0)
-    page.get_by_label("Answer with blanks").fill("")
-    expect(why).not_to_contain_text("blanks")
 
 
 def test_an_adapter_offers_what_means_something_and_says_what_it_was_trained_for(serve, open_page):

@@ -22,8 +22,7 @@ from scripts.record import (
 )
 from scripts.write_presets import LABELS
 from ui.decode.verdict import verdict_of
-from ui.examples import example_of
-from ui.recordings import GALLERY_INDEX, LEARN_INDEX, TRACES, recorded
+from ui.examples import GALLERY_INDEX, LEARN_INDEX, TRACES, example_of, recorded
 
 RUNS_OF_ALL = [(model, name, *run) for model, runs in RUNS.items() for name, run in runs.items()]
 

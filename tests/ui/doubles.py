@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.scripted import ScriptedModel
-from ui.lazy_model import LazyModel
+from ui.models import LazyModel
 
 PROMPT, MASK, END = 0, 1, 2
 ANSWER = (

@@ -13,7 +13,7 @@ import httpx
 from tests.workers import free_port
 from ui import page as page_module
 from ui.decode.form import Form
-from ui.hosting.middleware import proxies_of
+from ui.middleware import proxies_of
 
 TIMEOUT = 120.0
 FULL = ("The page is full", "still in line here")

@@ -15,19 +15,19 @@ import pytest
 
 import app
 import sbd_core
+from app import check_address, checked_port, load_behind
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.ui.doubles import story_model
 from tests.workers import free_port
-from ui.launch import check_address, checked_port, load_behind
-from ui.models import model_of
-from ui.recordings import recorded
-from ui.views.home import about
+from ui.examples import recorded
+from ui.models import Models, model_of
+from ui.views.head import about
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """
 import sys
-from ui.models import model_of
+from ui.models import Models, model_of
 lazy = model_of(None, "auto")
 from ui import page
 page.build(lazy)
@@ -56,11 +56,11 @@ def test_the_page_is_built_before_torch_is_imported_and_the_model_loaded():
 def test_whatever_loading_raises_is_one_sentence_for_visitors(
     raised, sentence, monkeypatch, caplog
 ):
-    monkeypatch.setattr("ui.launch.SECONDS_FOR_FIRST_VISITOR", 0.0)
+    monkeypatch.setattr("app.SECONDS_FOR_FIRST_VISITOR", 0.0)
     lazy = model_of(None, "cpu")
     assert not lazy.is_settled
     with mock.patch.object(sbd_core, "load", side_effect=raised, create=True):
-        assert load_behind(lazy) is raised
+        assert load_behind(Models.of(lazy)) is raised
     with pytest.raises(ModelError, match=sentence) as told:
         lazy.result()
     assert str(DEFAULT_CHECKPOINT) not in str(told.value)

@@ -26,9 +26,8 @@ from sbd_core.trace import Trace
 from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
 from ui.decode.form import PUBLIC, USUAL, Form, Limits, asked_of, checked, message_of, pins_of
 from ui.decode.verdict import verdicts_of
-from ui.hosting.zero_gpu import StreamFunction, lent, on_zero_gpu
-from ui.lazy_model import LazyModel
-from ui.models import Models
+from ui.models import LazyModel, Models
+from ui.zero_gpu import StreamFunction, lent, on_zero_gpu
 
 MAX_ASK = 16
 MAX_WAIT_SECONDS = 90.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay import STYLES
-from ui.assets import ASSETS, DIST
+from ui.components import ASSETS, DIST
 from ui.views.learn import lesson
 
 

@@ -11,10 +11,9 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError, TraceError
 from sbd_core.json_node import JsonNode
 from sbd_core.run_lines import wire_json
 from sbd_core.trace import Trace
-from ui.assets import ASSETS, static_path, view
+from ui.components import ASSETS, server_message, static_path, view
 from ui.decode.form import message_of
 from ui.gradio_hooks import QUICK, data_of
-from ui.messages import server_message
 from ui.share.trace_files import read_trace
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ import gradio as gr
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.run_lines import wire_json
-from ui import recordings
+from ui import examples
+from ui.components import Speaker
 from ui.decode.form import Form, forms_of, message_of
 from ui.decode.session import STOPPED_TEXT, Client, Session, Update
 from ui.examples import BUNDLED_MODEL
-from ui.form.measured import best_for
 from ui.gradio_hooks import HIDDEN, data_of
-from ui.messages import Speaker
-from ui.views import gallery
+from ui.measured import best_for
+from ui.views.recorded import replay
 
 COMPARED_MODELS = (BUNDLED_MODEL, REAL_MODEL)
 """Models whose first preset has the lanes of their recorded run."""
@@ -35,14 +35,14 @@ def compare_value(model: str = "", *, can_draft: bool, prompt_id: str) -> str:
     can_draft: whether it has a mask token; without one it has one lane.
     prompt_id: id of the prompt box.
     """
-    lanes = recordings.compared_traces(model)
+    lanes = examples.compared_traces(model)
     strategies = list(lanes) or ["ntp", "sbd:0.1", "verify"]
     value = {
         "presets": {"Strategies": strategies, "Solvers": SOLVERS} if can_draft else {},
-        "of_model": {name: list(recordings.compared_traces(name)) for name in COMPARED_MODELS},
+        "of_model": {name: list(examples.compared_traces(name)) for name in COMPARED_MODELS},
         "warnings": {REAL_MODEL: best_for(REAL_MODEL, can_draft=True, has_adapter=True).paper},
         "prompt_id": prompt_id,
-        "lines": gallery.replay("recorded", lanes) if lanes else "",
+        "lines": replay("recorded", lanes) if lanes else "",
     }
     return wire_json(value)
 

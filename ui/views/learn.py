@@ -14,12 +14,11 @@ from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.solvers import solver_parameters
 from sbd_core.trace import Trace
-from ui.assets import ASSETS
+from ui.components import ASSETS
 from ui.decode.form import DEFAULT_GAMMA
-from ui.examples import presets
-from ui.form.measured import EVALUATION
+from ui.examples import BLOCKS, LearnRuns, learn_runs, presets
+from ui.measured import EVALUATION
 from ui.models import REAL_PRESETS
-from ui.recordings import BLOCKS, LearnRuns, learn_runs
 
 logger = logging.getLogger(__name__)
 

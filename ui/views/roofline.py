@@ -26,10 +26,9 @@ from sbd_core.roofline import (
     widths,
 )
 from sbd_core.run_lines import wire_json
-from ui.assets import ASSETS, static_path, view
+from ui.components import ASSETS, server_message, static_path, view
 from ui.decode.form import message_of
 from ui.gradio_hooks import QUICK, data_of
-from ui.messages import server_message
 from ui.views.charts import LIBRARY, two_themes
 
 

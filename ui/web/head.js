@@ -108,7 +108,7 @@ export function mountFooter({ element, value, signal }) {
   return () => {};
 }
 
-/** @typedef {{ name: string, words: string, lines: string[] }} Words as ui/views/home.py */
+/** @typedef {{ name: string, words: string, lines: string[] }} Words as ui/views/head.py */
 
 /** @type {Mount} */
 export function mountUntrained({ element, value }) {
@@ -129,7 +129,7 @@ export function mountUntrained({ element, value }) {
   return show;
 }
 
-/** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value as ui/form/model_switch.py */
+/** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value as ui/views/head.py */
 
 const KEPT = "sbd-model";
 

@@ -3,7 +3,7 @@
 /** @import { Run } from "./core/run.js" */
 
 /**
- * One as the server tells of it, see ui/form/model_switch.py. base and what follows: only of
+ * One as the server tells of it, see ui/views/head.py. base and what follows: only of
  * a model whose base is fetched.
  * @typedef {object} Model
  * @property {string} name

@@ -7,7 +7,7 @@ import pytest
 from sbd_core.run_lines import replay_lines
 from tests.browser.conftest import decode, details, go_to, painted, push, recorded, sync_api
 from tests.ui.doubles import story_model
-from ui.recordings import gallery_traces
+from ui.examples import gallery_traces
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -6,23 +6,23 @@ import pytest
 
 from tests.browser.conftest import RUN, advanced, decode, decode_button, has_begun, sync_api
 from tests.ui.doubles import story_model
-from ui.lazy_model import LazyModel
-from ui.models import Models, Offer
+from ui.models import LazyModel, Models, Offer
 
 pytestmark = pytest.mark.browser
 
 expect = sync_api.expect
 
 
-def chat() -> Models:
-    """A chat model beside another."""
+@pytest.fixture(scope="module")
+def chat_url(serve) -> str:
+    """A page over a chat model beside another."""
     names = ("chat", "other")
     first, other = [Offer(lambda name=name: LazyModel.of(story_model(name=name))) for name in names]
-    return Models([first, other])
+    return serve(Models([first, other]))
 
 
-def test_a_follow_up_holds_what_was_said_and_the_form_starts_anew(serve, open_page) -> None:
-    page = open_page(serve(chat()))
+def test_a_follow_up_holds_what_was_said_and_the_form_starts_anew(open_page, chat_url) -> None:
+    page = open_page(chat_url)
     page.get_by_label("Prompt").fill("Tell a story")
     lanes = page.locator(".sbd-lanes")
     before = lanes.bounding_box()["height"]
@@ -51,8 +51,8 @@ def test_a_follow_up_holds_what_was_said_and_the_form_starts_anew(serve, open_pa
     assert page.evaluate(f"{RUN}.prompt") == "Tell another"
 
 
-def test_a_system_message_is_said_first_and_stands_in_the_link(serve, open_page) -> None:
-    page = open_page(serve(chat()))
+def test_a_system_message_is_said_first_and_stands_in_the_link(open_page, chat_url) -> None:
+    page = open_page(chat_url)
     stale = page.locator(".sbd-stale:not([role])")
     advanced(page)
     page.get_by_label("System message").fill("Answer in <i>rhymes</i>")
@@ -73,8 +73,8 @@ def test_a_system_message_is_said_first_and_stands_in_the_link(serve, open_page)
     expect(stale).to_contain_text("another system message")
 
 
-def test_nano_is_told_nothing(serve, open_page) -> None:
-    page = open_page(serve(story_model(name="sbd-nano")))
+def test_nano_is_told_nothing(open_page, measured_url) -> None:
+    page = open_page(measured_url)
     advanced(page)
     expect(page.get_by_label("Answer with blanks")).to_be_visible()
     expect(page.get_by_label("System message")).to_have_count(0)
@@ -82,8 +82,8 @@ def test_nano_is_told_nothing(serve, open_page) -> None:
     page.wait_for_function(f"{RUN}.isComplete && {RUN}.turns.length === 0")
 
 
-def test_the_lesson_ends_in_an_exact_decode_by_a_chat_model(serve, open_page) -> None:
-    page = open_page(f"{serve(chat())}#learn/your-turn")
+def test_the_lesson_ends_in_an_exact_decode_by_a_chat_model(open_page, chat_url) -> None:
+    page = open_page(f"{chat_url}#learn/your-turn")
     examples = page.get_by_role("group", name="Examples").get_by_role("button")
     expect(examples.first).to_have_text("What is the capital of France?")
     page.get_by_label("Your prompt").fill("my own prompt")

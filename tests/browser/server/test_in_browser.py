@@ -12,9 +12,9 @@ import pytest
 
 from tests.browser.conftest import decode_button, has_begun, on_watch, state, sync_api
 from tests.ui.doubles import ANSWER, story_model
+from ui import models
 from ui.decode.fair_queue import FairQueue
-from ui.hosting import web_models
-from ui.lazy_model import LazyModel
+from ui.models import LazyModel
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -157,7 +157,7 @@ def test_a_server_that_has_another_model_by_now_is_told(contexts, two_models_url
     try:
         page.goto(on_watch(two_models_url))
         page.wait_for_selector(".sbd-tile")
-        monkeypatch.setattr(web_models, "_served", {})
+        monkeypatch.setattr(models, "_served", {})
         page.get_by_role("button", name="Use your browser").click()
         words = re.compile("has no manifest.json. A page open for long may need a reload.")
         expect(page.locator(".sbd-status-line")).to_have_text(words)

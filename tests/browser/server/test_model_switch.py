@@ -9,8 +9,7 @@ from sbd_core.models.bases import SMOLLM2
 from tests.browser.conftest import RUN, advanced, decode_button, has_begun, sync_api
 from tests.ui.doubles import FakeBase, story_model
 from ui.examples import presets
-from ui.lazy_model import LazyModel
-from ui.models import REAL_PRESETS, Models, Offer
+from ui.models import REAL_PRESETS, LazyModel, Models, Offer
 
 pytestmark = pytest.mark.browser
 

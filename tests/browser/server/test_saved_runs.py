@@ -18,8 +18,8 @@ from tests.browser.conftest import (
     sync_api,
 )
 from tests.browser.player.test_branches import intervene, rows
-from tests.browser.share.test_share import open_sheet, saved
 from tests.browser.test_compare import enter, go
+from tests.browser.test_share import open_sheet, saved
 from tests.ui.doubles import slowed, story_model, wait_for
 from tests.workers import free_port
 from ui import page as page_module

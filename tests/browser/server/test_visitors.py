@@ -1,4 +1,4 @@
-"""Visitors of one model: each sees their own run, and whoever leaves or is late frees the model.
+"""Visitors of one model: each waits for it and sees their own run; whoever leaves frees the model.
 
 A run of the slow model takes half a minute, longer than any wait here: a second visitor whose
 run begins was let in because the first one's had ended.
@@ -7,6 +7,8 @@ run begins was let in because the first one's had ended.
 import pytest
 
 from tests.browser.conftest import begin, decode, decode_button, has_begun, state, sync_api
+from tests.ui.doubles import ANSWER, Coming, story_model
+from ui.decode.session import LOADING_TEXT
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -79,3 +81,19 @@ def test_a_double_click_on_decode_starts_one_run(story):
     assert story.evaluate("window.runs.size") == 1
     decode(story)
     assert story.evaluate("window.runs.size") == 2
+
+
+def test_a_decode_pressed_while_the_model_is_loading_waits_and_then_runs(serve, open_page):
+    coming = Coming(story_model)
+    page = open_page(serve(coming.lazy))
+    try:
+        title = page.locator(".sbd-model")
+        expect(title).to_have_text("story · loading …")
+        decode_button(page).click()
+        expect(page.locator(".sbd-status-line")).to_have_text(LOADING_TEXT)
+    finally:
+        coming.go_on.set()
+    has_begun(page)
+    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    assert state(page)["main"]["text"] == ANSWER
+    expect(title).to_have_text("story · 4.6 M parameters · cpu")

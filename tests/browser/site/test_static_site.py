@@ -13,7 +13,6 @@ from scripts.time_browser import timed
 from scripts.web_constants import constants
 from tests.browser.conftest import decode_button, on_watch, sync_api, turn_to
 from tests.browser.server.test_saved_runs import is_saved
-from tests.browser.share.test_share import open_sheet, saved
 from tests.browser.site.conftest import (
     DECODE,
     HERE,
@@ -30,6 +29,7 @@ from tests.browser.site.conftest import (
     until,
 )
 from tests.browser.test_compare import LANES
+from tests.browser.test_share import open_sheet, saved
 from tests.ui.doubles import wait_for
 
 pytestmark = pytest.mark.browser

@@ -10,12 +10,12 @@ from sbd_core.decoding.api import generate
 from sbd_core.tasks import sandbox
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
-from ui import recordings
+from ui import examples
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.decode.verdict import NOT_RUN, PARTED_DIGITS, Verdict, verdict_of
 from ui.examples import BUNDLED_MODEL, presets
-from ui.views import gallery
+from ui.views.recorded import opening
 
 SUDOKU = "Solve this sudoku: 1302020000043401"
 
@@ -107,8 +107,8 @@ def test_every_preset_can_be_judged():
 
 
 def test_code_that_a_stranger_brought_or_pinned_does_not_run_and_that_is_said():
-    code = next(item for item in recordings.gallery() if item.name.startswith("code-"))
-    traces = recordings.gallery_traces(code.name)
+    code = next(item for item in examples.gallery() if item.name.startswith("code-"))
+    traces = examples.gallery_traces(code.name)
     assert verdict_of(traces["sbd"]).right
     not_run = Verdict(None, NOT_RUN["server"])
     assert verdict_of(traces["sbd"], is_ours=False) == not_run
@@ -117,8 +117,8 @@ def test_code_that_a_stranger_brought_or_pinned_does_not_run_and_that_is_said():
 
 
 def test_a_machine_that_can_run_no_code_says_so(monkeypatch, caplog):
-    name = next(item.name for item in recordings.gallery() if item.name.startswith("code-"))
-    trace = recordings.gallery_traces(name)["sbd"]
+    name = next(item.name for item in examples.gallery() if item.name.startswith("code-"))
+    trace = examples.gallery_traces(name)["sbd"]
 
     def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -139,7 +139,7 @@ def test_a_stopped_answer_has_no_verdict():
 def test_both_lanes_of_a_decode_and_of_a_recorded_run_carry_their_verdict():
     session = Session(story_model(["The answer is 42."]))
     wire = "\n".join(update.wire for update in session.decode(Form("What is 12 + 30?")))
-    for lines in (wire, gallery.opening()):
+    for lines in (wire, opening()):
         ends = [row for row in map(json.loads, filter(None, lines.split("\n")))
                 if row["type"] == "end"]  # fmt: skip
         assert [row["verdict"]["right"] for row in ends] == [True, True]

@@ -13,7 +13,7 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.plots import theme
 from sbd_core.solvers import EntropyBound
 from tests.ui.doubles import story_model
-from ui.assets import ASSETS
+from ui.components import ASSETS
 from ui.views.charts import MAX_MARKED, figures_of
 
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.errors import TraceError
-from ui import recordings
-from ui.form.measured import EVALUATION
+from ui import examples
+from ui.measured import EVALUATION
 from ui.share import lesson_page
 from ui.views import learn
 from ui.views.learn import facts, machines, run_seconds, setting
@@ -17,24 +17,24 @@ from ui.views.learn import facts, machines, run_seconds, setting
 
 @pytest.fixture
 def kept():
-    return recordings.learn_runs()
+    return examples.learn_runs()
 
 
 @pytest.fixture
 def without_runs(monkeypatch, tmp_path):
-    for function in (recordings.learn_runs, learn.scenes, learn.lesson):
+    for function in (examples.learn_runs, learn.scenes, learn.lesson):
         function.cache_clear()
-    monkeypatch.setattr(recordings, "LEARN_INDEX", tmp_path / "index.json")
+    monkeypatch.setattr(examples, "LEARN_INDEX", tmp_path / "index.json")
     yield
     monkeypatch.undo()
-    recordings.learn_runs.cache_clear()
+    examples.learn_runs.cache_clear()
 
 
 def test_the_numbers_are_those_of_the_runs(kept):
     known, lanes = facts(kept), kept.runs["text"]
     assert known["tokens"] == known["ntp_passes"] == str(len(lanes["ntp"].token_ids))
     assert known["sbd_passes"] == str(len(lanes["sbd"].events))
-    first = recordings.gallery_traces(recordings.HOME_RUN)
+    first = examples.gallery_traces(examples.HOME_RUN)
     passes = [first[lane].num_forwards for lane in ("ntp", "sbd")]
     assert known["first_rate"] == f"{passes[0] / passes[1]:.2f}"
     ratio = first["ntp"].seconds / first["sbd"].seconds
@@ -113,7 +113,7 @@ def test_machines_of_one_name_are_one(kept):
 
 def test_without_recorded_runs_the_view_says_what_writes_them(without_runs):
     with pytest.raises(TraceError, match=r"scripts\.record writes them"):
-        recordings.learn_runs()
+        examples.learn_runs()
     said = json.loads(setting("box"))
     assert "lesson" not in said
     assert said["problem"].endswith("python -m scripts.record writes them.")

@@ -54,7 +54,7 @@ export function adviceWords(best, hasBlanks) {
 
 /** @typedef {Held & { gamma: number }} Choice where verify or a gamma decides */
 /**
- * See slider_value in ui/form/controls.py.
+ * See slider_value in ui/views/controls.py.
  * @typedef {object} Setting
  * @property {{ strategy: string, gamma: number, words: string }} best
  * @property {number[]} gammas

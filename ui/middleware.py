@@ -18,7 +18,7 @@ from starlette.responses import FileResponse
 
 from sbd_core.errors import ArgumentError
 from sbd_core.files import ASSETS
-from ui.hosting import web_models
+from ui.models import ROUTE, file_at
 
 MAX_BODY = 6_000_000
 """Bytes: a trace file of the largest size, and what JSON adds to it."""
@@ -195,9 +195,9 @@ class PageMiddleware:
         if UPLOADS in scope["path"]:
             await _refuse(send, 403, NO_UPLOADS)
             return
-        found, is_of_model = _with_file(scope), web_models.ROUTE in scope["path"]
+        found, is_of_model = _with_file(scope), ROUTE in scope["path"]
         is_read = scope["method"] in ("GET", "HEAD")
-        file = web_models.file_at(scope["path"]) if is_of_model and is_read else None
+        file = file_at(scope["path"]) if is_of_model and is_read else None
         if found is None or (is_of_model and (file is None or not file.is_file())):
             await _refuse(send, 404, NO_FILE)
             return

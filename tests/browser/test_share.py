@@ -16,7 +16,7 @@ from sbd_core.solvers import EntropyBound, LeftToRight
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces
 from tests.ui.doubles import story_model
-from ui import recordings
+from ui import examples
 from ui.share.replay_page import main as export_main
 
 pytestmark = pytest.mark.browser
@@ -92,7 +92,7 @@ DAMAGED = [
     ('{"format":"x"}', "trace.format: must be"),
     (b"x" * 50_000_000, "big.json must be at most 5.0 MB; got 50.0 MB."),
 ]
-"""(a file, start of the sentence that says what is wrong); the server's are in tests/ui/share."""
+"""(a file, start of the sentence that says what is wrong); more in tests/ui/test_trace_files.py."""
 
 
 def test_a_bad_trace_is_answered_by_a_sentence_and_nothing_is_lost(story, tmp_path):
@@ -213,16 +213,16 @@ def test_sixty_passes_make_an_animation_of_at_most_3_mb_while_the_page_answers(o
 def test_a_name_that_is_not_in_the_gallery_is_refused():
     for name in ("../opening", "", None, ["x"]):
         with pytest.raises(ArgumentError, match="must be one of the gallery"):
-            recordings.gallery_traces(name)
+            examples.gallery_traces(name)
 
 
 def test_a_damaged_index_is_an_empty_gallery(tmp_path, monkeypatch):
-    monkeypatch.setattr(recordings, "GALLERY_INDEX", tmp_path / "index.json")
+    monkeypatch.setattr(examples, "GALLERY_INDEX", tmp_path / "index.json")
     for text in ("", "{", "[1]", json.dumps([{"name": "x"}])):
         (tmp_path / "index.json").write_text(text)
-        recordings.gallery.cache_clear()
-        assert recordings.gallery() == ()
-    recordings.gallery.cache_clear()
+        examples.gallery.cache_clear()
+        assert examples.gallery() == ()
+    examples.gallery.cache_clear()
 
 
 def test_a_trace_replays_in_its_frame_and_touches_nothing_around_it(open_page, replay_url):

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from sbd_core.solvers import SOLVERS
-from ui.form import measured
-from ui.form.controls import BUNDLED_MODEL
-from ui.form.measured import best_for, best_of
+from ui import measured
+from ui.measured import best_for, best_of
 from ui.page import PARAMETERS, _parameters_of
+from ui.views.controls import BUNDLED_MODEL
 
 
 def evaluation(**rows: tuple[float, float]) -> dict:

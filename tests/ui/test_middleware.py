@@ -19,8 +19,8 @@ from sbd_core.models.web_export import export_web
 from sbd_core.models.web_folder import WebFolder, open_web
 from tests.ui.doubles import story_model
 from tests.ui.served import Visitor, served
-from ui.hosting import middleware, web_models
-from ui.hosting.middleware import MAX_BODY, SMALL_BODY, PageMiddleware, proxies_of, visitor_of
+from ui import middleware, models
+from ui.middleware import MAX_BODY, SMALL_BODY, PageMiddleware, proxies_of, visitor_of
 
 PROXY = "10.1.2.3"
 TRUSTED = proxies_of("10.0.0.0/8, 127.0.0.1")
@@ -218,9 +218,9 @@ def export(tmp_path) -> WebFolder:
 
 
 def test_the_files_of_an_export_are_served_for_good_and_in_ranges(page, export, monkeypatch):
-    monkeypatch.setattr(web_models, "_served", {})
+    monkeypatch.setattr(models, "_served", {})
     assert httpx.get(f"{page.url}/web-model/{export.digest}/manifest.json").status_code == 404
-    url = f"{page.url}/{web_models.address_of(export)}"
+    url = f"{page.url}/{models.address_of(export)}"
     assert url.endswith(f"/web-model/{export.digest}/")
     for name in export.names:
         answer = httpx.get(url + name)
@@ -235,7 +235,7 @@ def test_the_files_of_an_export_are_served_for_good_and_in_ranges(page, export, 
 
 
 def test_nothing_else_is_served_as_a_file_of_an_export(page, export):
-    url = f"{page.url}/{web_models.address_of(export)}"
+    url = f"{page.url}/{models.address_of(export)}"
     (export.folder / "secret.txt").write_text("secret")
     (export.folder / "weights-00.bin").unlink()
     names = (

@@ -7,9 +7,9 @@ import pytest
 
 from sbd_core.trace import Trace
 from tests.browser.conftest import advanced, begin, decode, has_begun, painted, state, sync_api
-from tests.browser.share.test_share import open_sheet, saved, timeless
 from tests.browser.test_compare import button, enter, go
-from tests.ui.share.test_linked_run import BAD_LINKS
+from tests.browser.test_share import open_sheet, saved, timeless
+from tests.ui.test_permalink import BAD_LINKS
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

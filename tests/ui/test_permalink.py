@@ -12,9 +12,8 @@ import pytest
 from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import story_model
 from ui.decode.session import LOCAL, Session, Visit
-from ui.form.controls import FIELD_IDS
-from ui.share.linked_run import NUM_SHOWN, linked_run
-from ui.share.permalink import FIELDS, form_of
+from ui.share.permalink import FIELDS, NUM_SHOWN, form_of, linked_run
+from ui.views.controls import FIELD_IDS
 
 HUGE = ["0", "-1", "65", "100000", "9" * 20, "9" * 400, "1e9", "nan", "x", ""]
 

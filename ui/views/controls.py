@@ -10,15 +10,12 @@ from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.models.web_folder import find_export
 from sbd_core.run_lines import LANE_NAMES, wire_json
 from sbd_core.solvers import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
-from ui import recordings
-from ui.assets import DIST, versioned_path, view
+from ui import examples
+from ui.components import DIST, server_message, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS, USUAL, Limits
 from ui.examples import BUNDLED_MODEL, PRESETS, presets, recording_of
-from ui.form.measured import Best, best_for
-from ui.hosting.web_models import address_of
-from ui.lazy_model import LazyModel
-from ui.messages import server_message
-from ui.models import Models, Offer
+from ui.measured import Best, best_for
+from ui.models import LazyModel, Models, Offer, address_of
 
 
 def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
@@ -246,7 +243,7 @@ def start_of(best: Best, model: str = "") -> dict[str, Any]:
 
     The opening run's own settings were chosen for what they show.
     """
-    opening = next(iter(recordings.opening_traces(model).values()), None)
+    opening = next(iter(examples.opening_traces(model).values()), None)
     prompt = opening.prompt if opening else presets()[0].prompts[0]
     return {"prompt": prompt, "strategy": best.strategy, "gamma": best.gamma}
 

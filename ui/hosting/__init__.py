@@ -1,1 +1,0 @@
-"""Hosting of the page for strangers: limits, middleware, and GPUs that are lent."""
