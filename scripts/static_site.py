@@ -111,9 +111,9 @@ def views(exports: Sequence[WebFolder]) -> dict[str, str]:
         "status-line": "",
         "engine-choice": wire_json(place(exports)),
         "player": opening(),
-        "compare": compare_value(can_draft=True, prompt_id=controls.PROMPT_ID),
-        "home": home_value(prompt_id=controls.PROMPT_ID),
-        "learn": setting(controls.PROMPT_ID),
+        "compare": compare_value(can_draft=True),
+        "home": home_value(),
+        "learn": setting(),
         "gallery": gallery_value(),
         "footer": footer_value(CARD_COPY, is_beside=True),
     }
@@ -124,7 +124,7 @@ def views_of(export: WebFolder) -> dict[str, str]:
     presets = {"file": REAL_PRESETS} if export.name == REAL_MODEL else {}
     return {
         "header": f"{export.name} · in your browser",
-        "presets": presets_value(export.name, controls.PROMPT_ID, **presets),
+        "presets": presets_value(export.name, **presets),
         "ways": slider_value(best_of(export), block_range_of(export), can_draft=True),
     }
 

@@ -20,6 +20,8 @@ from sbd_core.run_lines import wire_json
 DIST = ASSETS / "dist"
 """Bundles built from ui/web/, see its package.json."""
 
+PROMPT_ID = "sbd-prompt-box"
+"""Element id of the prompt, which several views fill."""
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
     for name in (

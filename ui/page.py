@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -82,14 +83,14 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         title = header(page, models.first)
         switch = model_switch(models, may_manage=session.limits.may_fetch_model)
         strip = untrained(models, may_name_folder=not is_public)
-        view("home", home_value(prompt_id=controls.PROMPT_ID))
-        view("learn", setting(controls.PROMPT_ID))
+        view("home", home_value())
+        view("learn", setting())
         with gr.Row(elem_id="sbd-watch", elem_classes="is-folded", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(first)
-                value = compare_value(first, can_draft=can_draft, prompt_id=controls.PROMPT_ID)
+                value = compare_value(first, can_draft=can_draft)
                 lanes = view("compare", value, "start", "halt")
         visit = gr.State(Visit())
         client_from = partial(client_of, page)
@@ -177,8 +178,9 @@ def _wire(
 
     def decode(request: gr.Request, visit: Visit, sent: Any) -> Iterator[tuple[Any, ...]]:
         form = Form.of(sent)
-        is_chat = session.models.offer(session.models.known(form.model)).is_chat
-        yield from shown(visit, form.as_shown(is_chat=is_chat), client_from(request))
+        if not session.models.offer(session.models.known(form.model)).is_chat:
+            form = replace(form, system="")  # its box is not shown
+        yield from shown(visit, form, client_from(request))
 
     def redo(request: gr.Request, visit: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
         form = session.with_known_model(Form.of(data_of(event)))
@@ -265,9 +267,9 @@ def _wire_timing(
 
 def _own_puzzle(event: gr.EventData) -> str:
     try:
-        return reply(controls.PROMPT_ID, prompt=puzzle_prompt(data_of(event).get("cells")))
+        return reply(prompt=puzzle_prompt(data_of(event).get("cells")))
     except ArgumentError as error:
-        return reply(controls.PROMPT_ID, error=message_of(error))
+        return reply(error=message_of(error))
 
 
 def _buttons(*, is_running: bool) -> tuple[Any, Any]:

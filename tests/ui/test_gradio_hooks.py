@@ -145,14 +145,14 @@ def test_who_never_fetched_anything_is_given_up_sooner(slow_clock):
 SENT = {"prompt": "Tell me a story."}
 
 
-def decode_rows(monkeypatch) -> list[tuple]:
+def decode_rows(monkeypatch, sent=SENT, **model) -> list[tuple]:
     """Every yield of the handler of Decode, one after each wire line."""
     monkeypatch.setattr("ui.decode.session.SECONDS_BETWEEN_YIELDS", 0.0)
     monkeypatch.setattr("ui.decode.session.SECONDS_TO_FIRST", 0.0)
-    demo = page_module.build(story_model())
+    demo = page_module.build(story_model(**model))
     shown = 4  # player, status line, Decode, Stop
     decode = next(f for f in demo.fns.values() if f.name == "decode" and len(f.outputs) == shown)
-    return list(decode.fn(None, Visit(), SENT))
+    return list(decode.fn(None, Visit(), sent))
 
 
 def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
@@ -163,6 +163,13 @@ def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
     assert kinds[1:-1] == [[str, str, str, str]] * (len(rows) - 2)
     for row, is_running in ((rows[0], True), (rows[-1], False)):
         assert [button["interactive"] for button in row[2:]] == [not is_running, is_running]
+
+
+@pytest.mark.parametrize(("name", "is_said"), [("a-chat-model", True), ("sbd-nano", False)])
+def test_only_a_model_that_takes_a_conversation_gets_the_system_message(monkeypatch, name, is_said):
+    rows = decode_rows(monkeypatch, SENT | {"system": "Be brief."}, name=name)
+    wire = "\n".join(row[0] for row in rows)
+    assert ("Be brief." in wire) == is_said
 
 
 def test_stop_stays_alive_while_another_decode_of_the_visitor_runs():

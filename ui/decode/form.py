@@ -89,10 +89,6 @@ class Form:
         values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         return cls(**{"prompt": None, **values})
 
-    def as_shown(self, *, is_chat: bool = True) -> "Form":
-        """The form as shown: without a system message unless the model takes a conversation."""
-        return self if is_chat else replace(self, system="")
-
 
 def checked(form: Form) -> tuple[str, DecodeConfig]:
     """The prompt and config of a form. Raises ArgumentError naming field, rule and value."""

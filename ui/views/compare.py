@@ -9,7 +9,7 @@ from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.run_lines import wire_json
 from ui import examples
-from ui.components import Speaker
+from ui.components import PROMPT_ID, Speaker
 from ui.decode.form import Form, forms_of, message_of
 from ui.decode.session import STOPPED_TEXT, Client, Session, Update
 from ui.examples import BUNDLED_MODEL
@@ -28,12 +28,11 @@ SOLVERS = (
 """Lanes of the preset that compares the paper's solver with others."""
 
 
-def compare_value(model: str = "", *, can_draft: bool, prompt_id: str) -> str:
+def compare_value(model: str = "", *, can_draft: bool) -> str:
     """The view's value: its presets, and the recorded run, which has the lanes of the first.
 
     model: name of the page's first model.
     can_draft: whether it has a mask token; without one it has one lane.
-    prompt_id: id of the prompt box.
     """
     lanes = examples.compared_traces(model)
     strategies = list(lanes) or ["ntp", "sbd:0.1", "verify"]
@@ -41,7 +40,7 @@ def compare_value(model: str = "", *, can_draft: bool, prompt_id: str) -> str:
         "presets": {"Strategies": strategies, "Solvers": SOLVERS} if can_draft else {},
         "of_model": {name: list(examples.compared_traces(name)) for name in COMPARED_MODELS},
         "warnings": {REAL_MODEL: best_for(REAL_MODEL, can_draft=True, has_adapter=True).paper},
-        "prompt_id": prompt_id,
+        "prompt_id": PROMPT_ID,
         "lines": replay("recorded", lanes) if lanes else "",
     }
     return wire_json(value)

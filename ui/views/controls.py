@@ -11,21 +11,21 @@ from sbd_core.models.web_folder import find_export
 from sbd_core.run_lines import LANE_NAMES, wire_json
 from sbd_core.solvers import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from ui import examples
-from ui.components import DIST, server_message, versioned_path, view
+from ui.components import DIST, PROMPT_ID, server_message, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS, USUAL, Limits
 from ui.examples import BUNDLED_MODEL, PRESETS, presets, recording_of
 from ui.measured import Best, best_for
 from ui.models import LazyModel, Models, Offer, address_of
 
 
-def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
-    """The preset bar's value. prompt_id: box that it writes into. file: presets in assets/."""
+def presets_value(model_name: str, file: str = PRESETS) -> str:
+    """The preset bar's value. file: presets in assets/."""
     rows = []
     for preset in presets(file):
         prompts = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
         prompts.sort(key=lambda row: not row[1])  # those with a recorded run first
         rows.append({"label": preset.label, "prompts": prompts})
-    return wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
+    return wire_json({"presets": rows, "line": promise(model_name), "prompt": PROMPT_ID})
 
 
 def promise(model_name: str) -> str:
@@ -37,9 +37,9 @@ def promise(model_name: str) -> str:
     return "Start from an example, or write any other prompt."
 
 
-def reply(prompt_id: str, *, prompt: str = "", error: str = "") -> str:
-    """A value that gives the box `prompt_id` a prompt or an error; no two values are equal."""
-    return server_message(prompt_id=prompt_id, prompt=prompt, error=error)
+def reply(*, prompt: str = "", error: str = "") -> str:
+    """A value that gives the prompt's box a prompt or an error; no two values are equal."""
+    return server_message(prompt_id=PROMPT_ID, prompt=prompt, error=error)
 
 
 GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
@@ -81,7 +81,6 @@ STRATEGIES = [(title, name) for name, title in LANE_NAMES.items()]
 PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = list(get_args(Measure))
 DEFAULT_BLOCK_RANGE = (2, 16)
-PROMPT_ID = "sbd-prompt-box"
 FIELD_IDS = {
     name: f"sbd-{name.replace('_', '-')}-field"
     for name in (
@@ -129,7 +128,7 @@ class OfModel:
         )
         block_range = model.block_range or DEFAULT_BLOCK_RANGE
         return cls(
-            presets_value(model.name, PROMPT_ID, file=offer.presets),
+            presets_value(model.name, offer.presets),
             engine_of(offer, limits),
             slider_value(best, block_range, can_draft=model.can_draft),
             best,

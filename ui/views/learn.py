@@ -14,7 +14,7 @@ from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.solvers import solver_parameters
 from sbd_core.trace import Trace
-from ui.components import ASSETS
+from ui.components import ASSETS, PROMPT_ID
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BLOCKS, LearnRuns, learn_runs, presets
 from ui.measured import EVALUATION
@@ -270,9 +270,9 @@ def plain(text: str) -> str:
     return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
 
 
-def setting(prompt_id: str) -> str:
-    """The view's value: the lesson, or why there is none. prompt_id: the box for its last scene."""
-    form = {"prompt_id": prompt_id, "gamma": DEFAULT_GAMMA}
+def setting() -> str:
+    """The view's value: the lesson, or why there is none."""
+    form = {"prompt_id": PROMPT_ID, "gamma": DEFAULT_GAMMA}
     try:
         return wire_json({**form, "lesson": lesson()})
     except TraceError as error:

@@ -11,7 +11,7 @@ from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.trace import Trace
 from ui import examples
-from ui.components import Speaker, server_message
+from ui.components import PROMPT_ID, Speaker, server_message
 from ui.decode.form import message_of, settings_of
 from ui.decode.verdict import verdicts_of
 from ui.gradio_hooks import QUICK, data_of
@@ -43,18 +43,15 @@ def home() -> str:
         return ""
 
 
-def home_value(*, prompt_id: str) -> str:
-    """The value of the first view: a run by the paper's method, and a checked run of a real model.
-
-    prompt_id: id of the box to which "Try your own prompt" leads.
-    """
+def home_value() -> str:
+    """The value of the first view: a run by Set Block Decoding, one of a real model by verify."""
     lines = {DEFAULT_CHECKPOINT.name: home(), REAL_MODEL: opening(REAL_MODEL)}
     runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
     try:
         processor = examples.learn_runs().choices.processor
     except TraceError:
         processor = ""
-    return wire_json({"runs": runs, "processor": processor, "prompt_id": prompt_id})
+    return wire_json({"runs": runs, "processor": processor, "prompt_id": PROMPT_ID})
 
 
 def gallery_value() -> str:

@@ -272,7 +272,6 @@ def test_a_system_message_comes_first_and_a_follow_up_keeps_the_one_it_had():
     told = [["system", "Rhyme."], *TURNS]
     later = replace(form, turns=told)
     assert lines(updates(later))[0]["messages"] == [*told, ["user", "Go on"]]
-    assert "messages" not in lines(updates(form.as_shown(is_chat=False)))[0]
     assert "messages" not in lines(updates(replace(form, system=None)))[0]
 
 

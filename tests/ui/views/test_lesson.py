@@ -114,7 +114,7 @@ def test_machines_of_one_name_are_one(kept):
 def test_without_recorded_runs_the_view_says_what_writes_them(without_runs):
     with pytest.raises(TraceError, match=r"scripts\.record writes them"):
         examples.learn_runs()
-    said = json.loads(setting("box"))
+    said = json.loads(setting())
     assert "lesson" not in said
     assert said["problem"].endswith("python -m scripts.record writes them.")
 
