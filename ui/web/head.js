@@ -1,5 +1,5 @@
-// The head and foot of every view: links, the switch between the page's models, whose they are, what one that is not
-// here yet needs and what to know of one that was not trained for Set Block Decoding.
+// The head of every view, with its foot: links, the switch between the page's models, whose they are, what one that is
+// not here yet needs, what to know of one that was not trained for Set Block Decoding.
 
 import { PAPER_PAGE } from "./core/words.js";
 import { elementOf, find, icon, make, setAttribute, setText } from "./dom/elements.js";

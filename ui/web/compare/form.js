@@ -1,5 +1,5 @@
-// Which lanes to compare: up to four, two presets, Compare and Stop, one line of news, and a line on what the lanes on
-// show are not of what is chosen.
+// The choice of lanes to compare: up to four, two presets, Compare and Stop, one line of news; another line says how
+// the lanes on show differ from it.
 
 import constants from "../constants.json" with { type: "json" };
 import { listInWords } from "../core/numbers.js";

@@ -1,6 +1,6 @@
-// One lane as it is shown: a card that says how far it is, with its text appearing where it stands and its staircase,
-// and a row of the table, both beside next-token prediction. A token keeps its place while an earlier forward pass is
-// looked at, so nothing moves as the lanes play.
+// One lane as it is shown beside next-token prediction: its card, with how far it is, its text appearing where it stands
+// and its staircase, and its row of the table. A token keeps its place while an earlier forward pass is looked at, so
+// nothing moves as the lanes play.
 
 import { answerTokens, differences, differWords } from "../core/differences.js";
 import { lanePieces } from "../core/letters.js";

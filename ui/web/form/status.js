@@ -1,4 +1,4 @@
-// One line under the buttons: what is going on, what was wrong, what the form now has, in the order in which it was
+// One line under the buttons: what is going on, what was wrong, or what the form now has, in the order in which it was
 // said. What it says of the form goes once the form asks for something else.
 
 import { listInWords } from "../core/numbers.js";

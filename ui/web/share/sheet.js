@@ -1,5 +1,5 @@
-// Takes a run home, and brings one: files to save, a page that replays it, the link, a trace to open. The sheet opens a
-// trace by the server, through `host`; without one pictures alone are offered.
+// The sheet by which a run is taken home, or brought: files to save, a page that replays it, the link, a trace to open.
+// A trace is opened by the server, through `host`; without one pictures alone are offered.
 
 import constants from "../constants.json" with { type: "json" };
 import { failureWords } from "../core/numbers.js";
