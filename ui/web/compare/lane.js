@@ -224,7 +224,7 @@ export class LaneCard {
     const { judged, open } = verdictParts(this.lane.verdict);
     const brief = judged && { ...judged, words: briefly(judged.words) };
     const isStopped = this.lane.finish === "stopped"; // no answer to judge
-    this.verdict.show(brief, isFinished, "", isStopped ? "" : briefly(open));
+    this.verdict.show(brief, isFinished, isStopped ? "" : briefly(open));
     explain(this.why, "", judged?.words ?? open);
     this.why.hidden = !isFinished || isStopped;
   }

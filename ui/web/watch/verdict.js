@@ -39,24 +39,17 @@ export class Verdict {
   /**
    * @param {Checked | null} verdict null: nothing could check the answer
    * @param {boolean} isWhole whether the whole answer is known and due
-   * @param {string} [when] said too if the answer is whole only later
-   * @param {string} [without] said of a whole answer that nothing could check
+   * @param {string} without said of a whole answer that nothing could check
    */
-  show(verdict, isWhole, when = "", without = "") {
-    this.root.hidden = verdict === null && !without;
+  show(verdict, isWhole, without) {
+    const isRight = Boolean(verdict?.right);
+    const words = verdict ? `${isRight ? SIGNS.right : SIGNS.wrong} ${verdict.words}` : without;
+    this.root.hidden = words === "";
     this.root.classList.toggle("is-open", verdict === null);
-    if (verdict === null) {
-      this.root.classList.remove("is-right", "is-wrong");
-      setText(this.root, isWhole ? without : "\u200a");
-      setAttribute(this.root, "title", isWhole && without === NOT_JUDGED ? JUDGED : "");
-      return;
-    }
-    const kind = verdict.right ? "right" : "wrong";
-    this.root.classList.toggle("is-right", isWhole && kind === "right");
-    this.root.classList.toggle("is-wrong", isWhole && kind === "wrong");
-    const words = `${SIGNS[kind]} ${verdict.words}${when && ` (${when})`}`;
+    this.root.classList.toggle("is-right", isWhole && isRight);
+    this.root.classList.toggle("is-wrong", isWhole && verdict !== null && !isRight);
     setText(this.root, isWhole ? words : "\u200a");
-    setAttribute(this.root, "title", isWhole ? verdict.words : "");
+    setAttribute(this.root, "title", isWhole ? (verdict?.words ?? "") : "");
   }
 }
 
