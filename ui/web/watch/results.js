@@ -57,12 +57,9 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
  * @returns {Cell}
  */
 function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) {
-  if (wholePasses === null) {
-    return { shown: UNKNOWN, label: "forward passes, once it is complete" };
-  }
-  if (run.strategy === "ntp")
-    return { shown: String(wholePasses), label: "forward passes, one a token" };
+  if (wholePasses === null) return { shown: UNKNOWN, label: "forward passes, once it is complete" };
   const shown = String(wholePasses);
+  if (run.strategy === "ntp") return { shown, label: "forward passes, one a token" };
   const what =
     ntpPasses === null || ntpTokens !== wholeTokens
       ? `for ${countOf(wholeTokens, "token")}${run.main.pins.size ? " not given" : ""}`
@@ -79,16 +76,6 @@ function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) 
 function rateOf(run, { wholePasses, wholeTokens, ntpPasses }) {
   if (run.strategy === "ntp" || !wholePasses || ntpPasses === null) return 0;
   return wholeTokens > wholePasses ? wholeTokens / wholePasses : 0;
-}
-
-/**
- * The heading of the whole run; at its end the tokens of a forward pass.
- * @param {View} view
- * @param {Numbers} numbers
- */
-function wholeTitle(view, numbers) {
-  const rate = view.pass < view.run.main.lastPass ? 0 : rateOf(view.run, numbers);
-  return rate ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE;
 }
 
 /**
@@ -202,12 +189,13 @@ export function makeNumbers(actions) {
       setText(value, shown[key]?.shown ?? UNKNOWN);
       setText(label, shown[key]?.label ?? "");
     }
-    const isFewer = rateOf(run, numbers) > 0;
-    cells.get("saved")?.root.classList.toggle("is-fewer", isFewer);
+    const rate = rateOf(run, numbers);
+    cells.get("saved")?.root.classList.toggle("is-fewer", rate > 0);
     const said = timing?.error ?? wholeWords(view, numbers, timing);
     why.hidden = !said;
     setText(why, said);
-    setText(title, wholeTitle(view, numbers));
+    const isAtEnd = rate > 0 && view.pass >= run.main.lastPass;
+    setText(title, isAtEnd ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE);
     weights.hidden = !Object.keys(run.weights).length;
     setText(weights, weightsWords(run));
     // Made again it would be whole.

@@ -1,14 +1,13 @@
 // Right or wrong, as a checker said it of a whole answer: a sign and a sentence.
 
 import { againstPlain } from "../core/differences.js";
+import { capital } from "../core/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { explain } from "../dom/terms.js";
 
 /** @import { Lane, Verdict as Checked } from "../core/run.js" */
 /** @import { Against } from "../core/differences.js" */
 /** @import { View } from "./playhead.js" */
-
-const SIGNS = { right: "✓", wrong: "✗" };
 
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
@@ -43,7 +42,7 @@ export class Verdict {
    */
   show(verdict, isWhole, without) {
     const isRight = Boolean(verdict?.right);
-    const words = verdict ? `${isRight ? SIGNS.right : SIGNS.wrong} ${verdict.words}` : without;
+    const words = verdict ? `${isRight ? "✓" : "✗"} ${verdict.words}` : without;
     this.root.hidden = words === "";
     this.root.classList.toggle("is-open", verdict === null);
     this.root.classList.toggle("is-right", isWhole && isRight);
@@ -88,9 +87,8 @@ function saidOf(run, lane) {
   }
   if (lane !== run.main || lane.finish === "stopped") return null;
   if (!beside) return { kind: "open", words: "Not judged", reason: `${open} ${JUDGED}` };
-  const words = beside.words.charAt(0).toUpperCase() + beside.words.slice(1);
   const kind = against?.words ? "differs" : "same";
-  return { kind, words, reason: `${beside.reason} ${open} ${JUDGED}` };
+  return { kind, words: capital(beside.words), reason: `${beside.reason} ${open} ${JUDGED}` };
 }
 
 export class Chip {
