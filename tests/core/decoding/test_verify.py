@@ -23,7 +23,7 @@ from sbd_core.decoding.verify_rows import DraftRecord, RowPlan, draft_length, pl
 from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding import reference
 from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
-from tests.core.decoding.test_cache_laws import assert_near
+from tests.core.decoding.test_laws import assert_near
 from tests.core.models.tiny_models import REACH
 from tests.scripted import ScriptedModel
 

@@ -21,8 +21,7 @@ from sbd_core.decoding.api import generate_batch
 from sbd_core.hf import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.decoding.doubles import random_ids
-from tests.core.decoding.test_cache_laws import check_against_reference
-from tests.core.decoding.test_greedy_laws import answer, greedy
+from tests.core.decoding.test_laws import answer, check_against_reference, greedy
 from tests.core.models.tiny_models import GROUPED, save_tiny, tiny_model, tiny_tokenizer
 
 FULL_ATTENTION = (
