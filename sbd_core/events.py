@@ -119,8 +119,3 @@ class StepEvent:
     hindsight: tuple[Hindsight, ...]
     seconds: float
     predrafts: tuple[Predraft, ...] = ()
-
-    @property
-    def used_alternative(self) -> bool:
-        """(verify) Whether an alternative was right."""
-        return any(each.is_used and each.alternative is not None for each in self.predrafts)

@@ -39,13 +39,13 @@ Blocks = Sequence[tuple[int, int] | tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class TrainingLayout:
-    """Text, position, block and copy of each token in packed rows, in any order.
+    """Which text, position, block and copy each token of packed rows belongs to.
 
-    A row holds several texts: each the clean text x, and copies x_hat of its answer in which
-    tokens are masked (Alg. 1). Every field is (rows, num_tokens).
+    A row holds, of several texts and in any order, the clean text x and copies x_hat of its answer
+    in which tokens are masked (Alg. 1). Every field is (rows, num_tokens).
     document: index of the text a token belongs to, -1 on padding.
     position: of the token in that text.
-    block: block of x_hat that the position falls in; -1 for a prompt, which x_hat does not copy.
+    block: of the answer, -1 for a prompt; the clean answer has the same numbers as its copies.
     copy: 0 in x, n in the n-th x_hat of the text.
     """
 

@@ -176,7 +176,7 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
 
 
 def _last_alone(line: dict[str, Any], lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """The last of a line's points that lie on no other line; its end if there is none."""
+    """The last point of a line that lies on no other line; its last point if each does."""
     points = list(zip(line["x"], line["y"], strict=True))
     others = [zip(each["x"], each["y"], strict=True) for each in lines if each is not line]
     taken = {point for each in others for point in each}

@@ -12,6 +12,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.masks import decoding_mask
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
+from tests.core.decoding.doubles import used_alternative
 from tests.core.models.tiny_models import MAKERS, tiny_model
 
 LAYER = LayerShape(hidden_size=8, feed_forward_size=24, num_heads=4, num_kv_heads=2, head_size=2)
@@ -113,7 +114,7 @@ def test_every_event_counts_the_rows_that_the_model_was_given(llama, name) -> No
             trace.shape, event.num_cached, event.num_causal, blocks, num_logits
         )
     if name == "alternatives":
-        assert any(event.used_alternative for event in trace.events)
+        assert used_alternative(trace)
     assert Trace.from_json(trace.to_json()).costs == trace.costs
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from sbd_core.tasks import TASKS, examples
+from sbd_core.trace import Trace
 from tests.scripted import ScriptedModel
 
 MASK, END = 0, 1
@@ -77,3 +78,9 @@ def corpus_texts(count: int) -> list[str]:
     """`count` prompts of the test split, every task among them, the shortest first."""
     drawn = islice(examples(3, "test", list(TASKS)), 3 * count)
     return sorted({example.prompt for example in drawn}, key=len)[:count]
+
+
+def used_alternative(trace: Trace) -> bool:
+    """Whether a forward pass of verify found an alternative to be right."""
+    predrafts = [each for event in trace.events for each in event.predrafts]
+    return any(each.is_used and each.alternative is not None for each in predrafts)

@@ -15,7 +15,7 @@ from sbd_core.models.model_folder import ADAPTER_INFO
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.solvers import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
-from tests.core.decoding.doubles import random_ids
+from tests.core.decoding.doubles import random_ids, used_alternative
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_alternatives_change_no_token_alone_or_together(adapted, llama, penalty)
     config = DecodeConfig(strategy="verify", block_size=4, **shared)
     prompts = random_ids(8, llama.vocabulary_size)
     traces = generate_batch(adapted, prompts, config, batch_size=3)
-    assert any(event.used_alternative for trace in traces for event in trace.events)
+    assert any(map(used_alternative, traces))
     for prompt, trace in zip(prompts, traces, strict=True):
         wanted = generate(llama, prompt, DecodeConfig(strategy="ntp", **shared))
         assert trace.token_ids == wanted.token_ids

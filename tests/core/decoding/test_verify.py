@@ -22,7 +22,7 @@ from sbd_core.decoding import verify
 from sbd_core.decoding.verify_rows import DraftRecord, RowPlan, draft_length, plan_rows
 from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding import reference
-from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids
+from tests.core.decoding.doubles import chance_model, corpus_texts, random_ids, used_alternative
 from tests.core.decoding.test_laws import assert_near
 from tests.core.models.tiny_models import REACH
 from tests.scripted import ScriptedModel
@@ -298,7 +298,7 @@ def test_the_token_behind_an_alternative_is_checked_as_its_row_may_be_rounded_ot
         model.forward_batch = wrong
         decoded = generate(model, "abc", planned("41 rows", **settings))
         assert decoded.token_ids == wanted.token_ids
-        assert any(event.used_alternative for event in decoded.events)
+        assert used_alternative(decoded)
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
