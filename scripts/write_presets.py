@@ -41,9 +41,8 @@ AWKWARD = {
     r"|def (?!(double|square|is_even|add|larger|first|total|length)\()|\b(print|while|range)\b"
     r"|___ \w+\(|missing parts",
 }
-"""Prompts that nobody would type, by task: such as sums without a story, three operations, a
-snake's
-fur, code without a purpose.
+"""Patterns of prompts that nobody would type, by task: sums without a story, three operations, a
+snake's fur, code without a purpose.
 """
 SEED = 20250904
 
