@@ -1,5 +1,6 @@
-"""generate(): Set Block Decoding behind model.generate(custom_generate=...) of transformers.
+"""Set Block Decoding behind model.generate() of transformers.
 
+It takes generate() as custom_generate; folder_generate() is that of a folder that brings this code.
 transformers prepares inputs, logits processors and stopping criteria; settings that cannot be
 honoured are refused by name. Knows no tokenizer: model.generate() is given token ids.
 """

@@ -311,7 +311,7 @@ def _normed(x: Tensor) -> Tensor:
 
 
 def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
-    """The change (.., hidden) of hidden states by a SamplerHead of `into` and `out`.
+    """The change (.., hidden) that a SamplerHead of `into` and `out` makes to hidden states.
 
     hidden, before (.., hidden): the states, and the embeddings of the tokens before them.
     """

@@ -66,7 +66,7 @@ def byte_of_character() -> dict[str, int]:
 
 
 class HuggingFaceModel:
-    """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
+    """A transformers model and its tokenizer, `.model` and `.tokenizer`, as a SetBlockModel.
 
     `.backend` makes the forward passes. `.adapter`: the block adapter, None without. `.is_trained`:
     whether it has learnt to read blocks. `.folder`: the folder that holds all of it, None for a

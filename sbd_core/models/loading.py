@@ -425,7 +425,7 @@ def reason_of(error: BaseException, source: str) -> str:
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
-    """Raise ModelError for weights that are missing, of another shape, or in need of others.
+    """Raise ModelError for weights that are missing, misshapen, or mean nothing by themselves.
 
     report: the loading info of transformers, which fills weights that are missing or of another
     shape at random, and leaves out those that its config does not name.

@@ -25,7 +25,7 @@ def choose(
     block_size: int = 16,
     adapter: BlockAdapter | None = None,
 ) -> Any:
-    """GPU -> PyTorch; CPU and a shape that can be exported -> ONNX Runtime; else transformers.
+    """Choose PyTorch on a GPU, ONNX Runtime on a CPU for a known shape, else transformers.
 
     model: a transformers model on its device.
     name: what the log and errors call it. dtype: see load().

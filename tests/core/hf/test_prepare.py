@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -18,19 +17,13 @@ import sbd_core
 from sbd_core import DecodeConfig, ModelError
 from sbd_core.__main__ import main
 from sbd_core.hf import prepare
-from tests.core.models.tiny_models import tiny_model
+from tests.core.models.tiny_models import maskless_tokenizer, tiny_model
 
 RESERVED = [f"<|reserved_special_token_{i}|>" for i in range(3)]
 
 
 def tokenizer_with(special: list[str]) -> PreTrainedTokenizerFast:
-    letters = "abcdefghijklmnopqrstuvwxyz "
-    vocabulary = {"<pad>": 0, "<eos>": 1, **{c: i for i, c in enumerate(letters, start=2)}}
-    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<pad>"))
-    words.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=words, eos_token="<eos>", pad_token="<pad>"
-    )
+    tokenizer = maskless_tokenizer()
     tokenizer.add_special_tokens({"additional_special_tokens": special})
     return tokenizer
 
