@@ -8,6 +8,7 @@ import pytest
 
 from sbd_core import generate
 from sbd_core.__main__ import main
+from sbd_core.benchmark import forwards
 from sbd_core.benchmark.api import More, Timed, methods_left_out, row, time_methods
 from sbd_core.benchmark.methods import Method, TimedAnswer, by_engine, by_transformers, ours
 from sbd_core.config import MAX_ROWS
@@ -25,6 +26,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bench") / "llama"
     reach = {"max_position_embeddings": 1024}
     return save_tiny(folder, "llama", tiny_tokenizer(), set_block_decoding=RANGE, **reach)
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch) -> None:
+    """Times of single forward passes are shown here, not judged."""
+    monkeypatch.setattr(forwards, "NUM_RUNS", 3)
+    monkeypatch.setattr(forwards, "NUM_WARM_UPS", 1)
 
 
 def bench(folder, capsys, *words: str) -> dict:
