@@ -1,7 +1,7 @@
 """evaluate(): accuracy and forward passes of a model on held-out examples."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,42 +12,10 @@ from sbd_core.errors import ArgumentError
 from sbd_core.evaluation.runners import Job, LocalRunner, Runner
 from sbd_core.evaluation.scoring import Sample, Score, Tally, as_text, rows_data, score
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.tasks import TASKS, Example, Split
+from sbd_core.tasks import TASKS, Split
 
 Rows = Mapping[str, tuple[str, DecodeConfig]]
 """Row name -> (model name, how it decodes)."""
-
-
-def score_rows(
-    rows: Rows,
-    suites: Mapping[str, Sequence[Example]],
-    batch_size: int,
-    runner: Runner,
-    advance: Callable[[int], object] = lambda count: None,
-) -> dict[str, list[Score]]:
-    """Score every row on every suite. Rows alternate, so that a busy machine affects all of them.
-
-    suites: examples by task, none empty.
-    batch_size: examples decoded together.
-    advance: called with the number of answers just finished.
-    Returns a score per suite for each row.
-    """
-    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    for job, tally in runner.tallies(_jobs(rows, suites, batch_size, runner.batches_per_job)):
-        tallies[job.row, job.suite] += tally
-        advance(len(job.items))
-    return {row: [score(suite, tallies[row, suite]) for suite in suites] for row in rows}
-
-
-def _jobs(
-    rows: Rows, suites: Mapping[str, Sequence[Example]], batch_size: int, num_batches: int
-) -> Iterator[Job]:
-    share = num_batches * batch_size
-    for suite, items in suites.items():
-        for start in range(0, len(items), share):
-            part = tuple(items[start : start + share])
-            for row, (model, config) in rows.items():
-                yield Job(row, suite, model, config, part, batch_size)
 
 
 MODEL = "model"
@@ -136,10 +104,22 @@ def evaluate_rows(
     from tqdm import tqdm
 
     suites = sample.suites()
-    first = next(iter(rows.values()))[1]
+    size = runner.batches_per_job * sample.batch_size
+    # Rows alternate, so that a busy machine affects all of them.
+    jobs = (
+        Job(row, suite, name, config, tuple(items[start : start + size]), sample.batch_size)
+        for suite, items in suites.items()
+        for start in range(0, len(items), size)
+        for row, (name, config) in rows.items()
+    )
+    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
     total = len(rows) * sum(map(len, suites.values()))
     with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
-        scores = score_rows(rows, suites, sample.batch_size, runner, bar.update)
+        for job, tally in runner.tallies(jobs):
+            tallies[job.row, job.suite] += tally
+            bar.update(len(job.items))
+    scores = {row: [score(suite, tallies[row, suite]) for suite in suites] for row in rows}
+    first = next(iter(rows.values()))[1]
     circumstances = environment(getattr(model, "folder", None))
     if runner.num_processes > 1:
         circumstances["threads"] = 1

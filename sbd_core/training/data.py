@@ -306,117 +306,6 @@ def _can_read(
     return False
 
 
-class ExampleStream:
-    """Endless examples for one recipe.
-
-    notes: lines on what is left out of its sources.
-    row_tokens: length of a row. Without tasks, no more than the longest text needs, as padding
-    costs as much as text.
-    """
-
-    def __init__(self, recipe: Recipe, tokenizer: Any, limits: ModelLimits = NO_LIMITS) -> None:
-        self._limits = limits
-        self._recipe = recipe
-        self._tokenizer = tokenizer
-        self.notes: list[str] = []
-        self._sources = [self._pieces(source) for source in recipe.data]
-        self.row_tokens = recipe.row_tokens
-        if not recipe.tasks:
-            longest = max(self._needed(*piece) for source in self._sources for piece in source)
-            self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
-
-    def draw(self, step: int) -> list[Pair]:
-        """The batch_size examples of `step`, the same for every stage. Raises TrainingError."""
-        recipe = self._recipe
-        seed = recipe.seed * 1_000_003 + step
-        drawn = mixed(seed, recipe.tasks, self._sources)
-        fitting: list[Pair] = []
-        for _ in range(MOST_TRIED):
-            pairs = self._encoded(list(islice(drawn, recipe.batch_size)))
-            fitting += [pair for pair in pairs if self._fits(pair)]
-            if len(fitting) >= recipe.batch_size:
-                break
-        if len(fitting) < recipe.batch_size:
-            names = ", ".join((*recipe.tasks, *recipe.data))
-            raise TrainingError(
-                f"row_tokens: hardly any example of {names} fits into {recipe.row_tokens} tokens"
-            )
-        return fitting[: recipe.batch_size]
-
-    def _encoded(self, items: "Sequence[Example | Packed]") -> list[Pair]:
-        made = encode_examples(
-            self._tokenizer, [item for item in items if isinstance(item, Example)]
-        )
-        waiting = iter(made)
-        return [
-            next(waiting) if isinstance(item, Example) else (list(item[0]), list(item[1]))
-            for item in items
-        ]
-
-    def _pieces(self, source: str) -> list[Packed]:
-        """The texts of a source that fit into a row; texts that do not are cut evenly.
-
-        Only the last piece of a text ends in <eos>. Raises ArgumentError where none fits.
-        """
-        pieces: list[Packed] = []
-        skipped = Skipped(source)
-        for text in read_source(source, skipped):
-            if not text.messages:
-                pieces += self._cut(text, skipped)
-                continue
-            pair = encoded_text(self._tokenizer, text, "init", skipped, self._limits)
-            if pair and self._fits(pair):
-                pieces.append((array("I", pair[0]), array("I", pair[1])))
-            elif pair:
-                size = f"a row of {self._recipe.row_tokens} tokens (--row-tokens)"
-                skipped.add(f"do not fit with their masked copy into {size}", text.where)
-        skipped.require(pieces)
-        self.notes += skipped.notes()
-        return pieces
-
-    def _cut(self, text: Text, skipped: Skipped) -> list[Packed]:
-        """Cut a plain text into pieces of equal length.
-
-        The prompt of each is an empty turn, else the start token, else the piece's own first token.
-        """
-        mark = template_mark(self._tokenizer, text.answer)
-        if mark is not None:
-            reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
-            skipped.add(reason, text.where)
-            return []
-        start = self._tokenizer.bos_token_id
-        opening = [] if start is None else [start]
-        if writes_own_turns(self._tokenizer):
-            opening = self._tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
-        ids = [*encode_plain(self._tokenizer, text.answer), self._tokenizer.eos_token_id]
-        if not _can_read(self._tokenizer, ids, self._limits, text, skipped):
-            return []
-        longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
-        longest = min(longest, (self._limits.reach or longest) - len(opening))
-        if longest < 1:
-            return []
-        num_first = 0 if opening else 1
-        size = num_first + -(-len(ids) // -(-len(ids) // longest))
-        pieces = [ids[start : start + size] for start in range(0, len(ids), size)]
-        return [
-            (array("I", [*opening, *piece[:num_first]]), array("I", piece[num_first:]))
-            for piece in pieces
-            if len(piece) > num_first
-        ]
-
-    @property
-    def _longest_rest(self) -> int:
-        """Most positions that the last block of a masked copy has beyond the answer's end."""
-        return self._recipe.max_block_size - 1
-
-    def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
-        """Most tokens that an example takes in a row, its masked copy included."""
-        return len(prompt) + 2 * len(answer) + self._longest_rest
-
-    def _fits(self, pair: Pair) -> bool:
-        return self._needed(*pair) <= self._recipe.row_tokens
-
-
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 
@@ -600,24 +489,124 @@ class Batch:
 
 
 class BatchBuilder:
-    """The batch of every step of a recipe, or one process's share of it."""
+    """The examples and the batch of every step of a recipe, or one process's share of the batch.
+
+    notes: lines on what is left out of its sources.
+    row_tokens: length of a row. Without tasks, no more than the longest text needs, as padding
+    costs as much as text.
+    """
 
     def __init__(
         self,
         recipe: Recipe,
         tokenizer: Any,
+        limits: ModelLimits = NO_LIMITS,
+        *,
         process_index: int = 0,
         num_processes: int = 1,
         min_rows: int = 1,
-        limits: ModelLimits = NO_LIMITS,
     ) -> None:
         """limits: of the model. min_rows: pad each process's batch with empty rows up to this."""
-        self._recipe = recipe
+        self._recipe, self._tokenizer, self._limits = recipe, tokenizer, limits
+        self._process_index, self._num_processes = process_index, num_processes
         self._min_rows = min_rows
-        self._tokenizer = tokenizer
-        self._process_index = process_index
-        self._num_processes = num_processes
-        self.stream = ExampleStream(recipe, tokenizer, limits)
+        self.notes: list[str] = []
+        self._sources = [self._pieces(source) for source in recipe.data]
+        self.row_tokens = recipe.row_tokens
+        if not recipe.tasks:
+            longest = max(self._needed(*piece) for source in self._sources for piece in source)
+            self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
+
+    def draw(self, step: int) -> list[Pair]:
+        """The batch_size examples of `step`, the same for every stage. Raises TrainingError."""
+        recipe = self._recipe
+        seed = recipe.seed * 1_000_003 + step
+        drawn = mixed(seed, recipe.tasks, self._sources)
+        fitting: list[Pair] = []
+        for _ in range(MOST_TRIED):
+            pairs = self._encoded(list(islice(drawn, recipe.batch_size)))
+            fitting += [pair for pair in pairs if self._fits(pair)]
+            if len(fitting) >= recipe.batch_size:
+                break
+        if len(fitting) < recipe.batch_size:
+            names = ", ".join((*recipe.tasks, *recipe.data))
+            raise TrainingError(
+                f"row_tokens: hardly any example of {names} fits into {recipe.row_tokens} tokens"
+            )
+        return fitting[: recipe.batch_size]
+
+    def _encoded(self, items: "Sequence[Example | Packed]") -> list[Pair]:
+        made = encode_examples(
+            self._tokenizer, [item for item in items if isinstance(item, Example)]
+        )
+        waiting = iter(made)
+        return [
+            next(waiting) if isinstance(item, Example) else (list(item[0]), list(item[1]))
+            for item in items
+        ]
+
+    def _pieces(self, source: str) -> list[Packed]:
+        """The texts of a source that fit into a row; texts that do not are cut evenly.
+
+        Only the last piece of a text ends in <eos>. Raises ArgumentError where none fits.
+        """
+        pieces: list[Packed] = []
+        skipped = Skipped(source)
+        for text in read_source(source, skipped):
+            if not text.messages:
+                pieces += self._cut(text, skipped)
+                continue
+            pair = encoded_text(self._tokenizer, text, "init", skipped, self._limits)
+            if pair and self._fits(pair):
+                pieces.append((array("I", pair[0]), array("I", pair[1])))
+            elif pair:
+                size = f"a row of {self._recipe.row_tokens} tokens (--row-tokens)"
+                skipped.add(f"do not fit with their masked copy into {size}", text.where)
+        skipped.require(pieces)
+        self.notes += skipped.notes()
+        return pieces
+
+    def _cut(self, text: Text, skipped: Skipped) -> list[Packed]:
+        """Cut a plain text into pieces of equal length.
+
+        The prompt of each is an empty turn, else the start token, else the piece's own first token.
+        """
+        mark = template_mark(self._tokenizer, text.answer)
+        if mark is not None:
+            reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
+            skipped.add(reason, text.where)
+            return []
+        start = self._tokenizer.bos_token_id
+        opening = [] if start is None else [start]
+        if writes_own_turns(self._tokenizer):
+            opening = self._tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
+        ids = [*encode_plain(self._tokenizer, text.answer), self._tokenizer.eos_token_id]
+        if not _can_read(self._tokenizer, ids, self._limits, text, skipped):
+            return []
+        longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
+        longest = min(longest, (self._limits.reach or longest) - len(opening))
+        if longest < 1:
+            return []
+        num_first = 0 if opening else 1
+        size = num_first + -(-len(ids) // -(-len(ids) // longest))
+        pieces = [ids[start : start + size] for start in range(0, len(ids), size)]
+        return [
+            (array("I", [*opening, *piece[:num_first]]), array("I", piece[num_first:]))
+            for piece in pieces
+            if len(piece) > num_first
+        ]
+
+    @property
+    def _longest_rest(self) -> int:
+        """Most positions that the last block of a masked copy has beyond the answer's end."""
+        return self._recipe.max_block_size - 1
+
+    def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
+        """Most tokens that an example takes in a row, its masked copy included."""
+        return len(prompt) + 2 * len(answer) + self._longest_rest
+
+    def _fits(self, pair: Pair) -> bool:
+        return self._needed(*pair) <= self._recipe.row_tokens
 
     def batch(self, step: int) -> Batch:
         """The batch of a step.
@@ -626,7 +615,7 @@ class BatchBuilder:
         divides its loss by the mean weight of a share.
         """
         recipe = self._recipe
-        pairs = self.stream.draw(step)
+        pairs = self.draw(step)
         clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
         ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
         own = range(self._process_index, len(pairs), self._num_processes)
@@ -635,7 +624,7 @@ class BatchBuilder:
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._masked(sequences, nums_prompt, own, step)
         padding = padding_id(self._tokenizer)
-        packed = pack(sequences, self.stream.row_tokens, padding, self._min_rows)
+        packed = pack(sequences, self.row_tokens, padding, self._min_rows)
         return Batch(packed, ntp_weight)
 
     def _masked(
@@ -691,23 +680,20 @@ def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Bat
     Raises TrainingError if a worker was killed, and any error of ours that one raised.
     """
     if num_workers == 0:
-        return map(builder.batch, count(first))
-    loader = DataLoader(
-        _Steps(builder),
-        batch_size=None,
-        sampler=count(first),
-        num_workers=num_workers,
-        prefetch_factor=AHEAD,
-        worker_init_fn=_prepare_worker,
+        yield from map(builder.batch, count(first))
+    ahead = iter(
+        DataLoader(
+            _Steps(builder),
+            batch_size=None,
+            sampler=count(first),
+            num_workers=num_workers,
+            prefetch_factor=AHEAD,
+            worker_init_fn=_prepare_worker,
+        )
     )
-    return _checked(loader)
-
-
-def _checked(loader: "DataLoader[Batch | SetBlockDecodingError]") -> Iterator[Batch]:
-    batches = iter(loader)
     while True:
         try:
-            item = next(batches)
+            item = next(ahead)
         except RuntimeError as error:
             raise TrainingError(
                 f"workers: a process that builds batches ended: {one_line(error)}"

@@ -255,13 +255,18 @@ class Run(Loop):
         self._load(init, has_state=has_state)
         self._runner = StepRunner(self._model, recipe, settings, accelerator)
         saved = self._restore() if has_state else None
-        process = accelerator.process_index, accelerator.num_processes
-        limits = ModelLimits.of(self._model)
-        self._builder = BatchBuilder(recipe, self._tokenizer, *process, settings.num_parts, limits)
+        self._builder = BatchBuilder(
+            recipe,
+            self._tokenizer,
+            ModelLimits.of(self._model),
+            process_index=accelerator.process_index,
+            num_processes=accelerator.num_processes,
+            min_rows=settings.num_parts,
+        )
         if self.is_main:
-            for note in self._builder.stream.notes:
+            for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)
-            if (length := self._builder.stream.row_tokens) < recipe.row_tokens:
+            if (length := self._builder.row_tokens) < recipe.row_tokens:
                 most = f"--row-tokens allows {recipe.row_tokens}"
                 print(f"rows of {length} tokens hold the longest text ({most})", file=sys.stderr)
         self._runner.module.train()

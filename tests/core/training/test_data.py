@@ -21,7 +21,6 @@ from sbd_core.training.data import (
     NO_TARGET,
     Batch,
     BatchBuilder,
-    ExampleStream,
     ModelLimits,
     Skipped,
     batches,
@@ -138,7 +137,7 @@ def test_long_texts_are_cut_and_only_the_last_piece_ends(tmp_path) -> None:
     text = " ".join(f"word {number}" for number in range(200))
     recipe = replace(TINY, tasks={}, data=(written(tmp_path, "a.txt", text),), batch_size=80)
     _, tokenizer = new_model(recipe)
-    drawn = ExampleStream(recipe, tokenizer).draw(0)
+    drawn = BatchBuilder(recipe, tokenizer).draw(0)
     pieces = {tuple(answer): prompt for prompt, answer in drawn}
     whole = tokenizer.encode(text, add_special_tokens=False)
     assert len(pieces) > 3
@@ -154,15 +153,15 @@ def test_records_too_long_for_a_row_are_left_out_and_an_error_if_all_are(tmp_pat
     both = written(tmp_path, "both.jsonl", f"{json.dumps(long)}\n{json.dumps(short)}")
     recipe = replace(TINY, tasks={}, data=(both,))
     tokenizer = new_model(recipe)[1]
-    stream = ExampleStream(recipe, tokenizer)
-    assert len({tuple(answer) for _, answer in stream.draw(0)}) == 1
-    [note] = stream.notes
+    builder = BatchBuilder(recipe, tokenizer)
+    assert len({tuple(answer) for _, answer in builder.draw(0)}) == 1
+    [note] = builder.notes
     assert "left out 1 that do not fit" in note
     assert "line 1" in note
     assert "--row-tokens" in note
     only = written(tmp_path, "only.jsonl", json.dumps(long))
     with pytest.raises(ArgumentError, match="left out 1 that do not fit"):
-        ExampleStream(replace(recipe, data=(only,)), tokenizer)
+        BatchBuilder(replace(recipe, data=(only,)), tokenizer)
 
 
 def test_a_dataset_without_the_package_or_the_hub_is_an_error(monkeypatch) -> None:
@@ -218,11 +217,11 @@ def test_chats_that_a_template_wrote_as_text_are_not_learnt_as_letters(tmp_path)
     tokenizer = tiny_tokenizer()
     text = tokenizer.apply_chat_template(SUM, tokenize=False)
     source = lines(tmp_path, [{"text": text}, {"text": "A plain text."}])
-    stream = ExampleStream(alone(source), tokenizer)
-    assert "left out 1 that are chats as a template writes them, with '<eos>'" in stream.notes[0]
-    assert {tokenizer.decode(answer) for _, answer in stream.draw(0)} == {"A plain text.<eos>"}
+    builder = BatchBuilder(alone(source), tokenizer)
+    assert "left out 1 that are chats as a template writes them, with '<eos>'" in builder.notes[0]
+    assert {tokenizer.decode(answer) for _, answer in builder.draw(0)} == {"A plain text.<eos>"}
     with pytest.raises(ArgumentError, match="give their messages"):
-        ExampleStream(alone(lines(tmp_path, [{"text": text}])), tokenizer)
+        BatchBuilder(alone(lines(tmp_path, [{"text": text}])), tokenizer)
 
 
 def test_what_a_model_has_no_row_or_position_for_is_left_out_by_name(tmp_path) -> None:
@@ -232,13 +231,13 @@ def test_what_a_model_has_no_row_or_position_for_is_left_out_by_name(tmp_path) -
     tokenizer.add_tokens(["zebra"])
     rows = [{"messages": SUM}, {"prompt": "a zebra", "answer": "b"}, {"text": "zebras"}]
     long = {"prompt": "a", "answer": "7 " * 120}
-    stream = ExampleStream(alone(lines(tmp_path, [*rows, long])), tokenizer, limits)
-    assert "left out 2 that hold 'zebra', which the model has no embedding for" in stream.notes[0]
-    assert "left out 1 that are longer than the 128 positions of the model" in stream.notes[1]
+    builder = BatchBuilder(alone(lines(tmp_path, [*rows, long])), tokenizer, limits)
+    assert "left out 2 that hold 'zebra', which the model has no embedding for" in builder.notes[0]
+    assert "left out 1 that are longer than the 128 positions of the model" in builder.notes[1]
     end = replace(alone(lines(tmp_path, rows[:1])))
     tokenizer.add_special_tokens({"eos_token": "<|im_end|>"})
     with pytest.raises(ArgumentError, match=r"left out 1 that hold '<\|im_end\|>'"):
-        ExampleStream(end, tokenizer, limits)
+        BatchBuilder(end, tokenizer, limits)
 
 
 def test_rows_are_as_long_as_the_longest_text_needs_and_never_longer_than_asked(tmp_path) -> None:
@@ -253,7 +252,7 @@ def test_rows_are_as_long_as_the_longest_text_needs_and_never_longer_than_asked(
         answers = ["7", "7" * num_words]
         file.write_text("\n".join(json.dumps({"prompt": "a", "answer": a}) for a in answers))
         builder = BatchBuilder(recipe, tokenizer)
-        assert builder.stream.row_tokens == length
+        assert builder.row_tokens == length
         assert all(builder.batch(step).packed.token_ids.shape[1] == length for step in range(4))
 
 
@@ -266,18 +265,18 @@ def tokenizer():
 
 
 def test_the_texts_of_a_step_depend_on_recipe_and_step_alone(tokenizer) -> None:
-    in_order = [ExampleStream(RECIPE, tokenizer).draw(step) for step in range(4)]
+    in_order = [BatchBuilder(RECIPE, tokenizer).draw(step) for step in range(4)]
     for step in (3, 0, 2):
-        assert ExampleStream(RECIPE, tokenizer).draw(step) == in_order[step]
-        assert ExampleStream(replace(RECIPE, stage="ntp"), tokenizer).draw(step) == in_order[step]
+        assert BatchBuilder(RECIPE, tokenizer).draw(step) == in_order[step]
+        assert BatchBuilder(replace(RECIPE, stage="ntp"), tokenizer).draw(step) == in_order[step]
     assert in_order[0] != in_order[1]
-    assert ExampleStream(replace(RECIPE, seed=1), tokenizer).draw(0) != in_order[0]
+    assert BatchBuilder(replace(RECIPE, seed=1), tokenizer).draw(0) != in_order[0]
 
 
 def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(tokenizer) -> None:
     model = sbd_core.load(device="cpu")
     user, assistant, end = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
-    for prompt, answer in ExampleStream(RECIPE, tokenizer).draw(0):
+    for prompt, answer in BatchBuilder(RECIPE, tokenizer).draw(0):
         assert (prompt[0], prompt[-1], answer[-1]) == (user, assistant, end)
         assert list(model.encode(tokenizer.decode(prompt[1:-1]), is_raw=False)) == prompt
         longest = len(prompt) + 2 * len(answer) + RECIPE.max_block_size - 1
@@ -286,7 +285,7 @@ def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(tokeni
 
 def test_rows_no_example_fits_are_an_error_not_an_endless_search(tokenizer) -> None:
     with pytest.raises(TrainingError, match="row_tokens"):
-        ExampleStream(replace(RECIPE, row_tokens=20), tokenizer).draw(0)
+        BatchBuilder(replace(RECIPE, row_tokens=20), tokenizer).draw(0)
 
 
 # Shaped like Qwen3's: an end token and a line break after each turn, an empty thought in the last.
@@ -368,9 +367,9 @@ def test_without_a_template_messages_are_refused_and_prompts_stand_as_they_are(t
     prompt, answer = encode_turn(bare, [("user", "ab")], "cd", "it")
     assert (bare.decode(prompt), bare.decode(answer)) == ("a b", "c d <eos>")
     with pytest.raises(ArgumentError, match=r"no chat template, which messages need.*line 1"):
-        ExampleStream(recipe_of(source_of(tmp_path, {"messages": TALK})), bare)
+        BatchBuilder(recipe_of(source_of(tmp_path, {"messages": TALK})), bare)
     text = recipe_of(source_of(tmp_path, {"text": "abcdefgh"}), row_tokens=40, max_block_size=16)
-    drawn = {(*prompt, *answer) for prompt, answer in ExampleStream(text, bare).draw(0)}
+    drawn = {(*prompt, *answer) for prompt, answer in BatchBuilder(text, bare).draw(0)}
     assert drawn == {(*bare.encode("abcdefgh"), bare.eos_token_id)}
 
 
