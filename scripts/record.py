@@ -83,11 +83,14 @@ REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
 
 
 def card_of(row: dict[str, Any]) -> Card:
-    """Make a card of a row of gallery.json; its "main" has changes of SBD, `gamma` its solver's."""
+    """Make a card of a row of gallery.json.
+
+    Its "main" has changes of SBD, `gamma` its solver's; its "case" is text, or JSON for the text.
+    """
     changes, is_real = row.pop("main", {}), row["group"] == REAL_GROUP
     if "gamma" in changes:
         changes["solver"] = EntropyBound(changes.pop("gamma"))
-    if "case" in row:
+    if not isinstance(row.get("case", ""), str):
         row["case"] = json.dumps(row["case"])
     main, model = replace(SBD, **changes), REAL_MODEL if is_real else NANO
     if is_real:

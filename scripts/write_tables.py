@@ -255,7 +255,7 @@ def requests() -> str:
         f"{data['block_size']}, {data['runs_on']}, in batches of {data['batch_size']}. "
         "Agrees: share of tokens that next-token prediction, reading them afterwards, would have "
         'chosen. Loops: answers that repeat themselves without end; they count in "follows" and '
-        '"against NTP" alone. ± is half of the 95 % interval of the difference, '
+        '"against NTP" alone. ± is half the width of the 95 % interval of the difference, '
         "request by request."
         f"{chosen if data['gammas'] else ''} {kept}"
         f"Weights: {digests}. {where(data)}"

@@ -201,7 +201,11 @@ def checked_examples() -> tuple[Example, ...]:
         for preset in presets()
         for prompt, case in zip(preset.prompts, preset.cases, strict=False)
     ]
-    of_gallery = [Example(item.task, item.title, "", item.case) for item in gallery() if item.case]
+    of_gallery = [
+        Example(item.task, trace.prompt, "", item.case)
+        for item in gallery()
+        for trace in (_known(f"gallery/{item.name}")[:1] if item.case else [])
+    ]
     return (*of_presets, *of_gallery, *_of_lesson())
 
 

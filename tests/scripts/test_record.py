@@ -85,6 +85,13 @@ def test_nano_is_wrong_only_under_what_goes_wrong():
             assert all(verdict and verdict.right for verdict in verdicts), card.name
 
 
+def test_a_card_that_brings_its_case_is_judged_by_it():
+    cards = [card for card in CARDS if card.case]
+    assert {bool(card.title) for card in cards} == {True, False}
+    for card in cards:
+        assert verdict_of(recorded_lanes(card)[0]), card.name
+
+
 def test_a_card_without_its_recording_is_told_with_the_command_that_makes_it():
     command = "python -m scripts.record gallery/new-1"
     with pytest.raises(TraceError, match=command):
