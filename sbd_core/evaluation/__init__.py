@@ -1,4 +1,4 @@
-"""Accuracy and forward passes on held-out examples.
+"""Measurement of accuracy and forward passes on held-out examples.
 
 from sbd_core.evaluation import evaluate
 result = evaluate(model, ["math", "json"], config, limit=100)

@@ -24,7 +24,10 @@ MODEL = "model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Scores by row (a model and how it decodes) and task. str() is a table for people."""
+    """Result of evaluate(): scores by row (a model and how it decodes) and task.
+
+    str() gives a table for people.
+    """
 
     model: str
     sample: Sample
@@ -72,8 +75,8 @@ def evaluate(
 
     config: one way to decode, or several by the names of their rows; None is DecodeConfig().
     limit, data_seed, split, batch_size: see Sample. batch_size changes tokens per second but no
-    score; 1 measures what one reader sees.
-    runner: answers the examples; by default `model` in this process.
+    score; 1 measures the speed that a single reader sees.
+    runner: the Runner that answers the examples; None answers with `model` in this process.
     shows_progress: whether standard error has a progress bar. Raises ArgumentError.
     """
     if isinstance(tasks, str):
@@ -99,7 +102,7 @@ def evaluate_rows(
 ) -> Evaluation:
     """Evaluate rows of several models, all of which the runner has; see evaluate().
 
-    model: the one whose name, weights and settings the result reports.
+    model: the model whose name and folder the result reports.
     """
     from tqdm import tqdm
 

@@ -1,9 +1,10 @@
 """Measurements on open requests, most of which no checker can score.
 
-They are forward passes, speed, the share of each answer that the causal head would have written,
-and, for requests of IFEval (Zhou et al. 2023), whether lm-eval's verifiers find their instructions
-followed. A journal may keep the answers, so that a killed run can be resumed. Loops are counted but
-left out of all other figures, as one token over and over is easily drafted.
+The figures are forward passes, speed, the share of each answer that the causal head would have
+written, and, for requests of IFEval (Zhou et al. 2023), whether lm-eval's verifiers find their
+instructions followed. A journal may keep the answers, so that a killed run can be resumed. Answers
+that loop are counted, but left out of all figures except accuracy, as one token over and over is
+easily drafted.
 """
 
 import gzip
@@ -32,7 +33,7 @@ from sbd_core.trace import Trace
 
 NTP = "NTP"
 GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)
-"""Gammas at which the rules of RULES are measured."""
+"""Gammas at which the solvers of RULES are measured."""
 RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD": EntropyBound,
     "SBD from the left": EntropyBoundFromLeft,
@@ -40,15 +41,15 @@ RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
 }
 """Solvers with a gamma, by the names of their rows."""
 LEAST_AGREEMENT = 0.9
-"""Least share of tokens in agreement with the causal head for a gamma to be chosen."""
+"""A gamma is chosen only if at least this share of tokens agrees with the causal head."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestAnswer:
     """Record of one answer.
 
-    seconds: of engine time. num_read: its tokens that the causal head has read afterwards;
-    num_agreed: those of them that it would have chosen itself.
+    seconds: engine time. num_read: number of the answer's tokens that the causal head has read
+    after their reveal. num_agreed: number of these that the causal head would have chosen itself.
     """
 
     text: str
@@ -76,15 +77,17 @@ class RequestAnswer:
 class RequestScore:
     """Score of one row, a way to decode, over all requests.
 
+    num_answers, num_tokens, num_forwards: totals of the answers that do not loop.
     num_loops: answers that repeat themselves; they count in accuracy alone.
     tokens_per_forward: all tokens over all forward passes, prefills included.
-    median_tokens_per_forward: over answers.
-    tokens_per_second: of engine time.
+    median_tokens_per_forward: median of the answers' tokens per forward pass.
+    tokens_per_second: all tokens over all seconds of engine time.
     same_as_ntp: share of answers that equal NTP's, token for token.
     agreement: share of tokens that the causal head, reading them later, would have chosen itself.
     accuracy: share of answers that follow their request's instructions, by IFEval's strict rule.
-    difference: accuracy minus NTP's, paired by request. difference_interval: half of its 95 %
-    interval. These three are None without checks.
+    difference: accuracy minus NTP's, paired by request.
+    difference_interval: half the width of the 95 % interval of the difference.
+    accuracy, difference and difference_interval are None without checks.
     """
 
     row: str
@@ -105,9 +108,9 @@ class RequestScore:
 def request_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, DecodeConfig]:
-    """Configs by row: NTP first, then verify and the rules with a gamma; all else as in `base`.
+    """Configs by row: NTP first, then verify and the solvers with a gamma; all else as in `base`.
 
-    gammas: for each of RULES, by its name; None takes all of GAMMAS.
+    gammas: gammas of each solver, by its name in RULES; None takes GAMMAS for every solver.
     """
     verify = replace(base, strategy="verify")
     return {
@@ -120,7 +123,10 @@ def request_configs(
 def gamma_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]]
 ) -> dict[str, DecodeConfig]:
-    """Configs by row, one for each gamma of each rule; all else as in `base`."""
+    """Configs by row, one for each gamma of each solver; all else as in `base`.
+
+    gammas: gammas of each solver, by its name in RULES.
+    """
     return {
         _row(rule, gamma): replace(base, strategy="sbd", solver=RULES[rule](gamma))
         for rule, each in gammas.items()
@@ -144,10 +150,11 @@ def answer_requests(
 ) -> dict[str, list[RequestAnswer]]:
     """Answer every request with every config, and return the answers by row.
 
-    journal: keeps answers as they are made; those that it has, also from other processes, are
-    taken.
-    rank: of this process among them; each but the first takes the batches in an order of its own.
-    advance: called with the number of new answers, kept ones included. Raises ArgumentError.
+    journal: keeps each answer as it is made; answers that it has already, from this process or
+    others, are not made again.
+    rank: number of this process; all but the first take the batches in a random order.
+    advance: called with the number of answers newly made or found in the journal.
+    Raises ArgumentError.
     """
     if not requests:
         raise ArgumentError("requests", "must hold at least one request", list(requests))
@@ -184,10 +191,10 @@ def answer_requests(
 
 
 def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
-    """For each rule the gamma with most tokens per forward pass that keeps LEAST_AGREEMENT.
+    """For each solver, the gamma with most tokens per forward pass at LEAST_AGREEMENT or more.
 
-    answers: by the rows of gamma_configs() for all of GAMMAS. If no gamma keeps it, the least is
-    taken.
+    If no gamma reaches LEAST_AGREEMENT, the least gamma is chosen. answers: by the rows of
+    gamma_configs() for all of GAMMAS.
     """
     chosen = {}
     for rule in RULES:
@@ -205,10 +212,10 @@ def score_answers(
     answers: Mapping[str, Sequence[RequestAnswer]],
     checks: Sequence[Callable[[str], bool] | None] = (),
 ) -> list[RequestScore]:
-    """Score each row; `answers` must have the row NTP.
+    """Score each row. answers: by row, one of which must be NTP.
 
-    checks: for each request, whether an answer follows its instructions (None: unchecked). Without
-    any check the accuracies are None. Raises ArgumentError.
+    checks: for each request, a check whether an answer follows its instructions; None: unchecked.
+    Without any check the accuracies are None. Raises ArgumentError.
     """
     if NTP not in answers:
         raise ArgumentError("configs", f"must have the row {NTP}", list(answers))
@@ -241,7 +248,7 @@ def score_answers(
 
 
 def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int]]) -> RequestScore:
-    """The score of one row. of_ntp: NTP's token ids of each request, or none."""
+    """Score one row. of_ntp: NTP's token ids for each request; empty to compare with none."""
     is_kept = [not is_loop(answer.text) for answer in answers]
     kept = [answer for answer, keep in zip(answers, is_kept, strict=True) if keep]
     num_tokens = sum(len(answer.token_ids) for answer in kept)
@@ -274,7 +281,7 @@ IDS, ARGUMENTS = "instruction_id_list", "kwargs"
 def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
     """Make a check that an answer follows every instruction of a request, by IFEval's strict rule.
 
-    row: prompt, instruction_id_list and kwargs, as google/IFEval has them.
+    row: a request with prompt, instruction_id_list and kwargs, as google/IFEval has them.
     Returns None for a request without instructions. Raises ArgumentError.
     """
     if IDS not in row:
@@ -301,7 +308,10 @@ def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
 
 
 def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
-    """Ask lm-eval's verifier, with a fixed seed for arguments that an instruction leaves open."""
+    """Whether an answer follows one instruction, as lm-eval's verifier finds.
+
+    A fixed seed draws the arguments that the instruction leaves open.
+    """
     state = random.getstate()
     random.seed(0)
     try:
@@ -320,9 +330,9 @@ def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) 
 def verifiers() -> Mapping[str, Any]:
     """IFEval's verifier classes in lm-eval, by instruction id.
 
-    Importing lm-eval downloads a sentence splitter, which is prevented: unless it is there already,
-    sentences are split by the same algorithm without its list of abbreviations. The language
-    guesser is seeded. Raises ModelError.
+    lm-eval would download a sentence splitter when imported. This is prevented: unless the splitter
+    is there already, sentences are split by the same algorithm without its list of abbreviations.
+    The language guesser is seeded. Raises ModelError.
     """
     require_extra("lm-eval")
     import langdetect
@@ -354,11 +364,11 @@ class RequestSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Scores by request set, and the answers by request set and row.
+    """Result of measure_requests(): scores by request set, answers by request set and row.
 
-    chosen: the gamma of each rule, chosen on other requests.
-    tried: the scores there of every rule at every gamma.
-    Both are empty if no such requests were given: every gamma is measured then.
+    chosen: the gamma of each solver, chosen on other requests than those of the sets.
+    tried: the scores on these other requests, of every solver at every gamma.
+    Without other requests both are empty, and the sets are answered at every gamma.
     """
 
     scores: Mapping[str, Sequence[RequestScore]]
@@ -407,10 +417,10 @@ def measure_requests(
 ) -> Measured:
     """Answer every set with every config of request_configs(), and score the answers.
 
-    for_gammas: other requests, by which each rule's gamma is chosen first; without any, each rule
-    is measured at all of GAMMAS.
-    out: the file of the results, beside which answers are kept until clear_journals().
-    rank: of this process among those that share the work; in the end each has all answers.
+    for_gammas: other requests, by which each solver's gamma is chosen first; without any, each
+    solver is measured at all of GAMMAS.
+    out: file of the results, beside which answers are kept until clear_journals().
+    rank: number of this process among those that share the work; each ends with all answers.
     advance: see answer_requests(). Raises ArgumentError.
     """
 
@@ -448,7 +458,7 @@ def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
 
 
 def clear_journals(out: Path) -> None:
-    """Remove the answers kept beside `out`, whatever run they are of."""
+    """Remove all journals of answers beside `out`, also those of other runs."""
     for part in out.absolute().parent.glob(f".{out.name}.*.part-*"):
         part.unlink(missing_ok=True)
 

@@ -1,6 +1,7 @@
 """Runners, which answer held-out examples: with models in this process, or shared among processes.
 
-Processes of one machine share work through a pool, those of accelerate launch through a journal.
+Processes of one machine share work through a pool, processes of `accelerate launch` through
+journals.
 """
 
 import hashlib
@@ -45,17 +46,20 @@ class Job:
 
 
 class Runner(Protocol):
-    """Answers jobs with its models, batches_per_job batches of one row before the next row's."""
+    """Answers jobs with its models.
+
+    batches_per_job: number of batches of a row that a job should have before the next row's turn.
+    """
 
     num_processes: int
     batches_per_job: int
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """Every job with its tally, in any order."""
+        """Answer the jobs; yield each job with its tally, in any order."""
 
 
 class LocalRunner:
-    """Answers with models of this process; the first job of a row warms up."""
+    """Answers jobs with models in this process; before a row's first job, one answer warms up."""
 
     num_processes = 1
     batches_per_job = ROUND
@@ -65,16 +69,16 @@ class LocalRunner:
         self._warm_rows: set[str] = set()
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """Every job in order."""
+        """Answer the jobs in order; yield each job with its tally."""
         for job in jobs:
             yield job, self.tally(job)
 
     def tally(self, job: Job) -> Tally:
-        """The tally of one job."""
+        """Answer one job; return its tally."""
         return tally(self.answers(job))
 
     def answers(self, job: Job) -> list[CheckedAnswer]:
-        """One job's answers, in the order of its examples."""
+        """Answer one job; return the answers in the order of its examples."""
         model = self._models[job.model]
         prompts = [item.prompt for item in job.items]
         if job.row not in self._warm_rows:
@@ -92,11 +96,12 @@ def seed_of(seed: int, item: Example) -> int:
 
 
 class ProcessPoolRunner:
-    """Answers with several processes, each with one thread and its own copy of the models.
+    """Answers jobs in several processes, each with one thread and its own copy of the models.
 
     sources: folder or hub id of each model, None for the bundled one. load_options: other arguments
     of load().
-    For small models only: much of a batch's time is Python's, which threads do not share.
+    Meant for small models, whose batches spend much of their time in Python code, which threads of
+    one process cannot run at once.
     """
 
     batches_per_job = ROUND
@@ -111,7 +116,7 @@ class ProcessPoolRunner:
         self._sources, self._load_options = dict(sources), dict(load_options)
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """Every job with its tally, as it is done."""
+        """Answer the jobs; yield each job with its tally as soon as it is done."""
         others = set(active_children())
         with ProcessPoolExecutor(
             self.num_processes, get_context("spawn"), _begin, (self._sources, self._load_options)
@@ -168,7 +173,7 @@ class ModelSet:
         device: str = "auto",
         dtype: str | None = None,
     ) -> None:
-        """Load them all; see load() for the arguments and errors."""
+        """Load all models; see load() for the arguments and errors."""
         self._sources = dict(sources)
         self._load_options = {"device": device, "dtype": dtype}
         self.models: dict[str, HuggingFaceModel] = {
@@ -180,15 +185,14 @@ class ModelSet:
         return self.models[name]
 
     def folders(self) -> dict[str, Path]:
-        """The folder of each model; models from the hub are left out."""
+        """The folder of each model, by name; models from the hub are left out."""
         return {name: model.folder for name, model in self.models.items() if model.folder}
 
     def runner(self, num_answers: int, batch_size: int, num_processes: int | None = None) -> Runner:
-        """The fastest runner.
+        """Choose the fastest runner, and set the number of threads of this process.
 
-        num_answers: answers that it is to make.
-        num_processes: None means one per core if that pays off, else 1.
-        Sets the number of threads of this process. Raises ArgumentError.
+        num_answers: number of answers that the runner will make.
+        num_processes: None means one per core if that pays off, else 1. Raises ArgumentError.
         """
         if num_processes is not None:
             require_integer("processes", num_processes, 1)
@@ -207,9 +211,10 @@ class UnfinishedError(SetBlockDecodingError):
 
 
 class SharedRunner:
-    """Runs every n-th job in this process and reads the others from their processes' journals.
+    """Runs every n-th job in this process, n processes in all, and reads the others from journals.
 
-    A job has one batch, whatever the number of processes, so another number of them can resume.
+    Each job has one batch, whatever the number of processes, so that a run can be resumed with
+    another number of processes.
     """
 
     batches_per_job = 1
@@ -219,7 +224,10 @@ class SharedRunner:
         self.num_processes = share.num_processes
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """Every job, those of this process first. Raises UnfinishedError if some are missing."""
+        """Yield each job with its tally, the jobs of this process first.
+
+        Raises UnfinishedError if other processes have not finished theirs.
+        """
         every = list(jobs)
         done = self._journal.entries()
         mine = range(self._share.rank, len(every), self._share.num_processes)
@@ -245,6 +253,9 @@ def journal_of(
     out: Path,
     rank: int,
 ) -> Journal:
-    """Journal of this process (`rank`) for an evaluation; its name covers what scores depend on."""
+    """The journal of process `rank` for an evaluation.
+
+    Its file name has a digest of all that the scores depend on.
+    """
     work = repr((sorted(configs.items()), sample, Fingerprint.of(model.model)))
     return Journal.of(out, work, rank)

@@ -20,7 +20,7 @@ class Sample:
     """The held-out examples to score, and how many are decoded together.
 
     limit: distinct examples per task.
-    data_seed: of the tasks' generators; decoding is seeded by its config and the example instead.
+    data_seed: seed of the examples; decoding is seeded by its config and the example instead.
     """
 
     tasks: tuple[str, ...] = tuple(TASKS)
@@ -58,8 +58,8 @@ class Score:
     accuracy, accuracy_low, accuracy_high: share of right answers and its 95 % Wilson interval.
     tokens_per_forward: NFE speed-up, all tokens over all forward passes, prefills included.
     tokens_per_second: all tokens over all seconds of engine time.
-    num_unseen: examples in words and names that training never draws.
-    accuracy_seen, accuracy_unseen: of the other examples and of these; None without any.
+    num_unseen: number of examples in a phrasing that training never draws.
+    accuracy_seen, accuracy_unseen: accuracy on all other examples and on these; None without any.
     """
 
     task: str
@@ -83,7 +83,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of answers; seconds of engine time."""
+    """Totals over answers. seconds: engine time."""
 
     num_examples: int = 0
     num_right: int = 0
@@ -100,7 +100,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """The answer to one example; seconds of engine time."""
+    """The answer to one example. seconds: engine time."""
 
     text: str
     is_right: bool
@@ -139,7 +139,7 @@ def tally(answers: Sequence[CheckedAnswer]) -> Tally:
 
 
 def score(name: str, tally: Tally) -> Score:
-    """Score a tally of at least one example. name: task of the score."""
+    """Score a tally of at least one example. name: name of the task."""
     low, high = wilson_interval(tally.num_right, tally.num_examples)
     return Score(
         task=name,

@@ -1,9 +1,9 @@
 """Comparisons: the paper's Table 1, a sweep of every solver, and models side by side.
 
-Besides accuracy there are two losses on held-out answers, for which nothing is decoded: perplexity
-of the next-token head (Fig. 4) and cross-entropy of the masked head. Handwritten prompts come from
-no generator: handwritten_prompts.json is a list of objects of three strings: family (a task),
-prompt, and case as the task's checker reads it.
+Besides accuracy there are two losses on held-out answers, which need no decoding: perplexity of the
+next-token head (Fig. 4) and cross-entropy of the masked head. Handwritten prompts come from no
+generator: handwritten_prompts.json is a list of objects of three strings: family (a task), prompt,
+and case as the task's checker reads it.
 """
 
 import json
@@ -77,7 +77,10 @@ def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
-    """Name, setting and solver of every point of the sweep; a rule without settings has one."""
+    """Yield name, setting and solver of every point of the sweep.
+
+    A solver without settings has one point; any other is swept over its first setting.
+    """
     for name, rule in SOLVERS.items():
         settings = fields(rule)
         if not settings:
@@ -105,8 +108,8 @@ class PaperTable:
     """Result of paper_table().
 
     perplexity: of the next-token head by task (Fig. 4), for each model that is a folder.
-    handwritten, answers: score of each row on the handwritten prompts, and its answers to them.
-    notes: one line for each thing that was left out.
+    handwritten: score of each row on the handwritten prompts. answers: all rows' answers to each.
+    notes: one line for each perplexity that was left out.
     """
 
     evaluation: Evaluation
@@ -139,8 +142,8 @@ def paper_table(
 ) -> PaperTable:
     """Evaluate NTP, SBD at several gammas and verify, the rows of TABLE.
 
-    models: MODEL, and perhaps BASELINE, whose NTP is then a row.
-    config: everything that TABLE does not set.
+    models: must have MODEL; if BASELINE is there too, its NTP is a row.
+    config: all settings that TABLE does not set.
     num_processes: see ModelSet.runner(). Raises ArgumentError.
     """
     configs = table_configs(config)
@@ -186,13 +189,16 @@ def paper_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Result of compare(). models: recipe, masked loss, digest of the weights and rows, by name."""
+    """Result of compare().
+
+    models: by name, each model's recipe, masked loss, digest of its weights, and rows.
+    """
 
     evaluation: Evaluation
     models: Mapping[str, Mapping[str, Any]]
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data."""
+        """Plain JSON data, with the rows of each model under its name."""
         data = self.evaluation.to_data()
         del data["rows"]
         return {**data, "model": " ".join(self.models), "models": dict(self.models)}
@@ -214,7 +220,7 @@ def compare(
 ) -> Comparison:
     """Compare model folders: recipe, loss on masked answers and the rows COMPARED of each.
 
-    config: everything that TABLE does not set.
+    config: all settings that TABLE does not set.
     num_processes: see ModelSet.runner(). load_options: arguments of load(). Raises ArgumentError.
     """
     for folder in folders:
@@ -235,7 +241,10 @@ def compare(
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
-    """Shortest ends of the paths that tell them apart. Raises ArgumentError."""
+    """Name each folder by the end of its path, just long enough to tell all of them apart.
+
+    Raises ArgumentError if a folder is given twice.
+    """
     paths = [folder.resolve().parts for folder in folders]
     for parts in range(1, max(map(len, paths)) + 1):
         names = ["/".join(path[-parts:]) for path in paths]
@@ -288,8 +297,8 @@ def masked_loss(
 ) -> dict[str, float]:
     """Mean cross-entropy in nats of each suite's masked answer tokens: the MATP term of Eq. 14.
 
-    Every text is masked once as in Alg. 1 (eta ~ U(0, 1)), alike for every model with this seed;
-    blocks of block_size start at the answer. Raises TrainingError.
+    Every answer is masked once as in Alg. 1 (eta ~ U(0, 1)); equal seeds give equal masks for all
+    models. Blocks of block_size start at the answer. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
     require_tokens(tokenizer, folder.name, needs_mask=True)
@@ -316,7 +325,7 @@ def _loss_sums(
     items: Sequence[Example],
     sequence_of: Callable[[Pair], TrainingSequence],
 ) -> Tensor:
-    """Loss.sums over all items, (4,) in float64. sequence_of: makes a sequence of token ids."""
+    """Loss.sums over all items, (4,) in float64. sequence_of: makes an item's training sequence."""
     module, total = LossModule(model).eval(), torch.zeros(4, dtype=torch.float64)
     for start in range(0, len(items), TEXTS_PER_FORWARD):
         part = items[start : start + TEXTS_PER_FORWARD]

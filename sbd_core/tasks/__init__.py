@@ -1,7 +1,7 @@
 """Endless seeded streams of generated exercises. Knows neither model nor tokenizer.
 
-To add a task: write a module with a `Task`, and add one line to `TASKS`;
-scripts/write_presets.py has the words of its button on the page.
+To add a task: write a module with a `Task`, add one line to `TASKS`, and give the task's button on
+the page a text in scripts/write_presets.py.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def task(name: str) -> Task:
 
 
 def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]:
-    """Examples without end, each from a task drawn uniformly; equal arguments give equal streams.
+    """Generate examples endlessly, each of a task drawn uniformly; equal arguments, equal streams.
 
     Raises ArgumentError at the call for an unknown split, an unknown task or no task.
     """

@@ -1,9 +1,9 @@
 """Base types of tasks and examples; keeps training and test examples apart. Knows no task.
 
-Two things hold examples out of training. `split_of` gives each composition (the numbers of a
-problem, the solution of a puzzle) to one split, by a hash that depends on no process or version.
-And some phrasings are held out: `Phrasings` draws those for an "unseen" wording alone, which every
-second test example has and no training example.
+Two rules keep test examples out of training. First, `split_of` assigns each composition (the
+numbers of a problem, the solution of a puzzle) to one split, by a hash that depends on no process
+or version. Second, some phrasings are held out: only an example of "unseen" wording draws them,
+and about half of the test examples are of this wording, but no training example.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Phrasings:
-    """Ways to say the same thing: those of training, and those of the test split alone."""
+    """Ways to say the same thing: `seen` for both splits, `held_out` for test examples alone."""
 
     seen: tuple[str, ...]
     held_out: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Phrasings:
 
 
 def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:
-    """The split that owns `composition`: about `test_percent` % of all are test."""
+    """The split of `composition`; about `test_percent` % of all compositions are in "test"."""
     digest = hashlib.blake2b(composition.encode(), digest_size=8).digest()
     return "test" if int.from_bytes(digest, "big") % 100 < test_percent else "train"
 
@@ -81,6 +81,6 @@ def listed(items: Sequence[str]) -> str:
 
 
 def sentences(text: str) -> str:
-    """`text` with "an" before vowels and a capital at the start of every sentence."""
+    """Write "an" for "a" before vowels, and a capital at the start of every sentence."""
     text = ARTICLE.sub(r"\1n ", text)
     return SENTENCE.sub(lambda match: match[1] + match[2].upper(), text)

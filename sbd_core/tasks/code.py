@@ -1,8 +1,9 @@
 """Small Python functions described in a sentence, checked by running them.
 
-A function is composed of a filter, a map and a fold over a list, or is a well-known one. The tuple
-of pieces decides the split, whatever their numbers, letters and words. A single piece or a
-well-known function is always in training; it is tested in held-out phrasings alone.
+A function is composed of a filter, a map and a fold over a list, or is a well-known one. The kind
+of list, the filter, the map and the fold decide the split, whatever numbers, letters and words they
+take. Functions of a single piece occur in training alone; well-known functions occur in training
+too, and are tested in held-out phrasings alone.
 """
 
 import ast
@@ -48,12 +49,12 @@ FUNCTION_NAMES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One piece of a composition: its words and its Python.
+    """A filter, map or fold of a function: its words and its Python.
 
-    said: words in the docstring and in training prompts. other: words of a held-out phrasing.
-    Both and `code` may hold {k}, a number from low to high, and {c}, a letter.
-    nouns: of a map, its results as a noun ("squares").
-    gives: type of a map's results, or of a fold's, where {t} is the type of the elements.
+    said: words in the docstring and in prompts. other: words in prompts of unseen wording.
+    said, other and code may hold {k}, a number from low to high, and {c}, a letter.
+    nouns: the results of a map as a noun ("squares").
+    gives: type of the results of a map or fold; {t} stands for the type of the elements.
     """
 
     key: str
@@ -142,7 +143,7 @@ class Classic:
     """A well-known function.
 
     takes: kinds of its arguments, see _value(). said: its docstring, a command ("return ...").
-    asked: words of training prompts. other: words of held-out prompts.
+    asked: words of prompts in seen wording. other: words of prompts in unseen wording.
     """
 
     name: str
@@ -222,7 +223,7 @@ CLASSICS = (
 
 
 def generate(random: Random, split: Split) -> Example:
-    """A function whose composition or phrasing belongs to `split`."""
+    """Make a request for a function whose composition or phrasing belongs to `split`."""
     wording = draw_wording(random, split)
     make = (
         _classic
@@ -236,9 +237,9 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True if `text`, run in the sandbox, returns what the reference does.
+    """True if the function in `text`, run in the sandbox, returns what the reference returns.
 
-    Never raises for any text; SandboxError where this machine can run no candidate at all.
+    Never raises for any text, but raises SandboxError where this machine can run no candidate.
     """
     inputs, expected, *name = ast.literal_eval(example.case)
     return passes(Trial(text, tuple(inputs), tuple(expected), *name))
@@ -253,7 +254,10 @@ def _classic(random: Random, _: Split, wording: Wording) -> Example | None:
 
 
 def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
-    """Make a filter, a map and a fold; None if the draw makes no sense or is of the other split."""
+    """Make an example of a filter, a map and a fold.
+
+    Returns None if there is neither filter nor map, or if the draw is of the other split.
+    """
     domain = random.choice((NUMBERS, WORDS))
     keep = None if random.random() < NO_PIECE_RATE else random.choice(domain.filters)
     change = None if random.random() < NO_PIECE_RATE else random.choice(domain.maps)
@@ -293,7 +297,7 @@ def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
 def _example(
     random: Random, wording: Wording, asked: str, name: str, signature: str, said: str, body: str, takes: Sequence[str]
 ) -> Example | None:  # fmt: skip
-    """The request and its function; None if no inputs drawn give different results."""
+    """Make an example of a function; None if all drawn inputs give the same result."""
     prompt = LEADS.draw(random, wording).format(do=asked, does=third_person(asked))
     if random.random() < NAMED_RATE:
         new = random.choice(FUNCTION_NAMES)
@@ -317,10 +321,10 @@ def third_person(do: str) -> str:
 
 
 def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> str | None:
-    """Draw NUM_CASES inputs; return them, the reference's results and its name as a literal.
+    """Draw at least NUM_CASES inputs; return inputs, results and `name` as a Python literal.
 
-    takes: kinds of the arguments. Returns None if all results are equal. `source` is ours and runs
-    unprotected.
+    source: code of the reference function `name`, which is ours and runs unprotected.
+    takes: kinds of its arguments. Returns None if all results are equal.
     """
     space: dict[str, Any] = {}
     exec(source, space)
@@ -342,7 +346,7 @@ def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> s
 
 
 def _value(random: Random, kind: str) -> object:
-    """Draw an argument of a kind."""
+    """Draw a value of one of the kinds that Classic.takes names."""
     ranges = {"number": (-30, 60), "small": (0, 9), "count": (1, 60), "digits": (10, 99999)}
     if kind in ranges:
         return random.randint(*ranges[kind])

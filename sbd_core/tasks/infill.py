@@ -1,12 +1,13 @@
-r"""A line with blanks, answered by the whole line filled.
+r"""Lines with blanks, each answered by the whole line with its blanks filled.
 
-The content of a blank follows from the rest of the line, or is common knowledge; the rest of the line
-stays unchanged in the answer. The filled line decides the split: no test line occurs in training, with
-whatever blanks.
+The content of a blank follows from the rest of the line, or is common knowledge; the rest of the
+line stays unchanged in the answer. The filled line decides the split: no test line occurs in
+training, whatever its blanks.
 
-Patterns are written one per line, with \n for a new line inside. «red» may become a blank; «red|crimson»
-accepts either, the first is the answer. Of the words marked with one group number, as in «1=Mia» and
-«1=Mia», at most one is blanked, as the others tell it.
+Patterns are written one per line, with \n for a new line inside. A word marked as «red» may become
+a blank; a blank of «red|crimson» accepts either word, and the answer has the first. Of the words
+marked with one group number, as in «1=Mia» and «1=Mia», at most one becomes a blank, as the others
+give it away.
 """
 
 import json
@@ -129,7 +130,7 @@ LISTS = words.split_words(
 
 
 def generate(random: Random, split: Split) -> Example:
-    """A line with one to three blanks, whose filled line belongs to `split`."""
+    """Make a line with one to three blanks, so that the filled line belongs to `split`."""
     wording = draw_wording(random, split)
     while True:
         kind = random.choices(tuple(KINDS), tuple(KINDS.values()))[0]
@@ -151,7 +152,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True if `text` is the line of the case with each blank filled as allowed, else unchanged."""
+    """True if `text` is the line, unchanged but for blanks that are filled with allowed words."""
     case = json.loads(example.case)
     fixed = [re.escape(part) for part in case["line"].split(BLANK)]
     fills = ["(?:" + "|".join(map(re.escape, allowed)) + ")" for allowed in case["fills"]]
@@ -180,7 +181,7 @@ def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]
 
 
 def _line(random: Random, kind: str) -> str:
-    """A line made of a pattern of `kind`, with its words still marked."""
+    """Make a line from a pattern of `kind`; words that may be blanked are still marked."""
     if kind == "code":
         x, y = random.sample(VARIABLES, 2)
         a, b, m = (str(random.randint(2, 20)) for _ in range(3))
@@ -205,7 +206,7 @@ def _line(random: Random, kind: str) -> str:
 
 
 def _row(random: Random) -> str:
-    """Five consecutive days or months, all marked; those left tell the blanks."""
+    """Five consecutive days or months, all marked, as each follows from its neighbours."""
     order = random.choice((words.DAYS, words.MONTHS))
     first = random.randrange(len(order))
     items = [order[(first + place) % len(order)] for place in range(5)]

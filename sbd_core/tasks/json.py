@@ -1,8 +1,8 @@
 """Extraction of facts from a short text as one line of JSON.
 
 Every value asked for stands in the text as it must be copied; yes and no become true and false, and
-a fact that is not told is null. The set of fields asked for decides the split, whatever the topic,
-their order or values.
+a fact that the text does not tell is null. The set of fields asked for decides the split, whatever
+the topic, the order of the fields and their values.
 """
 
 import json
@@ -33,7 +33,7 @@ Draw = Callable[[Random], Told]
 
 
 def whole(low: int, high: int, step: int = 1) -> Draw:
-    """Make a draw of whole numbers from `low` to `high`."""
+    """Make a Draw that gives whole numbers from `low` to `high`, in steps of `step`."""
 
     def draw(random: Random) -> Told:
         value = random.randrange(low, high + 1, step)
@@ -43,7 +43,7 @@ def whole(low: int, high: int, step: int = 1) -> Draw:
 
 
 def text(draw: Callable[[Random], str]) -> Draw:
-    """Make a draw of the texts that `draw` gives."""
+    """Make a Draw from a function that draws a text, which is both the value and its words."""
 
     def drawn(random: Random) -> Told:
         value = draw(random)
@@ -53,13 +53,13 @@ def text(draw: Callable[[Random], str]) -> Draw:
 
 
 def one_of(choices: str | Sequence[str]) -> Draw:
-    """Make a draw from texts, given as a list or separated by commas."""
+    """Make a Draw that gives one of several texts (a list, or texts separated by ", ")."""
     items = choices.split(", ") if isinstance(choices, str) else choices
     return text(lambda random: random.choice(items))
 
 
 def several(choices: str | Sequence[str]) -> Draw:
-    """Make a draw of two or three different texts."""
+    """Make a Draw that gives a list of two or three different texts."""
     items = choices.split(", ") if isinstance(choices, str) else choices
 
     def draw(random: Random) -> Told:
@@ -70,7 +70,7 @@ def several(choices: str | Sequence[str]) -> Draw:
 
 
 def yes_no(random: Random) -> Told:
-    """Draw true or false; the words are in a field's tellings."""
+    """Draw true or false, with no words: the tellings of a field have the words for both."""
     return (True, "") if random.random() < 0.5 else (False, "")
 
 
@@ -89,8 +89,8 @@ TITLE = one_of(
 class Field:
     """One fact of a topic.
 
-    tellings: predicates of the topic's subject, {} for the value; those for true and for false are
-    separated by a bar.
+    tellings: predicates of which the topic is the subject, with {} for the value; of a yes-or-no
+    field, two predicates separated by a bar, for true and for false.
     """
 
     name: str
@@ -102,8 +102,8 @@ class Field:
 class Topic:
     """A sort of thing that has facts.
 
-    subject: words for it after its first mention; "" for a person.
-    name, draw: the field of its name, and how that is drawn.
+    subject: words for the thing after its first mention; "" for a person.
+    name, draw: name of the field that names the thing, and the Draw of that name.
     """
 
     subject: str
@@ -218,7 +218,7 @@ AFTER = ("{text} {ask}.", "{text}\n{ask}.", "Text: {text}\n{ask}.")
 
 
 def generate(random: Random, split: Split) -> Example:
-    """An extraction whose set of fields belongs to `split`; a field that is not told is null."""
+    """Make an extraction whose set of fields belongs to `split`; a fact not told is null."""
     wording = draw_wording(random, split)
     while True:
         topic = random.choice(TOPICS)

@@ -1,7 +1,7 @@
 """Sums and word problems of one to three steps, solved line by line.
 
-A small model is right if each number it writes follows from few digits, so a calculation with
-several digits is worked out by places, always in the same way:
+A small model writes a number right if the number follows from few digits, so a calculation with
+several digits is worked out place by place, always in the same way:
 
     47 + 86 = 120 + 13 = 133                     places added, then put together
     133 - 86 = 53 - 6 = 47                       greatest place taken away first
@@ -55,7 +55,7 @@ class Calculation:
 
 
 def calculate(left: int, sign: str, right: int) -> Calculation | None:
-    """The calculation; None unless its result is a whole number from 0 to MAX_RESULT."""
+    """Calculate `left` `sign` `right`; None unless the result is whole and from 0 to MAX_RESULT."""
     result = {"+": left + right, "-": left - right, "*": left * right, "/": left // right}[sign]
     is_whole = sign != "/" or left % right == 0
     return (
@@ -130,8 +130,8 @@ SUMS = {
 class Problem:
     """A kind of word problem.
 
-    numbers: as "k=2..9 p=2..40 m=k*p+1..90"; each is drawn from a range, perhaps added to or
-    multiplied by a product of earlier numbers.
+    numbers: as "k=2..9 p=2..40 m=k*p+1..90". Each number is drawn from its range; if a product of
+    earlier numbers stands before the range, the draw is added to that product or multiplied by it.
     steps: as "k * p", "m - _"; operands are names or values, "_" the result of the step before.
     facts: told in this order, each with its phrasings.
     asked: the question at the end.
@@ -223,7 +223,7 @@ PROBLEMS = (
 
 
 def generate(random: Random, split: Split) -> Example:
-    """A sum or a word problem, whose chain of calculations belongs to `split`."""
+    """Make a sum or a word problem whose chain of calculations belongs to `split`."""
     wording = draw_wording(random, split)
     while True:
         make = _sum if random.random() < SUM_RATE else _problem
@@ -294,7 +294,7 @@ def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
 
 
 def solve(problem: Problem, numbers: Mapping[str, int]) -> list[Calculation]:
-    """The calculations of a problem's steps; none if one is not allowed, see calculate()."""
+    """Calculate a problem's steps; return no calculation if calculate() refuses one of them."""
     chain: list[Calculation] = []
     for step in problem.steps:
         left, sign, right = step.split()

@@ -1,13 +1,13 @@
 """Runs untrusted Python functions in a separate, restricted process. Knows no task.
 
-The process gets the inputs, never the expected values, and reports what the function returned. Only
-the parent compares, on bytes, so nothing the candidate overrides can forge equality. Layers:
-isolated interpreter, limits on time, memory, files and processes, user `nobody` when started by
-root, an audit hook, and builtins without files. It stops what a language model writes by accident
-or guess; it is not a boundary against a determined attacker.
+The process gets the inputs, never the expected values, and reports the values that the function
+returned. Only the parent compares, on bytes, so nothing the candidate overrides can forge equality.
+Layers: isolated interpreter, limits on time, memory, files and processes, user `nobody` when
+started by root, an audit hook, and builtins without files. The sandbox stops harm that a language
+model writes by accident or guess; it is not a boundary against a determined attacker.
 
-Some systems refuse a limit or a process. Lest answers be scored wrong in silence, a candidate known
-to pass runs before the first trial; if it fails, SandboxError says why.
+Some systems refuse a limit or a process. So that no answer is scored wrong in silence, a candidate
+known to pass runs before the first trial; if it fails, SandboxError says why.
 """
 
 import os
@@ -91,12 +91,13 @@ PYTHON = [sys.executable, "-I", "-S", "-B", "-c"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate that defines a function, inputs, and the value expected for each.
+    """A candidate that defines a function, with inputs and the value expected for each.
 
-    source: the candidate's Python. name: of the function; None takes `solve`, else the last one.
-    inputs: a tuple among them is several arguments.
+    source: the candidate's Python.
+    inputs: an argument for each call; a tuple holds several arguments of one call.
     expected: made of int, float, bool, str, None, lists and dictionaries; types count, the order of
     a dictionary does not.
+    name: name of the function; None takes `solve`, or else the last function.
     """
 
     source: str
@@ -109,10 +110,10 @@ KNOWN_GOOD = Trial("def known(n):\n    return [n + 1]", (1, 2), ([2], [3]), "kno
 
 
 def passes(trial: Trial) -> bool:
-    """True if the candidate returns every expected value and writes nothing.
+    """True if the candidate returns every expected value and prints nothing.
 
-    Never raises for any candidate; SandboxError where this machine can run none at all. Takes at
-    most TIME_LIMIT_SECONDS, plus the start of a process (about 20 ms).
+    Never raises for any candidate, but raises SandboxError where this machine can run none.
+    Takes at most TIME_LIMIT_SECONDS, plus the start of a process (about 20 ms).
     """
     require_sandbox()
     return len(trial.source) <= MAX_SOURCE_CHARACTERS and _passes(trial)
@@ -136,7 +137,7 @@ def require_sandbox() -> None:
 
 
 def canonical(value: object) -> str:
-    """`value` as the child writes it, in ASCII, with dictionaries sorted by their keys as text."""
+    """Write `value` as the child does: in ASCII, with dictionaries sorted by their keys as text."""
     if isinstance(value, list):
         return "[" + ", ".join(map(canonical, value)) + "]"
     if isinstance(value, dict):
@@ -164,7 +165,7 @@ def _request(trial: Trial, token: str) -> bytes:
 
 
 def _output(request: bytes, folder: str, limit: int) -> bytes | None:
-    """The child's output, cut at `limit` bytes; None if it failed or ran out of time."""
+    """Run the child; return at most `limit` bytes of its output, None if it failed or timed out."""
     process = subprocess.Popen(
         [*PYTHON, CHILD],
         stdin=subprocess.PIPE,
@@ -192,7 +193,7 @@ def _output(request: bytes, folder: str, limit: int) -> bytes | None:
 
 
 def _read(descriptor: int, limit: int, deadline: float) -> bytes | None:
-    """Bytes up to the end of the pipe or `limit`; None when `deadline` comes first."""
+    """Read a pipe up to its end or `limit` bytes; None if time.monotonic() passes `deadline`."""
     output = b""
     with selectors.DefaultSelector() as selector:
         selector.register(descriptor, selectors.EVENT_READ)
@@ -207,7 +208,7 @@ def _read(descriptor: int, limit: int, deadline: float) -> bytes | None:
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Kills the child, if it still runs, with everything in its session, and reaps it."""
+    """Kill the child, if it still runs, with everything in its session, and reap it."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

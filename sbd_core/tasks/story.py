@@ -1,12 +1,12 @@
 """Short stories about given people, animals and things, checked for consistency with the prompt.
 
 There is no single right answer: plot, sentences and whatever the prompt leaves open are free. The
-species, thing and plot that the prompt tells decide the split, or all that it tells if those are
-fewer than two.
+species, thing and plot that the prompt tells decide the split; if it tells fewer than two of these,
+all that it tells decides the split.
 
-The case of an example is JSON: for each slot that the prompt tells (person, animal, species,
-object, color, place), its phrases; "owns": lists of person, species and animal's name that belong
-together; "pronouns": "she" or "he" for people told as a woman or a man. For instance
+The case of an example is JSON. It holds the phrases of each slot that the prompt tells (person,
+animal, species, object, color, place); "owns", lists of person, species and animal's name that
+belong together; and "pronouns", "she" or "he" for each person told. For instance
 {"person": ["Mia"], "species": ["dog"], "animal": ["Rex"], "owns": [["Mia", "dog", "Rex"]],
 "object": ["boat"], "pronouns": {"Mia": "she"}}.
 """
@@ -101,9 +101,11 @@ GLAD = ("happy", "glad", "proud", "pleased", "cheerful")
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot: its name, how a prompt asks for it, and for each beat the sentences to choose from.
+    """A plot of a story.
 
-    is_of_two: whether it has two people, each with an animal.
+    hint: words by which a prompt asks for the plot.
+    beats: for each part of the story, the sentences to choose from.
+    is_of_two: whether the plot has two people, each with an animal.
     """
 
     name: str
@@ -264,10 +266,11 @@ def read_case(case: str) -> Facts:
 def check(example: Example, text: str) -> bool:
     """True if `text` is a complete story without repeats that keeps to the facts of the prompt.
 
-    Each told phrase occurs and no other word of its slot's list does. Of a slot that is not told at
-    most one such word occurs. No name is a misspelt told one, and no more names are new than the
-    prompt leaves open. Animals keep their species and owner, people their pronouns. Every other
-    word is told or known from stories. The plot that a prompt hints at is not checked.
+    Every told phrase must occur. A slot has a list of words: no other word of this list may occur
+    if the slot is told, at most one if it is not. No name may be a misspelt told name, nor may
+    there be more new names than the prompt leaves open. Animals keep their species and owner,
+    people their pronouns. Every other word must be told or known from stories. The plot that a
+    prompt hints at is not checked.
     """
     return not fault_of(read_case(example.case), text)
 
@@ -280,7 +283,7 @@ def fault_of(facts: Facts, text: str) -> str:
 
 
 def unheard_of(text: str, told: Iterable[str]) -> Iterator[re.Match[str]]:
-    """Words in small letters that are neither known from stories nor in `told`, as they occur."""
+    """Find lowercase words in `text` that are neither known from stories nor in phrases `told`."""
     words_told = {word for phrase in told for word in re.findall(r"\w+", phrase)}
     known = vocabulary().union(words_told, (word.lower() for word in words_told))
     return (match for match in SMALL_WORD.finditer(text) if not _is_of(known, match[0]))
@@ -293,7 +296,7 @@ def _sentences() -> Iterator[str]:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Every word in small letters that a story may use without being told it."""
+    """Every lowercase word that a story may use even if the prompt does not tell it."""
     texts = re.sub(r"\{\w+\}", " ", " ".join(_sentences()))
     listed_words = (word for each in LISTS.values() for word in each if word.islower())
     return frozenset(
@@ -303,7 +306,7 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def _starts() -> frozenset[str]:
-    """Words that begin sentences, which must not be taken for names."""
+    """Capitalised words of the sentences in this file, which must not be taken for names."""
     return frozenset(re.findall(r"(?:^|[.!?\"\s] ?)([A-Z][a-z]+)", " ".join(_sentences())))
 
 
@@ -339,20 +342,20 @@ def _repeats(text: str) -> Iterator[str]:
 
 
 def _told_words(facts: Facts) -> set[str]:
-    """Every word of every told phrase, as told and in small letters."""
+    """Every word of every told phrase, as it stands and in lowercase."""
     phrases = (phrase for told in facts.told.values() for phrase in told)
     words = {word for phrase in phrases for word in WORD.findall(phrase)}
     return words | {word.lower() for word in words}
 
 
 def _occurs(phrase: str, text: str) -> bool:
-    """Whether `phrase` is in `text`, also in the plural; a name only with its capital."""
+    """Whether `phrase`, or its plural, is in `text`; a name counts only with its capital."""
     flags = re.IGNORECASE if phrase[:1].islower() else re.RegexFlag(0)
     return re.search(rf"\b{re.escape(phrase)}(?:e?s)?\b", text, flags) is not None
 
 
 def _listed(slot: str, words: Sequence[str]) -> frozenset[str]:
-    """Words of the slot's list that are in the text, plurals as singulars."""
+    """Words of the slot's list that are among `words`; a plural counts as its singular."""
     if slot in NAME_SLOTS:
         return LISTS[slot] & set(words)
     forms = {word.lower() for word in words}
@@ -370,7 +373,10 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
 
 
 def _name_faults(facts: Facts, text: str) -> Iterator[str]:
-    """Told names misspelt, and more new names inside sentences than the prompt leaves open."""
+    """Yield a fault for each misspelt told name, and one if there are more new names than allowed.
+
+    A new name is counted inside sentences only; the prompt allows one for each slot left open.
+    """
     known = _told_words(facts) | LISTED_NAMES | NO_NAMES
     unknown = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
     names = [name for slot in NAME_SLOTS for name in facts.told.get(slot, ()) if name[:1].isupper()]
@@ -387,7 +393,7 @@ def _name_faults(facts: Facts, text: str) -> Iterator[str]:
 def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
     """Yield words that neither the prompt tells nor stories use.
 
-    Words that begin a sentence may be new names: as many pass as the prompt leaves names open.
+    A word that begins a sentence may be a new name; the prompt allows one for each name left open.
     """
     phrases = [phrase for told in facts.told.values() for phrase in told]
     yield from (match[0] for match in unheard_of(text, phrases))
@@ -406,7 +412,7 @@ def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Itera
 
 
 def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
-    """Whether no "cat Rex", "Rex the cat" or "Tom s cat" in the words contradicts the facts."""
+    """Whether each "cat Rex", "Rex the cat" or "Tom s cat" (for "Tom's cat") fits the facts."""
     names, people, kinds = (_heads(facts, slot, words) for slot in ("animal", "person", "species"))
     owns = [[_head(part) if part else None for part in owner] for owner in facts.owns]
     species_of = {name: species for _, species, name in owns if name and species}
@@ -423,7 +429,7 @@ def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
 
 
 def _heads(facts: Facts, slot: str, words: Sequence[str]) -> frozenset[str]:
-    """Words that stand for something of the slot: listed ones, and the last of each told phrase."""
+    """Words for the slot: those of its list among `words`, and each told phrase's last word."""
     return _listed(slot, words) | {_head(phrase) for phrase in facts.told.get(slot, ())}
 
 
@@ -432,7 +438,11 @@ def _head(phrase: str) -> str:
 
 
 def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
-    """Whether no "he" occurs if all people are women, no "she" if all are men, not both for one."""
+    """Whether "he" and "she" fit the people of the story.
+
+    No "he" may occur if all people are women, no "she" if all are men, not both if there is only
+    one person.
+    """
     people = _heads(facts, "person", words)
     said = {word.lower() for word in words}
     known = {_head(person): pronoun for person, pronoun in facts.pronouns.items()}
@@ -446,7 +456,7 @@ def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
 
 
 def generate(random: Random, split: Split) -> Example:
-    """A request for a story, whose composition belongs to `split`, and one such story."""
+    """Make a request for a story, whose composition belongs to `split`, and one such story."""
     wording = draw_wording(random, split)
     while True:
         is_of_two = random.random() < OF_TWO_RATE
@@ -499,7 +509,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) -> list[str]:
-    """The people and animals as a request mentions them. told: slots that it tells."""
+    """Mention the people and animals of a story. told: slots that the request tells."""
     if is_of_two:
         return [PAIRS.draw(random, wording)]
     people = ["{A}"] if "person" in told else []
@@ -513,7 +523,10 @@ def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) 
 
 
 def composition(facts: Mapping[str, Sequence[str]], plot: str) -> str:
-    """The key that decides the split of a prompt: the words that it tells, and its plot."""
+    """The key that decides a prompt's split: its species, thing and plot.
+
+    If the prompt tells fewer than two of these, the key is all words that it tells.
+    """
     key = [*facts.get("species", ()), *facts.get("object", ()), *filter(None, [plot])]
     if len(key) < 2:
         key = [*(word for phrases in facts.values() for word in phrases), *filter(None, [plot])]

@@ -41,9 +41,10 @@ ASKS = Phrasings(
 
 
 def parse_puzzle(text: str) -> str:
-    """Read `text` as 16 digits, 0 for a blank; a blank may be any of 0 . _ ? * - x.
+    """Read a puzzle of 16 cells, of which each blank is 0 or one of . _ ? * - x; return 16 digits.
 
-    Spaces, line ends and the signs | , ; / between cells do not count. Raises ArgumentError.
+    Spaces, line ends and the signs | , ; / between cells do not count. In the result a blank is 0.
+    Raises ArgumentError.
     """
     cells = "".join(sign for sign in text if sign not in SEPARATORS)
     puzzle = "".join("0" if sign in BLANK_SIGNS else sign for sign in cells)
@@ -55,7 +56,7 @@ def parse_puzzle(text: str) -> str:
 
 
 def solutions(text: str) -> tuple[str, ...]:
-    """The first two solutions of a puzzle, in order: none, one, or two if it has several.
+    """The solutions of a puzzle in ascending order, two at most.
 
     Raises ArgumentError for a text that is no puzzle; see parse_puzzle().
     """
@@ -69,7 +70,7 @@ def prompt_for(puzzle: str, wording: str = ASKS.seen[0]) -> str:
 
 
 def generate(random: Random, split: Split) -> Example:
-    """A puzzle with one solution, which belongs to `split`."""
+    """Make a puzzle with one solution, where the solution belongs to `split`."""
     solution = random.choice(_grids_of(split))
     exchangeable = _exchangeable(solution)
     num_blanks = random.choices(NUM_BLANKS, BLANKS_WEIGHTS)[0]
@@ -97,7 +98,7 @@ def is_valid(cells: Iterable[str]) -> bool:
 
 @cache
 def grids() -> tuple[str, ...]:
-    """All 288 solved grids in order."""
+    """All 288 solved grids, in ascending order."""
     starts = [""]
     for _ in range(NUM_CELLS):
         longer = (start + digit for start in starts for digit in "1234")
@@ -112,7 +113,10 @@ def _grids_of(split: Split) -> tuple[str, ...]:
 
 @cache
 def _exchangeable(solution: str) -> tuple[int, ...]:
-    """The smallest sets of cells, as bits, that leave another solution if all are blank."""
+    """The minimal sets of cells that allow another solution if all their cells are blank.
+
+    A set is a number in which bit i stands for cell i.
+    """
     smallest: list[int] = []
     differences = (
         sum(1 << cell for cell in range(NUM_CELLS) if grid[cell] != solution[cell])

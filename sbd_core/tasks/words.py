@@ -2,7 +2,7 @@
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """Split a list that is written with spaces."""
+    """Split a text at its spaces and line ends."""
     return tuple(text.split())
 
 

@@ -1,4 +1,4 @@
-"""Folders of a run: the model or adapter that ships, and the state that a run resumes from."""
+"""Folders that a run writes: the finished model or adapter, and the state to resume from."""
 
 import copy
 import json
@@ -49,7 +49,10 @@ def export(
     recipe: Recipe,
     folder: Path,
 ) -> None:
-    """Write a model in bf16, or an adapter, completely or not at all; other files there stay."""
+    """Write the model in bf16, or the adapter, into `folder`, completely or not at all.
+
+    Other files in the folder stay, except weights.
+    """
     is_adapter = isinstance(model, TrainedAdapter)
     shipped: Any = model if is_adapter else _shipped(model, tokenizer, recipe)
     with replaced_folder(folder) as target:
@@ -67,7 +70,7 @@ def export(
 
 
 def _shipped(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
-    """A copy of the model in bf16 that says how it decodes and never answers with the mask."""
+    """Copy a model to bf16, with a config that says how it decodes and forbids the mask token."""
     shipped = copy.deepcopy(model)
     shipped.to(torch.bfloat16)
     if recipe.stage == "sbd":
@@ -86,7 +89,7 @@ def _shipped(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> 
 
 
 def keep_others(folder: Path, target: Path) -> None:
-    """Copy the files of `folder` that `target` lacks, except weights."""
+    """Copy into `target` the files of `folder` that `target` lacks, except weights."""
     for item in folder.iterdir() if folder.is_dir() else ():
         is_weights = ".safetensors" in item.name
         if item.is_file() and not is_weights and not (target / item.name).exists():
@@ -95,10 +98,11 @@ def keep_others(folder: Path, target: Path) -> None:
 
 @contextmanager
 def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
-    """Lock `folder` for one run, which may replace only a folder that training wrote.
+    """Lock `folder` for one run, so that no other process writes it meanwhile.
 
-    mark: the file by which such a folder is recognised. Raises ArgumentError for any other folder,
-    TrainingError if it cannot be written or another process holds it.
+    mark: the file by which a folder that training wrote is recognised. Raises ArgumentError unless
+    the folder is new, empty or has that file; TrainingError if the folder cannot be written or
+    another process holds the lock.
     """
     is_named = folder.name not in ("", "..")
     is_ours = not folder.exists() or (
@@ -124,10 +128,10 @@ def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
 def add_adapter(
     model: PreTrainedModel, recipe: Recipe, mask_token_id: int, base: Path
 ) -> Fingerprint:
-    """Add a LoRA adapter to every linear layer, and train its weights alone.
+    """Add a LoRA adapter to every linear layer but the output layer, and freeze all other weights.
 
-    In stage sbd the mask's embedding is among them. base: folder of the model.
-    Returns the fingerprint of the model's own weights. Raises MissingExtraError.
+    In stage sbd the embedding of the mask token is trained too. base: the model's folder.
+    Returns the fingerprint of the model without the adapter. Raises MissingExtraError.
     """
     own = Fingerprint.of(model)
     config = lora_config(recipe, mask_token_id)
@@ -161,7 +165,10 @@ def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TrainedAdapter:
-    """A model's adapter as it is now. weights: state dict of the whole model, on the CPU."""
+    """A model's adapter at one moment of training.
+
+    weights: state dict of the whole model, on the CPU. base: fingerprint of the frozen weights.
+    """
 
     model: Any
     weights: Mapping[str, Tensor]
@@ -169,7 +176,7 @@ class TrainedAdapter:
     recipe: Recipe
 
     def save_pretrained(self, folder: Path) -> None:
-        """Write the folder of the adapter."""
+        """Write the adapter into `folder`."""
         recipe = self.recipe
         is_sbd = recipe.stage == "sbd"
         sizes = (recipe.min_block_size, recipe.max_block_size) if is_sbd else None
@@ -183,9 +190,9 @@ PARTS = {"init": "weights (--init)", "texts": "texts (--data)"}
 
 
 def provenance(recipe: Recipe, init: Path | None) -> Provenance:
-    """Digests of the weights in `init` and of the recipe's files of texts (None: unreadable).
+    """SHA-256 digests of the weight files in `init` and of the recipe's data files.
 
-    Raises TrainingError for an `init` that is no folder.
+    A digest is None if its file cannot be read. Raises TrainingError if `init` is no folder.
     """
     if init is not None and not init.is_dir():
         raise TrainingError(f"init: must be a model folder; got {init}")
@@ -224,8 +231,9 @@ Metrics = list[dict[str, Any]]
 class State:
     """Everything but the weights that a run needs to resume.
 
-    seconds: time of the run, over all starts. precision: in which the steps computed.
-    optimizers: their full state dict, on the CPU.
+    step: number of steps done. seconds: time trained so far, over all starts of the run.
+    precision: "bf16" or "fp32", in which the steps computed.
+    optimizers: full state dict of the optimizers, on the CPU.
     """
 
     step: int
@@ -241,7 +249,7 @@ def state_folder(out: Path) -> Path:
 
 
 def write_metrics(folder: Path, metrics: Metrics) -> None:
-    """Write the metrics of a run into its state, a line of JSON each."""
+    """Write the metrics of a run into its state folder, one line of JSON for each step."""
     lines = "".join(json.dumps(line) + "\n" for line in metrics)
     (folder / METRICS_FILE).write_text(lines, encoding="utf-8")
 
@@ -262,7 +270,7 @@ def write_state(
     model: PreTrainedModel | TrainedAdapter,
     tokenizer: PreTrainedTokenizerBase,
 ) -> None:
-    """Replace a state folder; read_state() reads it back. began_from: see provenance()."""
+    """Replace the state in `folder`. began_from: from provenance(), for read_state() to compare."""
     with replaced_folder(folder) as target:
         model.save_pretrained(target / "model")
         tokenizer.save_pretrained(target / "model")
@@ -279,7 +287,10 @@ def write_state(
 
 
 def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
-    """Read the state in `folder`. Raises TrainingError if it is damaged or of another run."""
+    """Read the state in `folder`.
+
+    Raises TrainingError if the state is damaged, or of a run with another recipe or began_from.
+    """
     try:
         progress = json_of((folder / "progress.json").read_text())
         step, seconds = progress["step"], float(progress["seconds"])
@@ -308,14 +319,14 @@ def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
 
 
 def unreadable(folder: Path, error: Exception) -> TrainingError:
-    """The error to raise for a damaged state."""
+    """Make the TrainingError that says that the state in `folder` is damaged."""
     return TrainingError(
         f"state {folder}: cannot be read ({type(error).__name__}); remove it to start anew"
     )
 
 
 def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
-    """Load the adapter in a state folder into the model. Raises one of STATE_ERRORS."""
+    """Load the adapter in `folder` into the model. Raises one of STATE_ERRORS if it is damaged."""
     from peft import set_peft_model_state_dict
 
     saved = load_file(folder / WEIGHTS_FILE)

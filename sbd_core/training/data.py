@@ -1,18 +1,19 @@
 """Training data: from files, datasets and tasks to the batch of a step.
 
-A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named).
+A source is "file:PATH" or "hf:NAME[:SPLIT]", where SPLIT is train by default.
 - A file that ends in .txt is UTF-8 text; every paragraph (separated by empty lines) is a text.
 - A file that ends in .json, .jsonl, .ndjson, .csv, .tsv or .parquet holds records
   (sbd_core/chats.py). Every assistant turn of a chat is learnt as the answer to all turns before
-  it; a text alone is learnt without a prompt.
+  it; a plain text is learnt without a prompt.
 - Of a dataset, the first MAX_RECORDS records are read. `datasets` must be installed. NAME may be a
   folder, also one that save_to_disk() wrote; without a network, cached datasets work too.
 
-A step draws examples, a function of (recipe, step), so that resuming is exact. A sequence is the
-prompt and answer of one. Stage sbd adds x_hat, a copy of the answer in which tokens are masked
-(Alg. 1); blocks start at the answer, as they do at decode time. Randomness is seeded by (recipe
-seed, step), and for a sequence by its number in the step, so the number of processes changes
-nothing either. Sequences share rows. Knows no model.
+The examples of a step depend on recipe and step alone, so a resumed run draws the same ones. A
+training sequence is the prompt and the answer of one example. Stage sbd adds x_hat, a copy of the
+answer in which some tokens are masked (Alg. 1). In half of the steps the first block of x_hat is
+whole, as in decoding; in the others its length is random. The masks of a sequence depend on the
+recipe's seed, the step and the sequence's number in the step, so the number of processes changes
+no mask. Several sequences share a row. Knows no model.
 """
 
 import os
@@ -69,9 +70,9 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One answer of the assistant to the messages before it; without messages, a text alone.
+    """One answer of the assistant, with the messages before it; or a plain text, without messages.
 
-    where: the file and its line. is_finished: False for an answer that was cut short.
+    where: place in the source, for notes. is_finished: False for an answer that was cut short.
     """
 
     messages: tuple[Message, ...]
@@ -88,7 +89,10 @@ class Text:
 def mixed(
     seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Item]]
 ) -> Iterator[Example | Item]:
-    """Draw items endlessly: of tasks by their weights, of each source, none empty, at weight 1."""
+    """Draw items endlessly: from tasks by their weights, from each source with weight 1.
+
+    No source may be empty.
+    """
     draw = random.Random(f"{seed}/train")
     chosen = [task(name) for name in tasks]
     weights = [*tasks.values(), *(1.0 for _ in sources)]
@@ -102,33 +106,36 @@ def mixed(
 
 
 class Skipped:
-    """Answers and texts of a source that are left out: their places, by reason."""
+    """Record of the answers and texts of one source that are left out, and why."""
 
     def __init__(self, source: str) -> None:
         self._source = shown_name(source, MAX_SHOWN_PATH)
         self._places: dict[str, list[str]] = {}
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
-        """Note `count` texts at `where` that are left out; reason: a verb phrase ("are empty")."""
+        """Record that `count` texts at `where` are left out. reason: a verb phrase, "are empty"."""
         if count:
             self._places.setdefault(reason, []).extend([where] * count)
 
     def notes(self) -> list[str]:
-        """One line for each reason."""
+        """One line for each reason: how many texts are left out, and where the first one is."""
         return [
             f"{self._source}: left out {len(places)} that {reason}; the first is {places[0]}"
             for reason, places in self._places.items()
         ]
 
     def require(self, learnt: Sequence[object]) -> None:
-        """Raise ArgumentError if `learnt`, what is left to learn, is empty."""
+        """Raise ArgumentError, with the notes, if `learnt` is empty: nothing is left to learn."""
         if not learnt:
             rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
             raise ArgumentError("data", rule, self._source)
 
 
 def read_source(source: str, skipped: Skipped) -> list[Text]:
-    """All texts of a source, at least one; others go to `skipped`. Raises ArgumentError."""
+    """Read the texts of a source, at least one, and record in `skipped` those that are left out.
+
+    Raises ArgumentError.
+    """
     kind, _, name = source.partition(":")
     texts: list[Text] = []
     if kind == "file" and suffix_of(Path(name)) in TEXT:
@@ -172,7 +179,7 @@ def _dataset(source: str, name: str) -> Iterator[Row]:
 
 
 def _answers(row: Row, skipped: Skipped) -> list[Text]:
-    """Every assistant turn in one record, each with all turns before it."""
+    """Texts of one record: each assistant turn with all turns before it, or the plain text."""
     chat = chat_of(row, has_answer=True)
     if chat.text is not None:
         if chat.text.strip():
@@ -196,7 +203,7 @@ def _answers(row: Row, skipped: Skipped) -> list[Text]:
 
 
 def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
-    """Raise TrainingError unless the tokenizer has the tokens that training needs."""
+    """Raise TrainingError if the tokenizer lacks an end token or, if `needs_mask`, a mask token."""
     if tokenizer.eos_token_id is None:
         raise TrainingError(
             f"{argument}: the tokenizer has no eos token, which ends every answer: give it one"
@@ -208,7 +215,7 @@ def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
 
 
 def padding_id(tokenizer: Any) -> int:
-    """Padding token: any would do, as nothing attends to it and nothing predicts it."""
+    """Token id for padding. Any id would do, as padding is neither attended to nor predicted."""
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
     return int(end if pad is None else pad)
 
@@ -219,7 +226,7 @@ def writes_own_turns(tokenizer: Any) -> bool:
 
 
 def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:
-    """Token ids of each text as plain text: "<m>" in it is three characters, not the mask token."""
+    """Encode texts without special tokens: "<m>" in a text is three characters, not the mask."""
     if not texts:
         return []
     return tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
@@ -234,12 +241,15 @@ Packed: TypeAlias = "tuple[array[int], array[int]]"
 ROWS_OF = 128
 """Row lengths are multiples of this many tokens, the size of FlexAttention's blocks."""
 MOST_TRIED = 20
-"""Most batches drawn to fill one with examples that fit into a row."""
+"""Number of batches drawn at most to fill one batch with examples that fit into a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """Limits of a model: token ids below num_rows, and texts of at most `reach` positions."""
+    """Limits of a model: its token ids are below num_rows, its texts have at most `reach` tokens.
+
+    None stands for no limit.
+    """
 
     num_rows: int | None = None
     reach: int | None = None
@@ -254,9 +264,9 @@ NO_LIMITS = ModelLimits()
 
 
 def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
-    """Token ids of examples, their prompts as the chat template frames them.
+    """Encode prompts and answers of examples, the prompts framed by the chat template.
 
-    With our own template, they are encoded in one call of the tokenizer.
+    If the template is CHAT_TEMPLATE, the tokenizer encodes all of them in one call.
     """
     if not writes_own_turns(tokenizer):
         return [
@@ -278,9 +288,9 @@ def encoded_text(
     skipped: Skipped,
     limits: ModelLimits = NO_LIMITS,
 ) -> Pair | None:
-    """Token ids of a text; None, with the reason noted in `skipped`, if it cannot be learnt.
+    """Encode a text. If it cannot be learnt, record the reason in `skipped` and return None.
 
-    name: of the tokenizer's model, for messages.
+    name: the model's name, for error messages.
     """
     try:
         prompt, answer = encode_turn(tokenizer, text.messages, text.answer, name)
@@ -298,7 +308,7 @@ def encoded_text(
 def _can_read(
     tokenizer: Any, ids: Sequence[int], limits: ModelLimits, text: Text, skipped: Skipped
 ) -> bool:
-    """Whether the model has an embedding for each token; if not, `skipped` takes the reason."""
+    """Whether the model has an embedding for every token id; if not, record that in `skipped`."""
     if limits.num_rows is None or max(ids) < limits.num_rows:
         return True
     token = shown(tokenizer.convert_ids_to_tokens(max(ids)))
@@ -312,10 +322,11 @@ Booleans = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class TrainingSequence:
-    """One prompt with its answer as a forward pass reads it; every field is (num_tokens,).
+    """One prompt with its answer as a forward pass reads them; every field is (num_tokens,).
 
-    targets: the token to predict at each index, NO_TARGET for none.
-    weights: of that prediction in the loss, float32. The other fields are those of TrainingLayout.
+    position, block, copy: see TrainingLayout.
+    targets: the token id to predict at each index, NO_TARGET for none.
+    weights: weight of each prediction in the loss, float32.
     """
 
     token_ids: Integers
@@ -330,12 +341,12 @@ class TrainingSequence:
 
     @property
     def is_noisy(self) -> Booleans:
-        """(num_tokens,) bool: part of an x_hat."""
+        """(num_tokens,) bool: whether a token belongs to the masked copy x_hat."""
         return self.copy > 0
 
     @property
     def ntp_weight(self) -> float:
-        """Total weight of its next-token predictions."""
+        """Total weight of the sequence's next-token predictions."""
         return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
 
 
@@ -370,9 +381,9 @@ def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
 def clean_sequence(
     prompt: Sequence[int], answer: Sequence[int], prompt_weight: float
 ) -> TrainingSequence:
-    """The sequence without a masked copy (x of Alg. 1): every token predicts the next.
+    """The sequence x of Alg. 1, without a masked copy: every token predicts the next.
 
-    prompt_weight: weight in the loss of a prompt token's prediction; an answer's token has 1.
+    prompt_weight: weight in the loss of predicting a prompt token; an answer token has weight 1.
     """
     token_ids = np.array([*prompt, *answer])
     weights = np.ones(len(token_ids), np.float32)
@@ -392,11 +403,11 @@ def noisy_sequence(
     phase: int,
     mask_id: int,
 ) -> TrainingSequence:
-    """The sequence [x ; x_hat] (Alg. 1): x_hat is the answer in blocks, with some tokens masked.
+    """The sequence [x ; x_hat] of Alg. 1: x_hat is the answer in blocks, with some tokens masked.
 
     num_prompt: number of prompt tokens in `clean`. is_masked: (num_answer,) bool.
     block_size, phase: see blocks_of(). mask_id: token id of <m>.
-    The last block is whole: behind the answer it holds <m> without a target, as in decoding.
+    The last block is filled up with <m> that have no target, as in decoding.
     """
     answer = clean.token_ids[num_prompt:]
     block = blocks_of(len(answer), block_size, phase)
@@ -416,15 +427,19 @@ def noisy_sequence(
 
 
 def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
-    """Block number of each position of x_hat. phase: positions that the first block lacks."""
+    """For each position of x_hat, the number of its block.
+
+    phase: number of positions by which the first block is shorter than block_size.
+    """
     num_copied = -(-(num_answer + phase) // block_size) * block_size - phase
     return (np.arange(num_copied) + phase) // block_size
 
 
 def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0) -> Tensor:
-    """Draw a mask, (num_answer,) bool; one eta ~ U(0, 1) is the chance of each token (Alg. 1).
+    """Draw which answer tokens are masked, (num_answer,) bool, as in Alg. 1.
 
-    full_ratio: probability that all are masked instead, as before a block's first forward pass.
+    Each token is masked with probability eta, drawn once from U(0, 1). full_ratio: probability that
+    all tokens are masked instead, as before a block's first forward pass.
     """
     eta = torch.rand((), generator=draws)
     if full_ratio and torch.rand((), generator=draws) < full_ratio:
@@ -440,7 +455,7 @@ def pack(
 ) -> PackedBatch:
     """Pack sequences, none longer than row_tokens, into rows by first-fit decreasing.
 
-    pad_id: token id of padding. num_rows: least number of rows; the last may be padding alone.
+    pad_id: token id of padding. num_rows: least number of rows; surplus rows are padding alone.
     """
     members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
     shape = (max(len(members), num_rows), row_tokens)
@@ -466,7 +481,7 @@ def pack(
 
 
 def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
-    """Assign sequences to rows by first-fit decreasing."""
+    """Assign sequences to rows by first-fit decreasing; return the sequence indices of each row."""
     free: list[int] = []
     members: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
@@ -482,18 +497,18 @@ def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The batch of one step, or one process's share of it. ntp_weight: divisor of its loss sums."""
+    """The batch of one step, or one process's share. ntp_weight: divisor of the summed losses."""
 
     packed: PackedBatch
     ntp_weight: float
 
 
 class BatchBuilder:
-    """The examples and the batch of every step of a recipe, or one process's share of the batch.
+    """Builds the batch of every step of a recipe, or one process's share of it.
 
-    notes: lines on what is left out of its sources.
-    row_tokens: length of a row. Without tasks, no more than the longest text needs, as padding
-    costs as much as text.
+    notes: lines that say which texts of the recipe's sources are left out.
+    row_tokens: length of a row. Without tasks it is no more than the longest text needs, as padding
+    costs as much time as text.
     """
 
     def __init__(
@@ -506,7 +521,7 @@ class BatchBuilder:
         num_processes: int = 1,
         min_rows: int = 1,
     ) -> None:
-        """limits: of the model. min_rows: pad each process's batch with empty rows up to this."""
+        """limits: limits of the model. min_rows: least number of rows in each process's batch."""
         self._recipe, self._tokenizer, self._limits = recipe, tokenizer, limits
         self._process_index, self._num_processes = process_index, num_processes
         self._min_rows = min_rows
@@ -518,7 +533,10 @@ class BatchBuilder:
             self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
 
     def draw(self, step: int) -> list[Pair]:
-        """The batch_size examples of `step`, the same for every stage. Raises TrainingError."""
+        """Draw and encode the batch_size examples of a step, the same ones in both stages.
+
+        Raises TrainingError if hardly any example fits into a row.
+        """
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
         drawn = mixed(seed, recipe.tasks, self._sources)
@@ -546,9 +564,9 @@ class BatchBuilder:
         ]
 
     def _pieces(self, source: str) -> list[Packed]:
-        """The texts of a source that fit into a row; texts that do not are cut evenly.
+        """Encode a source: answers that fit into a row, and plain texts cut into pieces that do.
 
-        Only the last piece of a text ends in <eos>. Raises ArgumentError where none fits.
+        Only the last piece of a plain text ends in <eos>. Raises ArgumentError if nothing is left.
         """
         pieces: list[Packed] = []
         skipped = Skipped(source)
@@ -567,9 +585,10 @@ class BatchBuilder:
         return pieces
 
     def _cut(self, text: Text, skipped: Skipped) -> list[Packed]:
-        """Cut a plain text into pieces of equal length.
+        """Cut a plain text into pieces of about equal length that fit into a row.
 
-        The prompt of each is an empty turn, else the start token, else the piece's own first token.
+        Each piece gets a prompt: an empty turn with CHAT_TEMPLATE, else the tokenizer's start
+        token, else the first token of the piece.
         """
         mark = template_mark(self._tokenizer, text.answer)
         if mark is not None:
@@ -609,10 +628,10 @@ class BatchBuilder:
         return self._needed(*pair) <= self._recipe.row_tokens
 
     def batch(self, step: int) -> Batch:
-        """The batch of a step.
+        """Build the batch of a step, or this process's share of it.
 
-        Each process takes its share of the examples. As gradients are averaged over processes, each
-        divides its loss by the mean weight of a share.
+        Gradients are averaged over processes, so each process divides its loss by the mean NTP
+        weight of all shares.
         """
         recipe = self._recipe
         pairs = self.draw(step)
@@ -630,7 +649,10 @@ class BatchBuilder:
     def _masked(
         self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int
     ) -> list[TrainingSequence]:
-        """Add masked copies to the sequences number `own` of the step, in blocks of one size."""
+        """Append a masked copy to each sequence, with one block size for the whole step.
+
+        own: the number of each sequence in the step, which seeds its masks.
+        """
         recipe = self._recipe.at(step)
         draw = random.Random(recipe.seed * 1_000_003 + step)
         block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
@@ -674,10 +696,10 @@ class _Steps(Dataset[Batch | SetBlockDecodingError]):
 
 
 def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Batch]:
-    """Batches of step `first` and all later steps, endlessly.
+    """Yield the batches of step `first` and of all later steps, endlessly.
 
-    num_workers: processes that build them ahead; 0: this one, when asked.
-    Raises TrainingError if a worker was killed, and any error of ours that one raised.
+    num_workers: processes that build batches ahead; with 0, this process builds each when asked.
+    Raises TrainingError if a worker was killed, and the errors of BatchBuilder.batch().
     """
     if num_workers == 0:
         yield from map(builder.batch, count(first))
@@ -704,10 +726,10 @@ def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Bat
 
 
 def _prepare_worker(worker: int) -> None:
-    """Ignore stop signals, and tokenize in one thread.
+    """Let a worker process ignore stop signals and tokenize in one thread.
 
-    Ctrl-C reaches every process of a terminal, but the step under way needs its batch; the other
-    cores are for the other workers.
+    Ctrl-C reaches every process of a terminal, but the step under way still needs its batch. The
+    other cores are busy with other workers.
     """
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     for number in (signal.SIGINT, signal.SIGTERM):

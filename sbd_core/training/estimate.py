@@ -1,10 +1,10 @@
 """Estimate of the memory that a run takes on each GPU, part by part.
 
-A forward pass of tensors without data counts what autograd saves, so it works for any architecture
-of transformers. Attention is counted as FlexAttention and flash kernels keep it: queries, keys,
-values, output and one number per query; no scores. The estimate is the sum at the worst moment:
-rows full of tokens, each with a target. PyTorch itself, CUDA and gaps between tensors come on top
-(MARGIN).
+A forward pass on tensors without data counts the bytes that autograd saves, so the estimate works
+for any architecture of transformers. Attention is counted as FlexAttention and flash kernels do
+it: they keep queries, keys, values, output and one number per query, but no scores. The estimate
+is for the worst moment, with rows full of tokens that each have a target. PyTorch itself, CUDA and
+gaps between tensors come on top (MARGIN).
 """
 
 from dataclasses import asdict, dataclass, fields, replace
@@ -30,8 +30,9 @@ class DryRun:
     """Numbers of weights, and bytes that one forward pass keeps for its backward pass.
 
     num_of_layer, num_of_rest: weights of one layer, and of embeddings, last norm and output layer.
-    kept_by_layer, kept_by_rest: bytes, casts of weights to bf16 included.
-    layer_input: bytes of a layer's input, all that checkpointing keeps of it.
+    kept_by_layer, kept_by_rest: bytes kept by one layer and by all the rest; bf16 casts of weights
+    count.
+    layer_input: bytes of a layer's input, all that checkpointing keeps of the layer.
     vocabulary_size: rows of the output layer.
     """
 
@@ -49,7 +50,7 @@ class DryRun:
 def dry_run(
     config: Any, recipe: Recipe, num_rows: int, *, base_bytes: int, is_bf16: bool
 ) -> DryRun:
-    """Count weights and kept bytes by a forward pass without data, with a target at every token.
+    """Count the weights, and the bytes that a forward pass keeps if every token has a target.
 
     config: transformers config of a decoder.
     num_rows: rows of recipe.row_tokens in the pass.
@@ -105,7 +106,7 @@ def _layers(model: Any) -> nn.ModuleList:
 
 
 def _fake_weights(model: Any) -> None:
-    """Put every weight and buffer on the CPU, where autocast sees them, still without data."""
+    """Replace weights and buffers by CPU tensors without data, to which CPU autocast applies."""
     fakes: dict[int, Any] = {}
     for module in model.modules():
         for name, weight in module._parameters.items():
@@ -144,7 +145,7 @@ def _kept(module: LossModule, num_rows: int, size: int, *, is_bf16: bool) -> int
 
 
 class _Attention(torch.autograd.Function):
-    """The shapes of an attention kernel that writes no scores; it is never computed."""
+    """Stand-in for an attention kernel that writes no scores: right shapes, no computation."""
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -170,7 +171,10 @@ KNOWN = Path(__file__).parent / "known"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """Settings of the run. num_parts: as --accumulate; is_bf16: whether a step computes in bf16."""
+    """The settings of a run that its memory depends on.
+
+    num_parts: forward passes per batch (--accumulate). is_bf16: whether a step computes in bf16.
+    """
 
     num_gpus: int = 1
     sharding: Sharding = "none"
@@ -187,13 +191,16 @@ class Setup:
             raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
 
     def rows_at_once(self, recipe: Recipe) -> int:
-        """Number of rows that a GPU reads in one forward pass, if every example fills one."""
+        """Number of rows that a GPU reads in one forward pass, if every example fills a row."""
         return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryEstimate:
-    """Bytes of one GPU, by part (see estimate()). num_rows: rows of one forward pass."""
+    """Memory of one GPU in bytes, by part; see estimate().
+
+    num_weights, num_trained: numbers of weights. num_rows: rows of one forward pass.
+    """
 
     num_weights: int
     num_trained: int
@@ -214,20 +221,22 @@ class MemoryEstimate:
         return held + max(self.activations + self.output_layer, self.update)
 
     def to_data(self) -> dict[str, int]:
-        """Plain data for JSON."""
+        """The fields and the total, as plain data for JSON."""
         return {**asdict(self), "total": self.total}
 
 
 def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
-    """Estimate the memory of a run on each GPU. config: the model's, of transformers.
+    """Estimate the memory of a run on each GPU. config: the model's transformers config.
 
     The parts, in bytes:
-    weights: fp32; those beside an adapter bf16 if the step is.
+    weights: fp32; frozen weights beside an adapter are bf16 if the step is and FSDP is not used.
     gradients, optimizer: fp32, of trained weights alone.
     communication: DDP's buckets, or FSDP's weights gathered from other GPUs.
-    activations: what the layers keep for the backward pass.
+    activations: tensors that the layers keep for the backward pass.
     output_layer: logits and their gradients, and all else that is kept outside the layers.
-    update: AdamW's temporary memory. Raises ArgumentError.
+    update: AdamW's temporary memory.
+
+    Raises ArgumentError.
     """
     num_rows = setup.rows_at_once(recipe)
     is_sharded = setup.sharding == "fsdp"
@@ -266,8 +275,8 @@ def smallest_that_fits(
 ) -> tuple[Setup, MemoryEstimate] | None:
     """The fastest setup that fits into a GPU, and its estimate; None if none fits.
 
-    It has no checkpointing if possible, and few parts. setup: the other settings. gigabytes: GiB of
-    the GPU.
+    Setups without checkpointing come first, and fewer parts before more. setup: all other settings.
+    gigabytes: memory of the GPU in GiB. Raises ArgumentError.
     """
     require_number("gpu_memory", gigabytes, 0)
     for is_checkpointed in (False, True):
@@ -288,10 +297,10 @@ PARTS = [item.name for item in fields(MemoryEstimate) if item.name[:4] not in ("
 
 
 def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
-    """The transformers config of `source`, and its name for the report.
+    """Read the transformers config of `source`; return the config and its name for the report.
 
-    source: folder, config.json or hub id; None: the recipe's new model. A hub id that cannot be
-    reached may be of a shape in KNOWN. Raises ArgumentError.
+    source: folder, config.json or hub id; None: the recipe's new model. If a hub id cannot be
+    reached, the config of that name in KNOWN serves. Raises ArgumentError.
     """
     from transformers import AutoConfig
 
@@ -313,7 +322,7 @@ def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
 
 
 def as_text(name: str, recipe: Recipe, setup: Setup, needed: MemoryEstimate) -> str:
-    """The estimate as text, one line per part in GiB. name: from read_config()."""
+    """The estimate as text, one line per part in GiB. name: the model's name in the report."""
     kind = f"an adapter of rank {recipe.lora_rank}" if recipe.lora_rank else "all weights"
     gpus = "1 GPU" if setup.num_gpus == 1 else f"{setup.num_gpus} GPUs ({setup.sharding})"
     lines = [
@@ -330,7 +339,7 @@ def as_text(name: str, recipe: Recipe, setup: Setup, needed: MemoryEstimate) -> 
 
 
 def command(init: str | None, recipe_name: str, recipe: Recipe, setup: Setup) -> str:
-    """The command line that starts the run."""
+    """The command line that starts a run with this recipe and setup."""
     launch = "python -m sbd_core train"
     if setup.num_gpus > 1:
         file = LAUNCH / f"{setup.sharding}.yaml"

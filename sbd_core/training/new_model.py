@@ -27,7 +27,7 @@ PAD_ID, EOS_ID, MASK_ID, USER_ID, ASSISTANT_ID = range(len(SPECIAL_TOKENS))
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of at most `vocabulary_size` tokens, the special ones and 256 bytes included."""
+    """Train a tokenizer of at most `vocabulary_size` tokens, bytes and special tokens included."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -56,8 +56,9 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTok
 
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A random Llama of the recipe's shape, and its tokenizer, trained unless the recipe names one.
+    """Make a Llama of the recipe's shape with random weights, and its tokenizer.
 
+    The tokenizer is read from the folder that the recipe names, or else trained.
     Raises ArgumentError for a shape that no Llama has, or a tokenizer that cannot be read.
     """
     # Rotary embeddings rotate the values of a head in pairs.

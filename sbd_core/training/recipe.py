@@ -1,6 +1,6 @@
-"""A training recipe: every number that what is learnt depends on; its JSON file, its schedule.
+"""Training recipes: all settings that decide what a run learns, their files and schedule.
 
-A recipe file may name another as its `base` and hold only what it changes.
+A recipe file may name another one as its `base` and hold only the fields that differ.
 """
 
 import re
@@ -21,27 +21,27 @@ SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One stage of training. Lengths are in tokens, rates per step.
+    """One stage of training. Lengths are in tokens.
 
     stage: "ntp", next-token prediction alone; "sbd", Set Block Decoding.
-    tasks: weight of each task in the draw; each source in `data` has weight 1.
+    tasks: weight of each task in the draw of examples; each source in `data` has weight 1.
     tokenizer: folder whose tokenizer a new model takes; if empty, one is trained.
-    data: sources of texts from outside, see data.py; with one, tasks may be empty.
+    data: sources of texts, see data.py; if there are any, tasks may be empty.
     batch_size: examples per step, packed into rows of at most row_tokens; an example that does not
     fit into a row with its masked copy is left out.
-    min_block_size, max_block_size: range from which each step draws k uniformly (stage sbd).
-    prompt_weight: weight of a prompt token in the NTP sum; 0 takes the loss on answers alone.
-    lora_rank: 0 trains every weight; otherwise (needs --init) the mask's embedding and an adapter
-    of this rank beside every linear layer, scaled by lora_alpha / lora_rank.
+    min_block_size, max_block_size: range from which each step draws its block size (stage sbd).
+    prompt_weight: weight of a prompt token in the NTP sum; with 0, only answers count.
+    lora_rank: 0 trains every weight; otherwise (needs --init) only an adapter of this rank beside
+    every linear layer, scaled by lora_alpha / lora_rank, and in stage sbd the mask's embedding.
     distils_base: True takes the base model's probabilities in place of the text's tokens as targets
-    of an adapter's NTP sum, so that its own answers stay.
-    full_mask_ratio: ratio of texts masked whole (stage sbd), a departure from the paper's loss.
-    paper_loss_steps: number of first steps that take the paper's loss all the same.
+    of an adapter's NTP sum, so that the base's own answers stay.
+    full_mask_ratio: share of answers that are masked throughout (stage sbd), 0 in the paper.
+    paper_loss_steps: number of first steps in which full_mask_ratio counts as 0.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
-    warmup_steps, decay_steps: the learning rate rises over the first and falls to 0 over the last;
-    a run can be made longer or shorter until the fall begins.
-    minutes: 0, or the length of the run in place of `steps`; the fall then begins when the ratio
-    decay_steps / steps of the time is left.
+    warmup_steps, decay_steps: the learning rate rises in the first warmup_steps and falls towards 0
+    in the last decay_steps; before the fall begins, a run can be made longer or shorter.
+    minutes: length of the run in place of `steps`, if above 0; the learning rate then falls in the
+    last decay_steps / steps of the time.
     """
 
     stage: Stage
@@ -116,11 +116,15 @@ class Recipe:
         return min(1.0, self.decay_steps / self.steps)
 
     def at(self, step: int) -> "Recipe":
-        """The recipe as `step` (from 0) uses it: with the paper's loss before paper_loss_steps."""
+        """The recipe that `step` (from 0) uses: before paper_loss_steps, full_mask_ratio is 0."""
         return self if step >= self.paper_loss_steps else self._papers
 
     def past(self, step: int, seconds: float = 0.0) -> "Recipe":
-        """The recipe reduced to what its first `step` steps, which took `seconds`, depended on."""
+        """This recipe with neutral values for all settings that have had no influence so far.
+
+        step, seconds: number of steps done, and the time they took. A state can be resumed by any
+        recipe with the same past.
+        """
         past = self if step > self.paper_loss_steps else self._papers
         if past == past._papers:
             past = replace(past, paper_loss_steps=0)
@@ -139,7 +143,7 @@ class Recipe:
 
 
 def require_sources(data: object) -> None:
-    """Raise ArgumentError unless `data` is a list of sources by their form; reads nothing."""
+    """Raise ArgumentError unless `data` is a list of well-formed sources; no source is read."""
     if isinstance(data, str) or not isinstance(data, Sequence):
         raise ArgumentError("data", SOURCE_RULE, data)
     for source in data:
@@ -150,9 +154,10 @@ def require_sources(data: object) -> None:
 
 
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
-    """Weights above 0 by task name, in the order given; a list counts how often it names each.
+    """Weights above 0 by task name, in the order given.
 
-    may_be_empty: False wants at least one. Raises ArgumentError.
+    tasks: weights by name, or a list of names, in which a name's count is its weight.
+    may_be_empty: if False, at least one weight must be above 0. Raises ArgumentError.
     """
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
     if isinstance(tasks, (list, tuple)):
@@ -185,7 +190,7 @@ your own, and "assistant" for a small model that drafts for a larger one with th
 
 
 def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
-    """Read the recipe in `path` (a file or one of NAMED; None: the stage's own).
+    """Read a recipe. path: a file or a name in NAMED; None reads the stage's own.
 
     changes: fields that replace those of the file.
     Raises ArgumentError for a value that breaks its rule, TrainingError for an unreadable file.
@@ -209,7 +214,7 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
 
 
 def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """Read the fields of a recipe file and of its base. above: the files whose base this is."""
+    """Read the fields of a recipe file and of its base. above: files that build on this one."""
     if source.resolve() in above:
         raise TrainingError(f"recipe {source}: is its own base")
     try:
@@ -253,7 +258,7 @@ def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
 def require_enough_minutes(recipe: Recipe, step: int, seconds: float, per_step: float) -> None:
     """Raise ArgumentError if the learning rate would begin to fall before warm-up is over.
 
-    step, seconds: how far the run is. per_step: seconds that a step takes.
+    step, seconds: number of steps done, and the time they took. per_step: seconds per step.
     """
     warmup = seconds + max(0, recipe.warmup_steps - step) * per_step
     plateau = 60 * recipe.minutes * (1 - recipe.decay_ratio)

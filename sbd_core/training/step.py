@@ -1,8 +1,8 @@
 """A training step: the loss of Eq. 14, backward passes over parts of a batch, the update.
 
-It computes in bf16 where the processor is quick at it, else in fp32. Weights, gradients and
-optimizers stay fp32 either way; autocast lowers the forward pass and what it leaves for the
-backward pass.
+A step computes in bf16 where the processor is fast at it, else in fp32. Trained weights, gradients
+and optimizers stay fp32 either way: autocast lowers only the forward pass and the tensors that it
+keeps for the backward pass.
 """
 
 import math
@@ -36,11 +36,11 @@ ATTENTIONS = ("auto", "eager", "sdpa", "flex_attention")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """Settings of a run's speed and memory; they change nothing that it learns.
+    """Settings of a run's speed and memory; they do not change the recipe's result.
 
     is_compiled: True runs the forward pass through torch.compile, which takes minutes at the start
     and then saves time in each step.
-    precision: one of PRECISIONS; "auto" times some steps of each.
+    precision: one of PRECISIONS; "auto" chooses, see StepRunner.choose_precision().
     attention: one of ATTENTIONS, see chosen_attention().
     num_workers: processes that build batches ahead; None: see chosen_workers().
     is_checkpointed: True keeps only the input of each layer and runs the layer again in the
@@ -78,7 +78,7 @@ class RunSettings:
 def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
     """The dtype of the frozen weights beside an adapter. precision: one of PRECISIONS.
 
-    Sharded weights are fp32, as all that are sharded together must be of one dtype.
+    FSDP takes fp32, as all weights that are sharded together must be of one dtype.
     """
     device = accelerator.device
     may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
@@ -90,10 +90,10 @@ def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
 def chosen_attention(
     attention: str, device: torch.device, precision: Precision, *, is_compiled: bool
 ) -> str:
-    """The attention to use, as transformers names it.
+    """The attention to use, by its name in transformers.
 
-    On a CPU "eager" has the faster backward pass in bf16 once compiled (uncompiled it writes every
-    score to memory several times); in fp32 "sdpa" is faster.
+    "auto" is FlexAttention on CUDA. On a CPU it is "eager" for compiled bf16, where that has the
+    faster backward pass, and "sdpa" otherwise.
     """
     if attention != "auto":
         return attention
@@ -104,10 +104,10 @@ def chosen_attention(
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Cross-entropy in nats. The losses of a batch's parts add up to its own.
+    """Cross-entropy in nats. The losses of a batch's parts add up to the batch's loss.
 
-    total: minimised, (sum of NTP + sum of MATP) / weight of the NTP sum: Eq. 14 per token.
-    sums: (4,): sum of NTP, its weight, sum of MATP, its weight.
+    total: the value to minimise, (NTP sum + MATP sum) / weight of the NTP sum: Eq. 14 per token.
+    sums: (4,): NTP sum, its weight, MATP sum, its weight.
     """
 
     total: Tensor
@@ -115,12 +115,12 @@ class Loss:
 
     @property
     def ntp(self) -> Tensor:
-        """The mean over predicted tokens."""
+        """Mean NTP loss per predicted token, in nats."""
         return self.sums[0] / self.sums[1]
 
     @property
     def matp(self) -> Tensor:
-        """The mean over masked tokens, 0 without any."""
+        """Mean MATP loss per masked token, in nats; 0 if no token is masked."""
         return self.sums[2] / self.sums[3].clamp(min=1)
 
     def __add__(self, other: "Loss") -> "Loss":
@@ -128,9 +128,9 @@ class Loss:
 
 
 class LossModule(nn.Module):
-    """A causal LM whose forward pass gives cross-entropy at chosen indices only.
+    """A causal LM whose forward pass returns the cross-entropy at chosen indices only.
 
-    Running the output layer at these alone saves its work and memory everywhere else.
+    The output layer runs at these indices alone, which saves time and memory.
     """
 
     def __init__(self, model: Any, *, distils_base: bool = False) -> None:
@@ -152,8 +152,8 @@ class LossModule(nn.Module):
         """Cross-entropy of each target in nats, (len(indices),) in fp32.
 
         token_ids, position_ids: (rows, n). attention_mask: see attention_mask().
-        indices: places in the flattened rows. targets: the token to predict at each.
-        is_noisy: bool, whether that is a masked token; only distils_base reads it.
+        indices: indices into the flattened rows. targets: the token id to predict at each.
+        is_noisy: (len(indices),) bool, whether a target is a masked token, for distils_base only.
         """
         inputs = {
             "input_ids": token_ids,
@@ -182,7 +182,7 @@ class LossModule(nn.Module):
 
 @torch.no_grad()
 def check_output_layer(model: Any) -> None:
-    """Raise TrainingError if the model's logits are more than its output layer (a soft cap)."""
+    """Raise TrainingError if the model changes its logits after the output layer (a soft cap)."""
     ids = torch.arange(4, device=next(model.parameters()).device)[None]
     hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
     expected = model(input_ids=ids, use_cache=False).logits
@@ -197,10 +197,10 @@ def training_loss(
     ntp_weight: float | None = None,
     attention: str = "sdpa",
 ) -> Loss:
-    """Loss of a batch: Eq. 14, or next-token prediction alone without noisy tokens.
+    """Loss of a batch: Eq. 14, or next-token prediction alone if the batch has no masked copies.
 
-    module: a LossModule, as accelerate may have wrapped it.
-    ntp_weight: divisor of the sums; None takes the weight of this batch.
+    module: a LossModule, perhaps wrapped by accelerate.
+    ntp_weight: divisor of the sums; None takes the NTP weight of this batch.
     attention: the attention that the model runs, see chosen_attention().
     """
     indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
@@ -232,9 +232,9 @@ def training_loss(
 def attention_mask(
     batch: PackedBatch, device: torch.device, attention: str
 ) -> "Tensor | BlockMask":
-    """Training mask: (rows, 1, n, n) bool (sdpa), bf16 to be added (eager), or BlockMask (flex).
+    """Training mask: (rows, 1, n, n) bool (sdpa) or bf16 to add (eager), or BlockMask (flex).
 
-    The mask to be added is 0 or -inf, which bf16 holds exactly, at half the memory of fp32.
+    The bf16 mask holds 0 and -inf, both exact in bf16, in half the memory of fp32.
     """
     num_rows, size = batch.token_ids.shape
     rule = training_may_attend(batch.layout.to(device))
@@ -256,7 +256,7 @@ model of 135 million parameters.
 
 
 def seconds_of(step: Callable[[], None], device: torch.device) -> float:
-    """Seconds of the fastest of NUM_TIMED calls of `step`, after one that may compile it."""
+    """Time NUM_TIMED calls of `step`, after one that may compile; return the fewest seconds."""
     seconds = []
     for _ in range(1 + NUM_TIMED):
         began = perf_counter()
@@ -272,7 +272,10 @@ WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
 
 
 class StepRunner:
-    """Makes the steps of a recipe on one model. module: its LossModule, as accelerate wraps it."""
+    """Runs the training steps of a recipe on one model.
+
+    module: the model's LossModule, as accelerate wraps it.
+    """
 
     def __init__(
         self,
@@ -302,9 +305,10 @@ class StepRunner:
     def backward(
         self, batch: Batch, tell: Callable[[int, int], None] = lambda done, count: None
     ) -> Loss:
-        """Add a batch's gradients to those there are, part by part; return its loss.
+        """Run the forward and backward passes of a batch, part by part; return its loss.
 
-        tell: called after each part with the number of parts done and of all.
+        Gradients add up to those that are already there. tell: called after each part with the
+        number of parts done and the number of all parts.
         """
         count = self._num_parts(batch)
         parts = batch.packed.parts(count) if count > 1 else [batch.packed]
@@ -323,7 +327,7 @@ class StepRunner:
         return sum(losses[1:], start=losses[0])
 
     def _num_parts(self, batch: Batch) -> int:
-        """Number of parts, at most one per row. All processes split alike, as sharding needs."""
+        """Number of parts to split a batch into, at most one per row, equal in all processes."""
         shape, accelerator = batch.packed.token_ids.shape, self._accelerator
         count = self._settings.num_parts
         if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
@@ -333,7 +337,7 @@ class StepRunner:
     def update(self, rate: float, step: int) -> None:
         """Clip the gradients and update the weights at a learning rate.
 
-        step: number of steps before this one. Raises TrainingError if the gradients are not finite.
+        step: number of steps done before. Raises TrainingError if the gradients are not finite.
         """
         most = self._recipe.max_gradient_norm
         norm = self._accelerator.clip_grad_norm_(self.module.parameters(), most)
@@ -345,10 +349,10 @@ class StepRunner:
             optimizer.zero_grad()
 
     def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
-        """Set the precision: as configured, as saved, or the faster of fp32 and bf16.
+        """Set the precision: as configured or saved, else bf16 on a GPU, else the faster by timing.
 
-        saved: of the state that the run resumes, if any. make_batch: builds the batch for the
-        timing.
+        A device without fast bf16 takes fp32. saved: precision in the state that the run resumes.
+        make_batch: builds the batch to time.
         """
         device, asked = self._accelerator.device, self._settings.precision
         if asked == "auto" and saved is not None:
@@ -403,7 +407,7 @@ class StepRunner:
 def follow_gradients(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:
     """Update the weights at a learning rate, and zero their gradients.
 
-    norm: of the gradients. step: number of steps before this one.
+    norm: norm of the gradients. step: number of steps done before, for the error.
     Raises TrainingError if the norm is not finite.
     """
     if not math.isfinite(norm):
@@ -416,7 +420,7 @@ def follow_gradients(optimizers: Sequence[Any], norm: Any, rate: float, step: in
 
 
 def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    """AdamW for all, or Muon for the hidden matrices and AdamW for embeddings and norms."""
+    """Make AdamW for all weights, or Muon for hidden matrices and AdamW for all other weights."""
     settings: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
     if recipe.optimizer == "adamw":
         trained = [weight for weight in model.parameters() if weight.requires_grad]

@@ -1,8 +1,8 @@
 """Synthesis of training texts: a chat model samples requests and answers them.
 
-A request is sampled after the chat template's opening, or comes from a file; the answer is greedy
-under the repetition penalty that decoding will use. Fine-tuning then predicts the model's own
-words. Knows nothing of how the text is used.
+A request is sampled after the opening of the chat template, or comes from a file. The answer is
+decoded greedily with the repetition penalty that decoding will use. A model that is fine-tuned on
+these texts learns to predict its own words. Knows nothing of how the texts are used.
 """
 
 import itertools
@@ -37,9 +37,9 @@ OPENINGS = (
 
 MAX_REQUEST_TOKENS = 64
 TOP_P, NUM_CANDIDATES = 0.95, 200
-"""Nucleus from which a request's next token is drawn: its probability, and most tokens in it."""
+"""Nucleus from which a request's next token is drawn: its probability, and its most tokens."""
 PASSES_BETWEEN_LOOKS = 8
-"""Forward passes of a GPU between looks of the host, which drops tokens behind an end."""
+"""Forward passes of a GPU before the host looks for finished texts; surplus tokens are dropped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,8 @@ class SynthesisConfig:
 
     num_examples: number of lines in the finished file.
     structured_ratio: share of the sampled requests that begin with one of OPENINGS.
-    repetition_penalty: of the answers, as transformers has it.
-    max_answer_tokens: 0 leaves the requests without answers.
+    repetition_penalty: penalty on the answers, as in transformers.
+    max_answer_tokens: greatest length of an answer; 0 leaves the requests without answers.
     batch_size: number of texts decoded together.
     """
 
@@ -75,12 +75,13 @@ def synthesize(
     prompts: Sequence[str] = (),
     tell: Callable[[int, int], None] = lambda count, num_passes: None,
 ) -> int:
-    """Add examples to the JSON Lines file `out` up to config.num_examples; return their number.
+    """Append examples to the JSON Lines file `out` until it has config.num_examples lines.
 
-    A line has prompt, kind (sampled, structured or asked), answer, finished (whether the answer
-    came to its end) and number, by which a stopped run goes on. Duplicates and loops are dropped.
-    prompts: requests that are answered first, each once. tell: called with the numbers of lines and
-    of forward passes so far. Raises ArgumentError, TrainingError.
+    Returns the number of lines. A line has prompt, kind (sampled, structured or asked), answer,
+    finished (whether the answer came to its end) and number, from which a stopped run goes on.
+    Repeated prompts and looping answers are dropped. prompts: requests to answer first, each once.
+    tell: called with the numbers of lines and of forward passes so far.
+    Raises ArgumentError, TrainingError.
     """
     done = _read_done(out)
     tell(len(done), 0)
@@ -112,7 +113,7 @@ def synthesize(
 
 
 def _read_done(out: Path) -> list[dict[str, Any]]:
-    """Read the lines of a file begun before, and drop a last line that a kill cut short."""
+    """Read the examples that a file already has, and drop a last line that a kill cut short."""
     if not out.exists():
         return []
     try:
@@ -132,9 +133,10 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Text:
-    """The text in a slot: from `start` on, a request being sampled (prompt None) or an answer.
+    """The text in one slot: a request being sampled, if prompt is None, or an answer to the prompt.
 
-    uniforms: random numbers by which the token at each place is drawn.
+    ids: token ids that are known from the beginning. start: index at which the request or the
+    answer starts. uniforms: for each index, the random number by which its token is drawn.
     """
 
     number: int
@@ -146,11 +148,11 @@ class _Text:
 
 
 class _Writer:
-    """Decodes texts in a batch of slots; a slot whose text is done begins the next.
+    """Decodes a batch of texts, one per slot; a slot whose text is finished begins another text.
 
-    A forward pass reads one token per slot: the next of its text, or the token just chosen. All
-    state is in tensors of fixed shape on the model's device, so that a GPU can replay a graph; the
-    host looks at them every few forward passes.
+    A forward pass reads one token per slot: the next token of a known prompt, or the token just
+    chosen. All state is in tensors of fixed shape on the model's device, so that a GPU can replay a
+    CUDA graph; the host looks for finished texts every few forward passes.
     """
 
     def __init__(
@@ -195,9 +197,9 @@ class _Writer:
 
     @torch.inference_mode()
     def examples(self, first: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Examples without end, numbered from `first` on, in the order they are finished.
+        """Yield (number of forward passes so far, example) endlessly, as examples are finished.
 
-        Each comes with the number of forward passes so far; {} while none is finished.
+        first: number of the first text. A pair whose example is {} tells of progress alone.
         """
         texts = [self._begun(first + slot) for slot in range(self._config.batch_size)]
         number = first + len(texts)
@@ -226,7 +228,7 @@ class _Writer:
                 self._place(new, read_ids)
 
     def _begun(self, number: int) -> _Text:
-        """Begin the text of a number: one of the given prompts, else a request to be sampled."""
+        """Begin text `number`: the answer to the prompt of that number, else a sampled request."""
         generator = torch.Generator().manual_seed(self._config.seed * 1_000_003 + number)
         if number < len(self._prompts):
             return self._asked(number, "asked", self._prompts[number])
@@ -240,14 +242,15 @@ class _Writer:
         return _Text(number, kind, [*self._turn, *request], len(self._turn), uniforms)
 
     def _asked(self, number: int, kind: str, prompt: str) -> _Text:
-        """A text whose request, `prompt`, is complete, for the model to answer."""
+        """Begin a text in which the model answers the request `prompt`."""
         ids = self._encoded(prompt)
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
     def _place(self, new: dict[int, _Text], cached: Sequence[Sequence[int]]) -> None:
-        """Put texts into slots, `new` by slot.
+        """Put the texts `new` into their slots.
 
-        cached: token ids in the KV cache of each of these slots; a common beginning is kept.
+        cached: for each of these slots, the token ids in its KV cache; those that the cache shares
+        with the beginning of the new text stay in it.
         """
         kept = []
         for text, old in zip(new.values(), cached, strict=True):
@@ -275,7 +278,7 @@ class _Writer:
         )
 
     def _read(self) -> None:
-        """One forward pass over the next token of every slot."""
+        """Run one forward pass over the next token of every slot."""
         backend, place = self._backend, self._length
         capacity = self._tokens.shape[1]
         if place.device.type == "cpu":
@@ -290,7 +293,7 @@ class _Writer:
         self._logits.copy_(torch.mm(backend.weights.norm(hidden), backend.weights.head))
 
     def _choose(self) -> None:
-        """Choose a token for slots without one: drawn for requests, the best for answers."""
+        """Choose each slot's next token unless known: sampled in a request, best in an answer."""
         config, logits = self._config, self._logits
         forbid(logits, [i for i in [self._model.mask_token_id] if i is not None])
         following = (self._length + 1)[:, None]
@@ -311,7 +314,7 @@ class _Writer:
         torch.maximum(self._known, self._length + 1, out=self._known)
 
     def _done(self) -> Tensor:
-        """Slots whose text is over: it came to its end, or has as many tokens as it may."""
+        """Indices of the slots whose text came to its end or has as many tokens as allowed."""
         place = torch.arange(self._tokens.shape[1], device=self._tokens.device)
         is_written = (place >= self._start[:, None]) & (place < self._known[:, None])
         is_end = (self._tokens[..., None] == self._end_ids).any(-1)
@@ -320,9 +323,10 @@ class _Writer:
         return ((is_written & is_end).any(1) | (self._known - self._start >= most)).nonzero()[:, 0]
 
     def _became(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
-        """Turn a finished text into an answer to begin, an example, or {} for neither.
+        """Turn a finished request into an answer to begin, and a finished answer into an example.
 
-        written: tokens since the text's start, some of them perhaps behind its end.
+        Returns {} for a text to drop, and an example for a request that is to stay without answer.
+        written: token ids from the text's start on, of which some may be behind its end.
         """
         config, end_ids = self._config, self._model.end_token_ids
         ends = (place for place, token_id in enumerate(written) if token_id in end_ids)

@@ -1,7 +1,7 @@
 """The training loop of a model or an adapter, which saves as it goes and stops at Ctrl-C.
 
-A run of a number of steps, resumed from its state, goes on exactly as if it had not been stopped;
-a run of a number of minutes goes on for the minutes that are left.
+A run for a number of steps that was stopped and resumed ends exactly as it would have without the
+stop. A run for a number of minutes, once resumed, trains for the minutes that are left.
 """
 
 import atexit
@@ -69,7 +69,7 @@ class StepAbandoned(Exception):
 
 
 class StopWish(threading.Event):
-    """An event that the first signal sets; the signal also ends the code within `abandons()`."""
+    """Event that the first stop signal sets; the signal also ends code within `abandons()`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,9 +89,9 @@ class StopWish(threading.Event):
 
 @contextmanager
 def graceful_stop() -> Iterator[StopWish]:
-    """Give a StopWish that the first signal sets; a second signal ends the process as usual.
+    """Yield a StopWish that the first SIGINT or SIGTERM sets; a second one ends the process.
 
-    Off the main thread, where Python delivers no signals, it is never set.
+    Outside the main thread, where Python delivers no signals, the StopWish is never set.
     """
     wish = StopWish()
     if threading.current_thread() is not threading.main_thread():
@@ -118,7 +118,7 @@ def graceful_stop() -> Iterator[StopWish]:
 
 
 STEPS_BEFORE_ESTIMATE = 4
-"""Steps after which the time of one is known; the first may compile."""
+"""Number of steps after which the time of a step is known; the first step may compile."""
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0
 TellParts = Callable[[int, int], None]
@@ -126,9 +126,9 @@ TellParts = Callable[[int, int], None]
 
 
 class Loop(ABC):
-    """Training steps, one after the other, and the state beside `out` from which they resume.
+    """A training run, step by step, which resumes from the state beside `out`.
 
-    step: number of steps done. seconds: their time, over all starts.
+    step: number of steps done. seconds: time trained so far, over all starts of the run.
     """
 
     title, unit = "train", "step"
@@ -144,12 +144,12 @@ class Loop(ABC):
     @property
     @abstractmethod
     def is_done(self) -> bool:
-        """Whether all steps, or all of the time, are over."""
+        """Whether all steps of the run, or all of its minutes, are over."""
 
     @property
     @abstractmethod
     def progress(self) -> tuple[int, int]:
-        """Units done, and units in all."""
+        """Units (see `unit`) done, and units in all."""
 
     @abstractmethod
     def backward(self, tell: TellParts) -> Any:
@@ -163,13 +163,13 @@ class Loop(ABC):
     def update(self, made: Any, began: float, wish: StopWish) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the metrics of the step, and whether to stop after it.
 
-        made: from backward(). began: time.perf_counter() at the start of the step. wish: set to
-        stop.
+        made: result of backward(). began: time.perf_counter() at the start of the step.
+        wish: set if the run is to stop.
         """
 
     @abstractmethod
     def words(self, line: Mapping[str, Any]) -> str:
-        """The metrics of a step, for the progress bar."""
+        """The step's metrics as text for the progress bar. line: the metrics."""
 
     @abstractmethod
     def save(self) -> None:
@@ -180,7 +180,8 @@ class Loop(ABC):
     ) -> Iterator[dict[str, Any]]:
         """Train to the end, yielding the metrics of each step.
 
-        A wish to stop leaves the step under way undone; its batch is drawn again later.
+        If a stop is wished, the step under way is left undone where `may_abandon` allows it; a
+        resumed run draws the batch of that step again.
         """
         while not self.is_done:
             began = time.perf_counter()
@@ -198,9 +199,10 @@ class Loop(ABC):
                 return
 
     def run(self, save_every: float = math.inf, save_minutes: float = SAVE_MINUTES) -> None:
-        """Train to the end behind a progress bar, saving after so many steps or minutes.
+        """Train to the end with a progress bar.
 
-        Ctrl-C and SIGTERM save, then raise KeyboardInterrupt.
+        Saves every `save_every` steps, when `save_minutes` minutes have passed since the last save,
+        and at the end. Ctrl-C and SIGTERM save, then raise KeyboardInterrupt.
         """
         saved_at = self.seconds
         begun, total = self.progress
@@ -228,7 +230,7 @@ class Loop(ABC):
 
 
 class Run(Loop):
-    """A run of a recipe: it resumes its state, or begins from `init` or (None) a new model.
+    """A run of a recipe, from its saved state, else from the model in `init`, else a new model.
 
     began_from: provenance() of recipe and init. `seconds` is the same in all processes.
     """
@@ -275,7 +277,7 @@ class Run(Loop):
         self.seconds = self._mean([self._elapsed()])[0]
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
-        """Load the model to train: the state's, `init`'s or a new one."""
+        """Load the model to train: from the state, else from `init`, else make a new one."""
         saved, recipe = self.state_folder / "model", self.recipe
         self._base: Fingerprint | None = None
         if init is not None and is_adapter(init):
@@ -303,18 +305,18 @@ class Run(Loop):
 
     @property
     def is_done(self) -> bool:
-        """See Loop."""
+        """Whether all steps of the recipe, or all of its minutes, are over."""
         return progress(self.recipe, self.step, self.seconds) >= 1
 
     @property
     def progress(self) -> tuple[int, int]:
-        """See Loop."""
+        """Seconds done and in all, if the recipe has minutes; else steps done and in all."""
         if self.recipe.minutes:
             return round(self.seconds), round(60 * self.recipe.minutes)
         return self.step, self.recipe.steps
 
     def steps(self, wish: StopWish, tell: TellParts = lambda done, count: None) -> Iterator[Any]:
-        """See Loop."""
+        """Train to the end, yielding the metrics of each step; see Loop.steps()."""
         require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
         workers = self._settings.num_workers
         if workers is None:
@@ -324,7 +326,10 @@ class Run(Loop):
         yield from super().steps(wish, tell)
 
     def backward(self, tell: TellParts) -> tuple[Loss, Batch, float]:
-        """See Loop. Returns the loss, its batch, and the seconds that the batch was waited for."""
+        """Compute the gradients of the next step.
+
+        Returns the loss, its batch, and the seconds that the process waited for the batch.
+        """
         began = time.perf_counter()
         # Dropout then draws the same in a resumed run as in one that was not stopped.
         torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
@@ -333,13 +338,13 @@ class Run(Loop):
         return self._runner.backward(batch, tell), batch, waited
 
     def forget(self) -> None:
-        """See Loop."""
+        """Throw the gradients of the step away."""
         self._runner.forget()
 
     def update(
         self, made: tuple[Loss, Batch, float], began: float, wish: StopWish
     ) -> tuple[dict[str, Any], bool]:
-        """See Loop. Stops as soon as one process wishes to."""
+        """Update the weights; return the step's metrics, and whether any process wishes to stop."""
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
         self.step += 1
@@ -355,14 +360,14 @@ class Run(Loop):
         return line, is_over
 
     def words(self, line: Mapping[str, Any]) -> str:
-        """See Loop."""
+        """The step's metrics as text for the progress bar."""
         return (
             f"step {self.step} loss {line['loss']:.3f} ntp {line['ntp']:.3f} "
             f"matp {line['matp']:.3f} {line['tokens_per_second']:.0f} tok/s"
         )
 
     def save(self) -> None:
-        """Write the state, then the model folder as it would ship. All processes call it."""
+        """Write the state, then the model folder as it would ship. All processes must call this."""
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         weights, optimizers = get_state_dict(
             self._runner.module, self._runner.optimizers, options=options
@@ -385,7 +390,10 @@ class Run(Loop):
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
-        """The whole model with `weights`, gathered from all processes, or its adapter alone."""
+        """The model to write: the whole model with `weights`, or its adapter alone.
+
+        weights: state dict of the whole model, gathered from all processes.
+        """
         own = {name.removeprefix("model."): weight for name, weight in weights.items()}
         if self._base is not None:
             return TrainedAdapter(self._model, own, self._base, self.recipe)
@@ -399,7 +407,8 @@ class Run(Loop):
     ) -> tuple[dict[str, float], bool]:
         """Metrics of a step over all processes, and whether one of them wishes to stop.
 
-        waited: seconds that the batch was waited for. rate: learning rate. began: see Loop.
+        waited: seconds that this process waited for the batch. rate: learning rate.
+        began: time.perf_counter() at the start of the step.
         """
         num_tokens = float((batch.packed.layout.document >= 0).sum())
         losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
@@ -453,12 +462,12 @@ def train(
 ) -> None:
     """Run `recipe`, or resume from the state beside `out`, and write the model folder `out`.
 
-    init: model folder to begin from; None: a new model. A state must be of the same.
-    save_every, save_minutes: steps and minutes between saves of the state, whichever come first.
-    settings: of speed and memory.
+    init: model folder to begin from; None: a new model. A resumed run must have the same.
+    save_every, save_minutes: steps and minutes between saves, whichever come first.
+    settings: speed and memory of the run.
 
     Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for an `out` that
-    holds something else, TrainingError; an earlier save stays.
+    training did not write, and TrainingError; an earlier save stays.
     """
     require_integer("save_every", save_every, 1)
     require_number("save_minutes", save_minutes, 0)
@@ -483,6 +492,6 @@ def _require_apart(init: Path | None, out: Path) -> None:
 
 
 def _leave_group() -> None:
-    """End the threads of the process group, which may not outlive the interpreter."""
+    """End the threads of the process group, which must end before the interpreter does."""
     if distributed.is_initialized():
         distributed.destroy_process_group()

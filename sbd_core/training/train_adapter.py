@@ -1,9 +1,9 @@
-"""Training of an adapter that only the rows of a block read; see models/block_adapter.py.
+"""Training of a block adapter, which only the rows of a block read; see models/block_adapter.py.
 
-It is a mode of the loop in train.py. A batch is block states: texts, where blocks stand in them,
-and which of their positions are masked, as decoding may meet them. The base reads the clean texts
-once without gradient; all blocks of a text then attend to its keys and values, through linear
-layers that add the adapter's part.
+AdapterRun is a Loop of train.py. Its batch is BlockStates: texts, the places of blocks in them, and
+the masked positions of these blocks, such as decoding may meet. The base reads the clean texts once
+without gradient. Then all blocks of a text attend to the keys and values of the text, in a forward
+pass whose linear layers add the adapter's part.
 """
 
 import hashlib
@@ -75,12 +75,13 @@ class AdapterRecipe:
     """Recipe of a block adapter. Raises ArgumentError naming the field, the rule, the value.
 
     sampler_width: width of the sampler head; 0 leaves it out.
-    cooldown_ratio: share of a start's minutes, at their end, in which the learning rate falls to 0.
-    num_texts, rows_per_text: per step; small steps learn more per minute than large ones.
-    block_sizes: sizes of which each step draws one.
+    cooldown_ratio: share of the minutes of one start of the run, at their end, in which the
+    learning rate falls to 0.
+    num_texts, rows_per_text: numbers per step; small steps learn more per minute than large ones.
+    block_sizes: sizes from which each step draws one.
     whole_ratio: share of the blocks that are masked throughout.
     weight_of_first, decay: see GatedBase.loss().
-    average_decay: of the running average of the values, which is what ships.
+    average_decay: decay of the running average of the adapter's values, which is what ships.
     """
 
     rank: int = 32
@@ -110,7 +111,7 @@ class AdapterRecipe:
             require_number(name, getattr(self, name), 0, 1)
 
     def rate(self, step: int, share: float) -> float:
-        """Learning rate of a step. share: the part of this start's minutes that is over."""
+        """Learning rate of a step. share: part of this start's minutes that is over, 0 to 1."""
         warm = min(1.0, (step + 1) / max(1, self.warmup_steps))
         left = 1.0 if not self.cooldown_ratio else min(1.0, (1 - share) / self.cooldown_ratio)
         return self.learning_rate * warm * max(0.0, left)
@@ -124,12 +125,14 @@ def read_texts(
     max_tokens: int,
     limits: ModelLimits = NO_LIMITS,
 ) -> tuple[list[Pair], list[Pair], list[str]]:
-    """Read the answers in files: those to train on, those held out, and lines on what is left out.
+    """Read answers from files; return those to train on, those held out, and notes.
 
-    name: of the base, for messages.
-    max_tokens: length at which a prompt with its answer is cut.
-    limits: of the base.
-    If no example is held out by its words, the first is. A finished answer keeps its end token.
+    A note says which texts of a file are left out. Some prompts are held out by is_held_out(); if
+    none is, the first example is held out.
+    name: name of the base in error messages.
+    max_tokens: length at which a prompt with its answer is cut. An answer that was finished and is
+    not cut ends in its end token.
+    limits: limits of the base.
     Raises ArgumentError.
     """
     training: list[Pair] = []
@@ -162,7 +165,7 @@ def read_texts(
 
 
 def is_held_out(prompt: str) -> bool:
-    """Whether a request is held out, in every file alike: a hash of its words decides."""
+    """Whether a prompt is held out; a hash of its words decides, so alike in every file."""
     digest = hashlib.sha256(" ".join(prompt.lower().split()).encode()).digest()
     return int.from_bytes(digest[:8], "big") % HELD_OUT_SHARE == 0
 
@@ -171,7 +174,7 @@ def is_held_out(prompt: str) -> bool:
 class BlockStates:
     """Blocks of one size over a batch of texts.
 
-    texts (texts, n): token ids of each, any behind its end.
+    texts (texts, n): token ids of each text, with padding behind its end.
     start (texts, blocks): position of each block's first token.
     token_ids (texts, blocks, size): the block's tokens, mask_id where masked.
     targets (texts, blocks, size): the token wanted at a masked position, NO_TARGET elsewhere.
@@ -196,9 +199,9 @@ def make_states(
 ) -> BlockStates:
     """Place num_blocks blocks at random in the answer of each text, and mask some of their tokens.
 
-    whole_ratio: share of the blocks that are masked throughout. In any other, each position is
-    masked with a probability drawn from U(0, 1) for the block, and at least one is.
-    num_columns: least number of columns of BlockStates.texts, to keep its shape.
+    whole_ratio: share of the blocks that are masked throughout. Any other block draws a rate from
+    U(0, 1), masks each position with that probability, and masks at least one.
+    num_columns: least number of columns of BlockStates.texts, for a shape that stays the same.
     Positions behind the end of a text are masked and have no target.
     """
     shape = (len(texts), num_blocks)
@@ -233,7 +236,10 @@ def make_states(
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base model as training reads it. name: for messages. info: an untrained adapter's."""
+    """A frozen base model with its tokenizer.
+
+    name: name of the model in error messages. info: description of an adapter still untrained.
+    """
 
     model: Any
     tokenizer: Any
@@ -244,11 +250,11 @@ class Base:
 def read_base(
     source: str, rank: int, block_range: tuple[int, int], *, name: str | None = None, device: str
 ) -> Base:
-    """Read a folder, hub id or known base, and give it a mask token.
+    """Read a base from a folder, hub id or known name, freeze it and give it a mask token.
 
-    rank, block_range: of the adapter. name: the base's name in the adapter; None: the source.
-    device: where the base goes, in bf16 if that has it, else in fp32.
-    Raises ModelError, and ArgumentError for a family without block adapters.
+    rank, block_range: of the adapter to train. name: name of the base that the adapter records;
+    None takes `source`. device: device of the base, whose weights are bf16 if the device is fast at
+    bf16, else fp32. Raises ModelError, and ArgumentError for a model family without block adapters.
     """
     place = chosen_device(device)
     dtype = torch.bfloat16 if has_bf16(place) else torch.float32
@@ -278,10 +284,10 @@ def read_base(
 
 @dataclass(frozen=True, slots=True)
 class StepLoss:
-    """Loss of a step. total: to be minimised.
+    """Loss of a step. total: the value to minimise.
 
-    plain, with_before: nats per masked token; the second by the sampler head, which knows the token
-    before. num_masked: tokens they are means of.
+    plain: mean nats per masked token. with_before: the same with the sampler head, which knows the
+    token before. num_masked: number of masked tokens in both means.
     """
 
     total: Tensor
@@ -293,7 +299,7 @@ class StepLoss:
 class GatedBase:
     """A frozen base whose linear layers add an adapter's B A x for the rows of blocks.
 
-    The hooks stay on the model. adapter: its values, fp32, with gradients.
+    The hooks that do so stay on the model. adapter: the adapter, in fp32, with gradients.
     """
 
     def __init__(
@@ -305,7 +311,7 @@ class GatedBase:
         *,
         is_compiled: bool = False,
     ) -> None:
-        """is_compiled: layers go through torch.compile, which pays on a GPU."""
+        """is_compiled: True runs the model through torch.compile, which pays off on a GPU."""
         self._embedding = model.get_input_embeddings().weight.detach()
         self._head = model.get_output_embeddings().weight.detach()
         self._mask_id = info.mask_token_id
@@ -343,7 +349,7 @@ class GatedBase:
 
     @torch.no_grad()
     def set(self, values: Mapping[str, Tensor]) -> None:
-        """Take values by their names in BlockAdapter.tensors()."""
+        """Set the adapter's values. values: tensors by their names in BlockAdapter.tensors()."""
         for name, tensor in self.adapter.tensors().items():
             tensor.copy_(values[name])
 
@@ -385,7 +391,10 @@ class GatedBase:
         return linear(hidden, self._head).float()
 
     def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
-        """Apply the sampler head to hidden states (rows, hidden). before: (rows,) token ids."""
+        """Apply the sampler head to hidden states (rows, hidden).
+
+        before: (rows,) id of the token before each row's position.
+        """
         assert self.adapter.sampler is not None
         into, out = (part.to(hidden.dtype) for part in self.adapter.sampler)
         known = self._embedding[before].to(hidden.dtype)
@@ -418,18 +427,19 @@ class GatedBase:
 
 
 def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy (rows,) in fp32 of hidden states (rows, hidden). head: (vocab, hidden)."""
+    """Cross-entropy in nats, (rows,) fp32. head: (vocab, hidden). hidden: (rows, hidden)."""
     return functional.cross_entropy(linear(hidden, head).float(), targets, reduction="none")
 
 
 @torch.no_grad()
 def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
-    """Measure an adapter on wholly masked blocks of held-out texts, of long ones if there are any.
+    """Measure an adapter on wholly masked blocks of held-out texts, of long texts if there are any.
 
     nats, nats_with_before: mean per masked token, without and with the sampler head.
-    lead: mean number of right guesses from the left of a block, without the sampler head.
+    lead: mean number of right guesses from the left end of a block up to the first wrong one,
+    without the sampler head.
     drafted: the same from the second position on (the causal head knows the first), with the
-    sampler head, which is given the true token before; drafted_plain: without it.
+    sampler head, which is given the true token before. drafted_plain: drafted without that head.
     """
     generator = torch.Generator().manual_seed(1)
     nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
@@ -465,7 +475,10 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
 
 
 class AdapterRun(Loop):
-    """Training of an adapter from `out`'s state, `init` or nothing. masked_tokens: seen so far."""
+    """Training of a block adapter, from `out`'s state, else from the adapter in `init`, else anew.
+
+    masked_tokens: number of masked tokens learnt so far.
+    """
 
     title, unit = "train-adapter", "s"
 
@@ -482,7 +495,7 @@ class AdapterRun(Loop):
         measure_minutes: float = math.inf,
         is_compiled: bool = False,
     ) -> None:
-        """minutes: of this start. measure_minutes: between measurements.
+        """minutes: length of this start of the run. measure_minutes: time between measurements.
 
         is_compiled: see GatedBase; all texts are then padded to max_tokens.
         """
@@ -526,22 +539,22 @@ class AdapterRun(Loop):
 
     @property
     def _share(self) -> float:
-        """The part of this start's minutes that is over."""
+        """Part of the minutes of this start of the run that is over; 1 or more at the end."""
         return (time.monotonic() - self._began) / max(60 * self._minutes, 1e-9)
 
     @property
     def is_done(self) -> bool:
-        """See Loop; of this start alone."""
+        """Whether the minutes of this start of the run are over."""
         return self._share >= 1
 
     @property
     def progress(self) -> tuple[int, int]:
-        """See Loop; of this start alone."""
+        """Seconds trained in this start of the run, and its seconds in all (0 if it has no end)."""
         total = 60 * self._minutes
         return round(self.seconds - self._first), 0 if math.isinf(total) else round(total)
 
     def backward(self, tell: TellParts) -> tuple[StepLoss, int]:
-        """See Loop. Returns the loss and the block size."""
+        """Compute the gradients of the next step; return the loss and the block size."""
         recipe = self._recipe
         generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)
         drawn = torch.randint(len(recipe.block_sizes), (), generator=generator)
@@ -560,13 +573,16 @@ class AdapterRun(Loop):
         return loss, size
 
     def forget(self) -> None:
-        """See Loop."""
+        """Throw the gradients of the step away."""
         self._optimizer.zero_grad()
 
     def update(
         self, made: tuple[StepLoss, int], began: float, wish: StopWish
     ) -> tuple[dict[str, Any], bool]:
-        """See Loop. The running average is updated too, and measured when that is due."""
+        """Update the adapter and its running average, and measure the average when that is due.
+
+        Returns the metrics of the step, and whether to stop after it.
+        """
         loss, size = made
         rate = self._recipe.rate(self.step, self._share)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self._recipe.max_gradient_norm)
@@ -594,7 +610,7 @@ class AdapterRun(Loop):
         return line, wish.is_set()
 
     def words(self, line: Mapping[str, Any]) -> str:
-        """See Loop."""
+        """The step's metrics as text for the progress bar."""
         speed = f"{line['masked_per_second']:.0f} masked/s"
         return f"step {self.step} nats {line['nats']:.2f} {speed}"
 
@@ -622,7 +638,7 @@ class AdapterRun(Loop):
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
-        """Put the running average in place of the values for a while."""
+        """Put the running average in place of the trained values within a `with` block."""
         own = {name: value.detach().clone() for name, value in self._values.items()}
         self.base.set(self._average)
         try:
@@ -670,7 +686,7 @@ class AdapterRun(Loop):
             write_block_adapter(replace(self.base.adapter, info=info), folder)
 
     def _totals(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Steps, masked tokens and minutes up to a line of the metrics, with those of `init`."""
+        """Steps, masked tokens and minutes up to a line of the metrics, plus those of `init`."""
         own = {"steps": line["step"], "masked_tokens": line["masked_tokens"]}
         own["minutes"] = line["seconds"] / 60
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}
