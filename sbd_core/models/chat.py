@@ -1,8 +1,8 @@
 """Encodes prompts and conversations, through the chat template where the tokenizer has one.
 
 Messages are encoded as plain text: only the template writes control tokens. An assistant's message
-keeps those that the tokenizer does not call special, as they mark thoughts and tool calls. A
-stranger's template is first tried in a child process with little time and memory.
+keeps the control tokens that the tokenizer does not call special, as they mark thoughts and tool
+calls. A stranger's template is first tried in a child process with little time and memory.
 """
 
 import json
@@ -30,11 +30,11 @@ CONTROL = re.compile(r"[^\w\s].*\w.*[^\w\s]", re.DOTALL)
 def encode_prompt(
     tokenizer: Any, prompt: str | Sequence[Message], name: str, *, is_raw: bool
 ) -> list[int]:
-    """Token ids of a prompt in the chat template, up to where the assistant's answer begins.
+    """Encode a prompt by the chat template, up to where the assistant's answer begins.
 
     prompt: a text, which becomes the user's turn, or a conversation.
     name: what errors call the model.
-    is_raw: True encodes a text as it stands, which is also done without a template.
+    is_raw: True encodes a text without the template, as happens anyway if there is none.
     Raises ModelError for a broken template, or for a conversation without a template.
     """
     if isinstance(prompt, str):
@@ -50,12 +50,13 @@ def encode_prompt(
 def encode_turn(
     tokenizer: Any, messages: Sequence[Message], answer: str, name: str
 ) -> tuple[list[int], list[int]]:
-    """Token ids of messages up to where the assistant answers, and of its answer to the end token.
+    """Encode messages and the answer to them; returns the token ids of both.
 
     messages: at least one; more than a single user's message needs a template.
-    Both lists together are the ids of the whole chat in the template. If there is none, or it
-    writes the messages differently in the whole chat, the answer is put after the messages. The
-    first is the prompt, except for a last token that the answer changes. Raises ModelError.
+    Both lists together are the ids of the whole chat in the template, up to the last end token. If
+    there is no template, or it writes the messages differently in the whole chat, the answer is put
+    after the messages. The first list is that of encode_prompt(), without a last token that the
+    answer changes. Raises ModelError.
     """
     end = tokenizer.eos_token_id
     if not tokenizer.chat_template:
@@ -80,7 +81,7 @@ def encode_turn(
 
 
 def encode_plain(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a text, none added; control tokens in it are read as letters."""
+    """Encode a text without adding tokens; control tokens in the text are read as letters."""
     return _plain(tokenizer, text)[0]
 
 
@@ -89,14 +90,14 @@ Encoded = tuple[list[int], list[int]]
 
 
 def template_mark(tokenizer: Any, text: str) -> str | None:
-    """The first special token in a text that the chat template writes too; None without one."""
+    """A special token that both a text and the chat template contain, or None."""
     template = str(tokenizer.chat_template or "")
     special = _control_texts(tokenizer, len(tokenizer))[True]
     return next((mark for mark in special if mark in text and mark in template), None)
 
 
 def _raw(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a plain text with the tokenizer's start token and without its end token."""
+    """Encode a plain text with the tokenizer's start token and without its end token."""
     ids, _ = _plain(tokenizer, text, add_special_tokens=True)
     return ids[:-1] if ids[-1:] == [tokenizer.eos_token_id] else ids
 
@@ -104,7 +105,10 @@ def _raw(tokenizer: Any, text: str) -> list[int]:
 def _plain(
     tokenizer: Any, text: str, *, add_special_tokens: bool = False, is_model: bool = False
 ) -> Encoded:
-    """Encode a text with control tokens read as letters; is_model: only the special ones."""
+    """Encode a text with its control tokens read as letters.
+
+    is_model: whether the assistant wrote the text; then only special control tokens become letters.
+    """
     if not is_model and tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
         encoding = _without_controls(tokenizer).encode(text, add_special_tokens=add_special_tokens)
         return encoding.ids, [end for _, end in encoding.offsets]
@@ -121,13 +125,13 @@ def _ids_of(tokenizer: Any, text: str, **options: bool) -> Encoded:
 
 
 def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
-    """Whether a text contains a control token; is_special: of the special ones or of the others."""
+    """Whether a text contains a control token; is_special: a special one, or one of the others."""
     return any(control in text for control in _control_texts(tokenizer, len(tokenizer))[is_special])
 
 
 @lru_cache(maxsize=4)
 def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
-    """Texts of control tokens: those not called special, then those that are.
+    """Texts of the tokenizer's control tokens: those not called special, then those that are.
 
     size: number of the tokenizer's tokens, part of the cache's key as it may grow.
     """
@@ -153,8 +157,8 @@ def _marked(
 ) -> tuple[list[Message], Mapping[str, Message]]:
     """Put a random mark in place of each content that contains a control token.
 
-    Returns the messages and {mark: message}. The space around a content stays around its mark, as a
-    template may trim it.
+    Returns the messages and {mark: original message}. White space around a content stays around its
+    mark, as a template may trim it.
     """
     marked: list[Message] = []
     contents: dict[str, Message] = {}
@@ -171,7 +175,10 @@ def _marked(
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
-    """The template's text of messages; is_open: up to where the assistant's answer begins."""
+    """Render messages by the chat template. Raises ModelError.
+
+    is_open: whether the text goes on to where the assistant's answer begins.
+    """
     turns = [{"role": role, "content": content} for role, content in messages]
     try:
         text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=is_open)
@@ -185,7 +192,7 @@ def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open
 
 
 def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Encoded:
-    """Encode the template's text, with the contents that marks stand for as plain text."""
+    """Encode a rendered text, with the content that each mark stands for as plain text."""
     patterns = []
     for mark, (_, content) in contents.items():
         lead, _, trail = content.partition(content.strip())
@@ -270,7 +277,10 @@ def require_bounded_template(tokenizer: Any, name: str) -> None:
 
 @lru_cache(maxsize=8)
 def _status_of(template: str, special: str) -> int:
-    """Try a template in a child process: 0, TOO_LONG or TOO_LARGE. special: tokens, as JSON."""
+    """Try a template in a child process; returns 0, TOO_LONG or TOO_LARGE.
+
+    special: the tokenizer's special tokens, as JSON.
+    """
     limits = (MAX_CHARACTERS, CPU_SECONDS, MEMORY_BYTES, TOO_LONG, TOO_LARGE)
     request = json.dumps([template, TALK, json.loads(special), *limits])
     try:

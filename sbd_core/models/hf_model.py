@@ -69,8 +69,8 @@ class HuggingFaceModel:
     """A transformers model and its tokenizer, `.model` and `.tokenizer`, as a SetBlockModel.
 
     `.backend` makes the forward passes. `.adapter`: the block adapter, None without. `.is_trained`:
-    whether it has learnt to read blocks. `.folder`: the folder that holds all of it, None for a
-    model of the hub or with an adapter of peft.
+    whether the model has learnt to read blocks. `.folder`: the folder that `.model` was read from,
+    None for a model of the hub or with an adapter of peft.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class HuggingFaceModel:
     ) -> None:
         """Wrap a transformers model. name, weights: see SetBlockModel.
 
-        backend: see sbd_core.models.backends.choose. adapter: the one that the backend reads.
+        backend: see sbd_core.models.backends.choose. adapter: the one that the backend applies.
         """
         # transformers types these loosely; Any keeps our own code free of casts.
         self.model: Any = model.eval()
@@ -121,12 +121,16 @@ class HuggingFaceModel:
 
     @property
     def runs_on(self) -> str:
-        """The backend and the dtype of its weights: "ONNX Runtime, int8"."""
+        """The backend and the dtype of its weights, such as "ONNX Runtime, int8"."""
         return f"{self.backend.name}, {self.dtype}"
 
     @cached_property
     def exactness(self) -> Exactness:
-        """How verify's tokens compare with next-token prediction's; probed when first asked for."""
+        """Exactness of verify's tokens, tried when first asked for.
+
+        "probed" says that they are those of next-token prediction; otherwise rounding may
+        change them.
+        """
         is_exact = keeps_bits(self.backend.new_caches, self.backend.forward, self.max_positions)
         return "probed" if is_exact else "equal up to rounding"
 
@@ -143,13 +147,13 @@ class HuggingFaceModel:
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """See SetBlockModel.
 
-        Threads may call it at once: the tokenizer is set for each call, hence the lock.
+        Threads may call this at once: a lock guards the tokenizer's settings, which a call changes.
         """
         with self._encoding:
             return tuple(encode_prompt(self.tokenizer, prompt, self.name, is_raw=is_raw))
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """The text of an answer, special tokens left out."""
+        """The text of token ids, special tokens left out."""
         return str(
             self.tokenizer.decode(
                 list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
@@ -157,18 +161,18 @@ class HuggingFaceModel:
         )
 
     def token_text(self, token_id: int) -> str:
-        """One token on its own, for showing; never raises for an id of the vocabulary."""
+        """The text to show for one token; never raises for an id of the vocabulary."""
         text = self._texts.get(token_id)
         if text is None:
             text = self._texts[token_id] = token_text(self.tokenizer, token_id)
         return text
 
     def new_cache(self) -> Cache:
-        """An empty cache of one text."""
+        """Make an empty cache for one text."""
         return self.new_caches(1)[0]
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """Empty caches whose forward passes can be made together."""
+        """Make `count` empty caches that one forward pass can serve together."""
         return self.backend.new_caches(count)
 
     def forward(
@@ -178,7 +182,7 @@ class HuggingFaceModel:
         block_ids: Sequence[int],
         num_causal_logits: int,
     ) -> Tensor:
-        """The forward pass of one text; see forward_batch."""
+        """Make the forward pass of one text; see forward_batch."""
         request = ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)
         return self.forward_batch([request])[0]
 
@@ -193,7 +197,7 @@ VALUES_A_WEIGHT = 256
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Fingerprint of a model's weights, equal in fp32 and bf16. shapes, values: digests."""
+    """Digests of the shapes and of some values of a model's weights, equal in fp32 and bf16."""
 
     shapes: str
     values: str

@@ -1,7 +1,7 @@
 """Loads a model folder or hub id as a HuggingFaceModel with the fastest backend.
 
-It is checked before its weights are read. An error of loading says the reason and what to do: each
-is the end of a sentence that names what was asked for.
+A model is checked before its weights are read. The message of a ModelError names what was asked
+for, then says the reason and what to do.
 """
 
 import logging
@@ -83,9 +83,9 @@ def load(
 
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1".
     dtype: "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32", "bfloat16", "float16",
-        on a CPU also "int8". None takes the one that the folder names for CPUs, else "auto".
-    `.runs_on` names the backend. Weights are read from safetensors only, and no code of the folder
-    is run. Raises ArgumentError, ModelError.
+        on a CPU also "int8". None is, on a CPU, the dtype that the folder names, else "auto".
+    The model's `runs_on` names the backend. Weights are read from safetensors only, and no code of
+    the folder is run. Raises ArgumentError, ModelError.
     """
     if path_or_hub_id is None and not DEFAULT_CHECKPOINT.is_dir():
         raise ModelError(
@@ -141,10 +141,11 @@ def read(
     argument: str = "model",
     revision: str | None = None,
 ) -> tuple[Any, PreTrainedTokenizerBase]:
-    """The transformers model and tokenizer of a folder or hub id, safetensors only, no code run.
+    """Read the transformers model and the tokenizer of a folder or hub id.
 
-    For an adapter of peft it is the adapter's base, with the adapter's layers in it. argument: what
-    errors call `source`. revision: on the hub. Raises ModelError.
+    Weights are read from safetensors only, and no code of the source is run. For an adapter of peft
+    the model is the adapter's base, with the adapter's layers in it. argument: what errors call
+    `source`. revision: of the source on the hub. Raises ModelError.
     """
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
     options = {"trust_remote_code": False, **where}
@@ -183,14 +184,17 @@ def read(
 def located(source: str, argument: str = "model") -> tuple[str, bool]:
     """Resolve the name of a base, a folder or a hub id; returns (place, whether it is a folder).
 
-    argument: what the ModelError calls `source`.
+    The place is a path or a hub id. argument: what the ModelError calls `source`.
     """
     path = str(require_base(source)) if source in BASES else source
     return path, require_source(path, argument)
 
 
 def read_fit(name: str) -> tuple[Any, Any]:
-    """Read (model, tokenizer). Raises ModelError for an adapter or a model that reads no block."""
+    """Read the model called `name` and its tokenizer.
+
+    Raises ModelError for an adapter's folder, or for a model that cannot decode blocks.
+    """
     path, is_folder = located(name)
     if is_folder and is_adapter(path):
         raise ModelError(f"model: {shown(path)} is an adapter: sbd merge makes it a model first")
@@ -200,7 +204,7 @@ def read_fit(name: str) -> tuple[Any, Any]:
 def read_with_peft(
     source: str, adapter: dict[str, Any], dtype: Any, argument: str = "model"
 ) -> tuple[Any, PreTrainedTokenizerBase]:
-    """The base of an adapter, as a peft.PeftModel with the adapter, and the tokenizer.
+    """Read an adapter of peft with its base; returns a peft.PeftModel and the tokenizer.
 
     adapter: its adapter_config.json, as require_causal_lm() gives it. The tokenizer is the
     adapter's, or else the base's. The end tokens of both end an answer. Raises ModelError.
@@ -226,9 +230,10 @@ def read_with_peft(
 def read_with_adapter(
     folder: Path, dtype: Any
 ) -> tuple[Any, PreTrainedTokenizerBase, BlockAdapter]:
-    """(base with the adapter's mask token, tokenizer, adapter) of a block adapter's folder.
+    """Read a block adapter's folder: (base with the adapter's mask token, tokenizer, adapter).
 
-    Raises ModelError if the base is not here or another one, or if the folder is damaged.
+    Raises ModelError if the base is not here or has other weights than the adapter was trained
+    with, or if the folder is damaged.
     """
     adapter = read_block_adapter(folder)
     info = adapter.info
@@ -263,7 +268,8 @@ def read_adapted(
     """Load a block adapter with its base, from a folder or a bundled name: (model, tokenizer).
 
     model.generate(**inputs, custom_generate=sbd_core.hf.generate, strategy="verify") decodes with
-    the adapter; without custom_generate the model is its base. Raises ArgumentError, ModelError.
+    the adapter; without custom_generate the model answers as its base does. Raises ArgumentError,
+    ModelError.
     """
     folder = folder_of(path)
     if not is_block_adapter(folder):
@@ -319,7 +325,7 @@ logger = logging.getLogger(__name__)
 
 
 def require_source(source: str, argument: str = "model") -> bool:
-    """Whether `source` is a folder. Raises ModelError for what is neither one nor a hub id."""
+    """Whether `source` is a folder. Raises ModelError if it is neither a folder nor a hub id."""
     is_folder = os.path.isdir(source)
     # "name" and "owner/name" may be hub ids; anything else can only be a folder.
     if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
@@ -332,10 +338,10 @@ def require_source(source: str, argument: str = "model") -> bool:
 def require_causal_lm(
     source: str, argument: str = "model", revision: str | None = None
 ) -> dict[str, Any] | None:
-    """Check the small files of a source; returns an adapter's adapter_config.json, else None.
+    """Check the small files of a source; returns a peft adapter's adapter_config.json, else None.
 
-    Raises ModelError for a source that cannot be decoded with, and OSError and the like from
-    transformers; reason_of() puts these into words.
+    Raises ModelError for a source that cannot be decoded with, and LOADING_ERRORS of transformers,
+    which reason_of() puts into words.
     """
     is_folder = os.path.isdir(source)
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
@@ -398,7 +404,7 @@ def _require_decoder(source: str, kind: Any, config: dict[str, Any], argument: s
 
 
 def reason_of(error: BaseException, source: str) -> str:
-    """The reason why transformers could not load `source`, with advice, as a sentence's end."""
+    """Say why transformers could not load `source` and what to do, as the end of a sentence."""
     kinds = _causes(error)
     if any(issubclass(kind, GatedRepoError) for kind in kinds):
         return (
@@ -425,10 +431,10 @@ def reason_of(error: BaseException, source: str) -> str:
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
-    """Raise ModelError for weights that are missing, misshapen, or mean nothing by themselves.
+    """Raise ModelError if weights are missing, misshapen, or of an adapter or a quantised model.
 
     report: the loading info of transformers, which fills weights that are missing or of another
-    shape at random, and leaves out those that its config does not name.
+    shape at random, and leaves out those that the model's config does not name.
     """
     subject, others = f"{argument}: {shown(source)}", sorted(report["unexpected_keys"])
     for name, stored, wanted in sorted(report["mismatched_keys"]):

@@ -66,9 +66,10 @@ OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
 
 @dataclass(frozen=True, slots=True)
 class LogitsRules:
-    """Repetition penalty, processors before the temperature, temperature, processors after it.
+    """A repetition penalty, a temperature, and the processors to apply before and after it.
 
-    sampled: processors to apply after a DecodeConfig's temperature, only when it samples.
+    sampled: processors to apply in place of `after` when a DecodeConfig samples, after its
+        temperature.
     """
 
     penalty: float
@@ -105,10 +106,11 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
 
 
 def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
-    """The rules in a model's generation_config, without mask token, penalty and temperature.
+    """Read the rules of a model's generation_config, except mask token, penalty and temperature.
 
-    Its top_k, top_p and the like apply only when a DecodeConfig samples, at that temperature.
-    Raises ModelError, which calls the model `name`, for a setting that cannot be applied.
+    The config's top_k, top_p and the like apply only when a DecodeConfig samples, and after its
+    temperature. Raises ModelError, which calls the model `name`, for a setting that cannot be
+    applied.
     """
     config = copy.deepcopy(model.generation_config)
     # Decoding itself handles penalty and mask; DecodeConfig says whether to sample, and how.
@@ -139,7 +141,11 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
 
 
 def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[Any]) -> float:
-    """The penalty of a processor. Raises ArgumentError if it must come after those of `earlier`."""
+    """The penalty of a repetition penalty processor, which comes after the `earlier` ones.
+
+    Raises ArgumentError if it skips more of the prompt than padding, or if an earlier processor
+    changes the logits that it applies to.
+    """
     ignored = processor.prompt_ignore_length
     lengths = ignored.tolist() if isinstance(ignored, Tensor) else [ignored or 0]
     if not set(lengths) <= {0, *num_padding}:
@@ -160,7 +166,7 @@ def _is_alike_everywhere(processor: Any) -> bool:
 
 
 def with_processors(rules: LogitsRules) -> ComputeLogitStats:
-    """A compute_logit_stats() that first applies the processors to the logits, in place.
+    """Make a compute_logit_stats() that first applies the rules' processors to logits, in place.
 
     The penalty is left to decoding, as it depends on the tokens before a row.
     """

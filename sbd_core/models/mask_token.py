@@ -27,10 +27,10 @@ Origin = Literal["existing", "reserved", "spare", "added"]
 
 @dataclass(frozen=True, slots=True)
 class MaskToken:
-    """A mask token. text: as the tokenizer writes it.
+    """A model's mask token, and where it comes from.
 
-    origin: one that was there already, a reserved token, a row of the embedding that no token used,
-    or a row that was added.
+    origin: "existing" if the tokenizer had a mask token, "reserved" for a token that it keeps free,
+    "spare" for a row of the embedding that no token used, "added" for a new row.
     """
 
     text: str
@@ -39,10 +39,10 @@ class MaskToken:
 
 
 def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
-    """Give tokenizer and model, both in place, the mask token and a row for it.
+    """Give tokenizer and model, both in place, the mask token and its row of the embedding.
 
-    A row that is taken or added gets the mean of the others, so that an untrained mask is a
-    plausible input; an existing mask token keeps its row. Raises ModelError.
+    The row becomes the mean of the others, so that an untrained mask is a plausible input; an
+    existing mask token keeps its row. Raises ModelError.
     """
     if chosen.origin == "existing":
         return
@@ -63,12 +63,12 @@ def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
 
 
 def num_embedding_rows(model: Any) -> int:
-    """Number of tokens that the model has an embedding for, used or not."""
+    """Number of rows of a model's embedding, whether tokens use them or not."""
     return int(model.get_input_embeddings().weight.shape[0])
 
 
 def usable_mask_token_id(model: Any, tokenizer: Any) -> int | None:
-    """The id of the mask token; None without one, or if it has no row or another meaning."""
+    """The id of the mask token; None if it is missing, has no row, or has another meaning."""
     token_id: int | None = tokenizer.mask_token_id
     if token_id is None or token_id >= num_embedding_rows(model):
         return None
@@ -76,7 +76,10 @@ def usable_mask_token_id(model: Any, tokenizer: Any) -> int | None:
 
 
 def choose_mask_token(model: Any, tokenizer: Any) -> MaskToken:
-    """The mask token for a model and its tokenizer. Raises ModelError."""
+    """Choose the mask token: an existing one, else a reserved, spare or added one.
+
+    Raises ModelError if there is none to choose, or if the existing one has another meaning.
+    """
     token_id, num_rows = tokenizer.mask_token_id, num_embedding_rows(model)
     others = _other_uses(model, tokenizer)
     if token_id is not None and token_id < num_rows:
@@ -117,7 +120,7 @@ def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
 
 
 def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskToken | None:
-    """The last token that the tokenizer keeps free: the least likely to be used by someone."""
+    """The last token that the tokenizer keeps free, as the least likely to be in use, or None."""
     names = tokenizer.special_tokens_map.values()  # a list names further special tokens
     in_use = {str(name) for name in names if not isinstance(name, (list, tuple))}
     in_use.add(str(tokenizer.chat_template or ""))

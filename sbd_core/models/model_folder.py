@@ -1,4 +1,4 @@
-"""Reads what a model's folder says of it, from small files or its loaded config, without torch."""
+"""Reads facts of a model from small files of its folder or its loaded config, without torch."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,9 +24,10 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInfo:
-    """Facts of a model that reads blocks, from its folder. block_range: see SetBlockModel.
+    """Facts of a model that can decode blocks, from its folder.
 
-    is_trained: False if it was only prepared for that. has_adapter: whether it is a block adapter.
+    block_range: see SetBlockModel. is_trained: False if the model was only prepared for training.
+    has_adapter: whether the model has a block adapter.
     """
 
     name: str
@@ -36,10 +37,10 @@ class CheckpointInfo:
 
 
 def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
-    """Facts of a model folder; None is the bundled one.
+    """Read the facts of a model folder; None is the bundled model's folder.
 
-    Returns None for what only loading can tell: a hub id, a model not trained for blocks, a folder
-    that is damaged or missing.
+    Returns None for a hub id, for a model that was not prepared for blocks, and for a folder that
+    is damaged or missing.
     """
     place = folder_of(folder)
     try:
@@ -68,8 +69,8 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
 def own_cpu_dtype(folder: str | Path) -> object:
     """The dtype that a model folder names for CPUs, unchecked; fp32 where it names none.
 
-    It is `cpu_dtype` in an adapter's file and in config.set_block_decoding; for a browser's folder
-    it is the dtype of its graph.
+    An adapter's file and config.set_block_decoding name it as `cpu_dtype`; for a browser's folder
+    it is the dtype of the graph.
     """
     place = Path(folder)
     try:
@@ -85,7 +86,7 @@ def own_cpu_dtype(folder: str | Path) -> object:
 
 
 def is_block_adapter(folder: str | Path) -> bool:
-    """Whether a folder holds an adapter that only the rows of blocks read."""
+    """Whether a folder holds a block adapter; see block_adapter.py."""
     return (Path(folder) / ADAPTER_INFO).is_file()
 
 
@@ -107,7 +108,7 @@ def bundled_folder(name: str) -> Path | None:
 
 
 def folder_of(model: str | Path | None) -> Path:
-    """The folder that a model's name or path stands for, None for the bundled one."""
+    """The folder that a model's name or path stands for; None stands for the bundled model."""
     return DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
 
 
@@ -120,7 +121,10 @@ def object_in(file: Path) -> dict[str, Any]:
 
 
 def read_shape(model: str) -> LayerShape:
-    """The sizes of a folder or hub id, from its config alone. Raises ArgumentError."""
+    """Read the sizes of a model from its config alone, in a folder or on the hub.
+
+    Raises ArgumentError if there is no config that transformers can read.
+    """
     from transformers import AutoConfig
 
     try:
@@ -134,18 +138,17 @@ def read_shape(model: str) -> LayerShape:
 
 
 def block_config(block_range: tuple[int, int], strategy: StrategyName = "sbd") -> dict[str, Any]:
-    """A value for config.set_block_decoding."""
+    """Make a value for config.set_block_decoding."""
     low, high = block_range
     return {"min_block_size": low, "max_block_size": high, "strategy": strategy}
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSettings:
-    """The values of config.set_block_decoding, or the defaults without it.
+    """The values of config.set_block_decoding, or the defaults if a config has none.
 
-    block_range: smallest and largest block, None if unknown. is_trained: whether the model has
-    learnt to read masks, and was not only prepared for that. strategy, calibration: see
-    SetBlockModel.
+    block_range: smallest and largest block size, None if unknown. is_trained: False for a model
+    that was only prepared for training. strategy, calibration: see SetBlockModel.
     """
 
     block_range: tuple[int, int] | None = None
@@ -155,12 +158,12 @@ class BlockSettings:
 
     @classmethod
     def of(cls, config: Any, name: str) -> "BlockSettings":
-        """The settings in a config of transformers. Raises ModelError, which says `name`."""
+        """Read the settings in a config of transformers. Raises ModelError, which says `name`."""
         return cls.read(getattr(config, "set_block_decoding", None), name)
 
     @classmethod
     def read(cls, data: Any, name: str) -> "BlockSettings":
-        """Read config.set_block_decoding itself. Raises ModelError."""
+        """Read a value of config.set_block_decoding; None gives the defaults. Raises ModelError."""
         if data is None:
             return cls()
         try:
@@ -194,8 +197,8 @@ def own_repetition_penalty(model: Any, name: str) -> float:
 def reach_of(config: Any) -> int | None:
     """Number of positions that a model has, None if its config does not say.
 
-    For LongRoPE those of the short factors: beyond them all rotary angles change, and a cache would
-    hold keys of both kinds.
+    With LongRoPE it is the number for which the short factors hold: beyond it all rotary angles
+    change, and a cache would hold keys of both kinds.
     """
     reach: int | None = getattr(config, "max_position_embeddings", None)
     rotary = getattr(config.get_text_config(), "rope_parameters", None) or {}
@@ -205,7 +208,7 @@ def reach_of(config: Any) -> int | None:
 
 
 def end_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
-    """Every id that ends an answer: of generation_config, else config, else tokenizer."""
+    """The ids that end an answer, named by generation_config, else by config, else by tokenizer."""
     generation = getattr(model, "generation_config", None)
     for source in (generation, model.config, tokenizer):
         ids = getattr(source, "eos_token_id", None)

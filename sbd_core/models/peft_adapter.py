@@ -1,4 +1,4 @@
-"""Adapters of peft: reads, applies and merges them, and writes those trained here.
+"""Reads, applies and merges adapters of peft, and writes those trained here.
 
 A folder written here has a fingerprint of its base's weights. Adapters of other tools are checked
 by names and shapes alone.
@@ -33,12 +33,15 @@ PEFT_ERRORS = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, No
 
 
 def is_adapter(folder: str | Path) -> bool:
-    """Whether a folder holds an adapter and no model's weights; axolotl adds the base's config."""
+    """Whether a folder holds an adapter of peft and no model's weights.
+
+    The base's config may be there too: axolotl adds it.
+    """
     return (Path(folder) / CONFIG_FILE).is_file() and not has_weights(folder)
 
 
 def read_adapter_config(source: str, file: str, argument: str) -> dict[str, Any]:
-    """The config of a peft adapter. Raises ModelError for one that cannot be decoded with."""
+    """Read the config of a peft adapter. Raises ModelError if blocks cannot be decoded with it."""
     subject = f"{argument}: {shown(source)}"
     if has_weights(source):
         raise ModelError(
@@ -88,7 +91,8 @@ def write_adapter(
 ) -> None:
     """Write a model's adapter as a folder, with the fingerprint of its base.
 
-    block_range: the sizes it was trained on. options: of save_pretrained().
+    block_range: smallest and largest trained block size, None if not trained on blocks.
+    options: arguments of save_pretrained().
     """
     model.save_pretrained(folder, **options)
     data: dict[str, Any] = {"base": asdict(base)}
@@ -145,7 +149,7 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
 
 
 def _difference(error: Exception) -> str:
-    """An error of peft in one line: the first of the sizes that do not fit, or its own words."""
+    """Put an error of peft into one line: the first size that does not fit, or its own words."""
     words = " ".join(str(error).split())
     match = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
     if match:
@@ -167,7 +171,7 @@ def _trained_beside(
 ) -> dict[str, int] | None:
     """The set_block_decoding of an adapter that this package trained, None for any other.
 
-    model: the base. Raises ModelError for an adapter that was trained beside other weights.
+    model: the base. Raises ModelError for an adapter that was trained on a base of other weights.
     """
     if not (folder / ADAPTER_FILE).is_file():
         return None
@@ -206,7 +210,7 @@ def merged(adapted: Any) -> Any:
 
 
 def _untie(model: Any) -> None:
-    """Give modules that share a weight one each, as merging into one would change both."""
+    """Give modules that share a weight a copy each, as merging into one would change the others."""
     seen: set[int] = set()
     for module in model.modules():
         for name, weight in module.named_parameters(recurse=False):

@@ -1,9 +1,9 @@
-"""Tries a few tokens to learn what no config says of a model: how it attends, how its logits round.
+"""Runs a few tokens to learn what no config says of a model: how it attends, how its logits round.
 
-It must read a block both ways and everything before it causally. For exact verify each row's logits
-must also keep their last bits beside other rows: a check of many rows in one forward pass then
-gives next-token prediction's tokens. Kernels may sum in another order for another number of rows,
-so this depends on model, dtype and backend.
+A model must attend both ways within a block and causally to everything before it. For verify to be
+exact, a row's logits must also have the same last bits whatever other rows are beside it: checking
+many rows in one forward pass then gives next-token prediction's tokens. Kernels may sum in another
+order for another number of rows, so this depends on model, dtype and backend.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ def require_block_attention(model: Any, name: str, argument: str = "model") -> N
 
 
 def _other_attention(model: Any) -> list[str]:
-    """Name the parts of a model's layers that do not attend to everything allowed."""
+    """Name the kinds of layers in a model that do not use full attention."""
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     has_window = getattr(config, "sliding_window", None) is not None and getattr(
@@ -77,7 +77,7 @@ class _Trial:
         block: Sequence[int] = (),
         predrafts: Sequence[PredraftBlock] = (),
     ) -> Tensor:
-        """Logits (rows, vocab) of tokens that are not cached, causal ones first."""
+        """Run a forward pass after the `cached` tokens; returns logits (rows, vocab)."""
         [cache] = self.backend.new_caches(1)
         if cached:
             self.backend.forward([ForwardRequest(cache, cached, (), 1)])
@@ -85,12 +85,15 @@ class _Trial:
         return self.backend.forward([request])[0]
 
     def differ(self, one: Tensor, other: Tensor, change: Tensor) -> bool:
-        """Whether logits differ by more than rounding. change: what another token changes."""
+        """Whether logits differ by more than rounding.
+
+        change: how much another token changes logits, which tells their scale.
+        """
         return not (one - other).abs().max() <= self.rounding * change.abs().max()
 
 
 def _fault(trial: _Trial) -> str | None:
-    """The fault of a model, as a rule with {} for the model's name; None without a fault."""
+    """Say what keeps a model from decoding blocks, with {} for a model's name; None if nothing."""
     a, b, c, d, e, f, g, h = trial.ids
     text, other = trial.rows((), [a, b, c, d]), trial.rows((), [a, b, c, e])
     change = (text - other)[3]
@@ -121,10 +124,11 @@ Forward = Callable[[Sequence[ForwardRequest]], list[Tensor]]
 def keeps_bits(
     new_caches: Callable[[int], Sequence[Any]], forward: Forward, reach: int | None = None
 ) -> bool:
-    """Whether a causal row has the same logits, to the bit, in forward passes of NUM_ROWS rows.
+    """Whether a causal row has the same logits, to the bit, whatever rows are beside it.
 
-    Tried among causal rows, beside a block and predrafts, and for a prompt beside a block; the keys
-    left in the cache must be the same, too. reach: positions that the model has, None if unknown.
+    Tries passes of NUM_ROWS rows with causal rows, a block and predrafts, and a prompt beside a
+    block. The keys left in the cache must be the same, too. reach: number of positions that the
+    model has, None if unknown.
     """
     reach = reach or NUM_PROMPT + NUM_ROWS[-1]
     prompt = [3 + i % 8 for i in range(min(NUM_PROMPT, max(reach // 4, 1)))]

@@ -1,4 +1,4 @@
-"""The protocols of a model, as decoding needs it, and of the backend of its forward passes."""
+"""The protocols of a model and its caches, as decoding needs them, and of a backend."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Message = tuple[str, str]
 
 
 class Cache(Protocol):
-    """Keys and values of the causal tokens seen so far; it records its own length."""
+    """Protocol of a KV cache of one text, with the keys and values of its causal tokens so far."""
 
     @property
     def length(self) -> int:
@@ -35,7 +35,7 @@ AnyPool = TypeVar("AnyPool")
 
 
 class SlotCache(Generic[AnyPool]):
-    """Cache of one text in a pool, the memory that a backend keeps for many; see Cache."""
+    """Cache of one text in a slot of a pool, the memory that a backend keeps for several texts."""
 
     def __init__(self, pool: AnyPool, slot: int) -> None:
         self.pool = pool
@@ -51,8 +51,9 @@ class SlotCache(Generic[AnyPool]):
 class PredraftBlock:
     """The rows of a predraft, which see the first `num_causal` causal tokens and no later ones.
 
-    token_ids: masks, in front of them the alternative if there is one.
-    is_alternative: whether the first token is an alternative to the next causal one, read causally.
+    token_ids: mask tokens, and in front of them the alternative if there is one.
+    is_alternative: whether the first token is an alternative to the causal token that follows the
+        seen ones; its row is then a causal one.
     """
 
     num_causal: int
@@ -64,9 +65,9 @@ class PredraftBlock:
 class ForwardRequest:
     """One text's share of a forward pass; see SetBlockModel.forward_batch.
 
-    Its rows are the causal tokens, the block after all of them, then the predrafts. The
-    logits are of the last num_causal_logits causal tokens and of every block position. Keys and
-    values of all blocks are dropped.
+    Its rows are the causal tokens, the block after all of them, then the predrafts. Logits are
+    returned for the last num_causal_logits causal tokens and for all rows of the block and the
+    predrafts. Keys and values of block and predrafts are dropped after the forward pass.
     """
 
     cache: Any
@@ -85,14 +86,14 @@ class ForwardRequest:
 
     @property
     def predraft_shapes(self) -> tuple[tuple[int, int, int], ...]:
-        """Shape of every predraft; see sbd_core.masks.SeenBlock."""
+        """The fields of each predraft's sbd_core.masks.SeenBlock."""
         return tuple(
             (block.num_causal, len(block.token_ids), int(block.is_alternative))
             for block in self.predrafts
         )
 
     def block_rows(self) -> Sequence[int]:
-        """Rows of blocks, masked or revealed: all but the causal tokens and alternatives."""
+        """Indices of rows of blocks, masked or revealed: all but causal tokens and alternatives."""
         first = len(self.causal_ids)
         if not any(block.is_alternative for block in self.predrafts):
             return range(first, self.num_rows)
@@ -111,7 +112,7 @@ class ForwardRequest:
 
     @property
     def num_logits(self) -> int:
-        """Number of rows whose logits are asked for: the last ones."""
+        """Number of rows whose logits are asked for, which are the last rows."""
         return self.num_rows - len(self.causal_ids) + self.num_causal_logits
 
     def positions(self) -> Sequence[int]:
@@ -125,14 +126,14 @@ class ForwardRequest:
 
 
 class SetBlockModel(Protocol):
-    """A causal language model that can also read a block both ways (paper Eq. 9-11).
+    """Protocol of a causal language model that can also attend both ways in a block (Eq. 9-11).
 
     mask_token_id: None if the tokenizer has no mask token.
     max_positions: longest text in tokens, None if unknown.
     block_range: smallest and largest trained block size, None if untrained or unknown.
-    shape: its sizes, None if costs cannot be computed from them.
-    strategy, repetition_penalty: of a config that leaves them open; a penalty of 1 is none.
-    sampler_head: reweighs a block's row once the token before it is known; None without.
+    shape: the model's sizes, None if costs cannot be computed from them.
+    strategy, repetition_penalty: what a DecodeConfig that leaves them None takes; 1 is no penalty.
+    sampler_head: adjusts a block row's logits once the token before it is known; None without.
     weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.
     """
 
@@ -158,22 +159,22 @@ class SetBlockModel(Protocol):
         ...
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """Token ids of a prompt or a conversation; special tokens in it are read as plain text.
+        """Encode a prompt or a conversation; special tokens in it are read as plain text.
 
         is_raw: True uses no chat template. Raises ModelError for a conversation without a template.
         """
         ...
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """The text of an answer, special tokens left out."""
+        """The text of token ids, special tokens left out."""
         ...
 
     def token_text(self, token_id: int) -> str:
-        """One token on its own, for showing: special tokens by name, lone bytes as \\xE2."""
+        """The text to show for one token: special tokens by name, lone bytes as \\xE2."""
         ...
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """`count` empty caches whose forward passes forward_batch() may make together."""
+        """Make `count` empty caches that forward_batch() can serve together."""
         ...
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
@@ -191,12 +192,12 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that users see."""
+        """The backend's name, as users see it."""
         ...
 
     @property
     def dtype(self) -> str:
-        """The dtype of the weights it reads."""
+        """The dtype of the weights that forward passes read."""
         ...
 
     @property

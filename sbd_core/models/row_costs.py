@@ -1,6 +1,6 @@
-"""The cost of a forward pass by its rows: measured once, kept in the user's cache folder.
+"""Measures what a forward pass costs by its number of rows; keeps the costs in the cache folder.
 
-Plans without max_rows go by it. Costs are of one text alone, after a short prompt.
+Plans without max_rows go by these costs, which are of one text alone, after a short prompt.
 """
 
 import hashlib
@@ -46,7 +46,10 @@ _known: dict[str, tuple[str, RowCosts, float]] = {}
 
 
 def row_costs_of(model: SetBlockModel) -> RowCosts:
-    """The costs on this machine, measured the first time for this model, precision and backend."""
+    """The costs of rows on this machine, measured unless they are known.
+
+    They are kept by model, dtype, backend, processor and all else that they depend on.
+    """
     depends_on = _depends_on(model)
     key = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:24]
     if key not in _known or time.monotonic() > _known[key][2]:
@@ -65,14 +68,14 @@ def row_costs_of(model: SetBlockModel) -> RowCosts:
 
 
 def known_row_costs() -> dict[str, RowCosts]:
-    """The costs that this process has asked for, by model and dtype."""
+    """The costs of rows that this process has asked for, by "model, dtype"."""
     return {name: costs for name, costs, _ in _known.values()}
 
 
 def measure_row_costs(model: SetBlockModel) -> tuple[RowCosts, bool]:
     """Measure forward passes of 1 to 48 rows for about BUDGET_SECONDS.
 
-    Returns the median costs, and False if other work disturbed the measurement, else True.
+    Returns the median costs, and whether the measurement was undisturbed by other work.
     """
     assert model.mask_token_id is not None
     reach = model.max_positions or NUM_PROMPT + NUM_ROWS[-1]
@@ -108,9 +111,9 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 
 
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
-    """Seconds of a forward pass and of the statistics of its causal rows and of a drafted block.
+    """Seconds of a forward pass and of computing logit statistics from it, as decoding does.
 
-    A sampler head, if there is one, reweighs the block's rows one after the other.
+    A sampler head, if there is one, adjusts the block's rows one after the other.
     """
     spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
     began = time.perf_counter()

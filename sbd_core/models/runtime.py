@@ -1,4 +1,4 @@
-"""How a process runs a model: the device and dtype, threads on a CPU, and libraries kept quiet."""
+"""Sets how a process runs a model: its device and dtype, threads on a CPU, and quiet libraries."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ def chosen_device(device: str) -> torch.device:
 
 
 def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
-    """The dtype asked for; None is the one that the folder `source` names for CPUs, else "auto".
+    """Return `dtype`; None is on a CPU what the folder `source` names, elsewhere "auto".
 
     Raises ModelError for a folder that names an unknown dtype.
     """
@@ -80,7 +80,7 @@ CGROUP_FILES = (
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: of its affinity, and no more than its cgroup's quota."""
+    """Number of cores that this process may use, by its CPU affinity and its cgroup's quota."""
     try:
         count = len(os.sched_getaffinity(0))
     except AttributeError:  # macOS and Windows
@@ -103,12 +103,12 @@ def is_small(num_parameters: int) -> bool:
 
 
 def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
-    """Set torch to one thread for a small model on the CPU, else leave its own choice.
+    """Set torch to one thread for a small model on the CPU, else leave torch's own choice.
 
     A forward pass of a few million parameters over one text is too short to share: a second thread
-    gains little on an idle machine, and waits for its partner, many times the forward pass itself,
-    on a busy one. A batch is long enough. Called by the command line and by the page, never by
-    load(), as the setting is global.
+    gains little on an idle machine, and on a busy one waits for its partner many times as long as
+    the forward pass takes. A batch is long enough. The command line and the page call this, but
+    never load(), as the setting is global.
     """
     if is_small(num_parameters) and batch_size < LONG_BATCH:
         torch.set_num_threads(1)
@@ -136,10 +136,10 @@ _quiet = threading.RLock()
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Silence the messages of transformers and the Hub while they load; errors are raised.
+    """Silence transformers and the Hub within the `with` block; errors are still raised.
 
-    One thread at a time: the setting holds for all threads, and parts of transformers fail when two
-    threads import them at once.
+    Only one thread at a time enters: the setting holds for all threads, and parts of transformers
+    fail when two threads import them at once.
     """
     with _quiet:
         libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]

@@ -1,7 +1,7 @@
-"""Tensors as a browser's folder stores them: exactly, or in the blocks of a GGUF file.
+"""Tensors as an export for browsers stores them: exactly, or in the blocks of a GGUF file.
 
-Each kind holds a matrix (out, in) row by row, or a vector. How a kind is widened to fp32 is fixed
-to the last bit, as the page's scripts do the same. Knows no files.
+Each kind of storage holds a matrix (out, in) row by row, or a vector. Python and the page's scripts
+convert a kind to fp32 with the same bits.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,18 +24,18 @@ Q4_1 = np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", BLOCK // 2)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A tensor as bytes. kind: a key of WIDEN."""
+    """A tensor as bytes; `kind`, a key of WIDEN, says how they hold its values."""
 
     kind: str
     shape: tuple[int, ...]
     data: bytes
 
     def tensor(self) -> Tensor:
-        """The values in fp32."""
+        """Convert the values to fp32."""
         return torch.from_numpy(WIDEN[self.kind](self.data)).reshape(self.shape)
 
     def __add__(self, below: "Stored") -> "Stored":
-        """Stack the rows of both."""
+        """Stack the rows of `below` under those of this tensor."""
         shape = (self.shape[0] + below.shape[0], *self.shape[1:])
         return Stored(self.kind, shape, self.data + below.data)
 
@@ -50,7 +50,7 @@ def exactly(tensor: Tensor) -> Stored:
 
 
 def in_8_bits(tensor: Tensor) -> Stored:
-    """Round a tensor to 8 bits, by the largest value of each block of a row."""
+    """Round a tensor to 8 bits, by the largest absolute value of each block of a row."""
     values = _blocks(tensor)
     scale = (np.abs(values).max(1) / np.float32(127)).astype("<f2")
     numbers = np.rint(values / _divisor(scale)[:, None]).clip(-127, 127)
@@ -74,7 +74,7 @@ def fits_blocks(tensor: Tensor) -> bool:
 
 
 def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
-    """(int8 values (rows, in), fp32 scales (rows, in / BLOCK)) of a tensor stored in 8 bits."""
+    """Split a tensor stored in 8 bits: int8 values (rows, in), fp32 scales (rows, in / BLOCK)."""
     blocks = np.frombuffer(stored.data, Q8_0)
     integers = np.ascontiguousarray(blocks["values"]).reshape(stored.shape)
     return integers, blocks["scale"].astype("f4").reshape(stored.shape[0], -1)
@@ -85,7 +85,7 @@ def _blocks(tensor: Tensor) -> np.ndarray:
 
 
 def _divisor(scale: np.ndarray) -> np.ndarray:
-    """Scales to divide by: 1 in place of 0, the scale of a block of equal values."""
+    """Make scales safe to divide by: 0, the scale of a block of equal values, becomes 1."""
     return np.where(scale == 0, np.float32(1), scale.astype("f4"))
 
 
@@ -140,9 +140,9 @@ NAME_OF_GGUF = {
 
 
 def stored_weights(name: str) -> dict[str, Stored]:
-    """A known base's weights as its GGUF file stores them, by their names in transformers.
+    """Read a base's weights, by their transformers names, as its GGUF file stores them.
 
-    Raises ModelError if it is not here, MissingExtraError.
+    Raises ModelError if the base is not here, MissingExtraError if gguf is not installed.
     """
     folder = require_base(name)
     require_extra("fetch")

@@ -1,8 +1,8 @@
 """Writes a trained model as a folder that a browser decodes with, and Python too.
 
-It holds the graphs, the tokenizer, a manifest and the weights in parts. A fetched base keeps the
-blocks of its GGUF file; its adapter, which only drafts, is stored in 4 bits; any other model is
-stored exactly. Uploads nothing.
+The folder holds the graphs, the tokenizer, a manifest and the weights in parts. A fetched base
+keeps the blocks of its GGUF file; other models are stored exactly, or in 8 bits if asked for. A
+block adapter, which only drafts, is stored in 4 bits, its sampler head in 8. Uploads nothing.
 """
 
 import json
@@ -78,8 +78,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
 
     model: a folder or hub id of a model trained for blocks, or an adapter; None is the bundled one.
     out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
-    dtype: of the graph's products, float32 or int8; None is int8 for the adapter of a fetched base,
-        else float32. With int8, matrices of other models are stored in 8 bits.
+    dtype: float32 or int8, in which the graph multiplies; None is int8 for the adapter of a fetched
+        base, else float32. With int8, matrices of other models are stored in 8 bits.
     """
     from sbd_core.models.backends.onnx.build import products_graph
 
@@ -133,7 +133,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
 
 
 def _read(source: Path) -> tuple[Any, Any, BlockAdapter | None]:
-    """The transformers model in fp32, its tokenizer and its adapter. Raises ModelError."""
+    """Read a model in fp32, its tokenizer, and its block adapter or None. Raises ModelError."""
     name = str(source)
     if is_web_folder(source):
         raise ModelError(f"model: {shown(name)} is an export for browsers already")
@@ -161,7 +161,10 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
 def _stored(
     model: Any, adapter: BlockAdapter | None, dtype: str, *, is_fetched: bool
 ) -> dict[str, Stored]:
-    """All tensors of model and adapter as stored. is_fetched: whether the base keeps its blocks."""
+    """Convert all tensors of model and adapter to their stored form.
+
+    is_fetched: whether the base is a fetched one, which keeps the blocks of its GGUF file.
+    """
     rows = {}
     if is_fetched:
         assert adapter is not None
@@ -211,7 +214,10 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
 
 
 def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
-    """Write the graph for an engine of GRAPHS; returns its manifest entry. tensors: of _stored."""
+    """Write the graph for `engine`, a key of GRAPHS; returns its manifest entry.
+
+    tensors: the result of _stored().
+    """
     from sbd_core.models.backends.onnx.web_graph import WebExporter, WebGpuExporter
     from sbd_core.models.stored_tensors import rounded_parts
 

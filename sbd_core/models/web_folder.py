@@ -1,8 +1,8 @@
-"""A folder that a browser decodes with: its manifest, its files, the model in it, and kept exports.
+"""Reads folders that export_web() wrote for browsers, and keeps exports of models on this machine.
 
-Weights lie in parts small enough for any host, as stored_tensors.py has them. Exports of models on
-this machine are kept in the user's cache folder; deleting them does no harm. Tensors are imported
-where they are read, as the page looks at such folders before there is a model.
+Weights lie in parts small enough for any host, in the kinds of stored_tensors.py. Kept exports lie
+in the user's cache folder; deleting them does no harm. Torch is imported only where tensors are
+read, as the page looks at such folders before there is a model.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class WebFolder:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of its files, the manifest first."""
+        """Names of the folder's files, the manifest first."""
         parts = [part["file"] for part in self.manifest["parts"]]
         return (WEB_MANIFEST, *self.manifest["files"], *parts)
 
@@ -102,7 +102,7 @@ def _require_whole(
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:
-    """Digest of a manifest without its own digest."""
+    """Digest of a manifest, its entry "digest" left out."""
     told = {name: value for name, value in manifest.items() if name != "digest"}
     text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -149,7 +149,7 @@ OF_MODEL = ("model.", "lm_head.")
 
 
 def tensors_of(web: WebFolder) -> "dict[str, Stored]":
-    """The stored tensors of a folder, named as in transformers and BlockAdapter.tensors()."""
+    """Read the stored tensors of a folder, named as in transformers and BlockAdapter.tensors()."""
     from sbd_core.models.stored_tensors import Stored
 
     parts = (web.folder / part["file"] for part in web.manifest["parts"])
@@ -161,9 +161,9 @@ def tensors_of(web: WebFolder) -> "dict[str, Stored]":
 
 
 def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
-    """The transformers model in fp32, its tokenizer, and its adapter or None. Raises ModelError.
+    """Read a folder's model in fp32, tokenizer, and adapter or None. Raises ModelError.
 
-    The page's scripts compute the weights of a graph from the same numbers.
+    The weights are computed from the same stored tensors as in the page's scripts.
     """
     from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
     from sbd_core.models.runtime import quietly
@@ -209,14 +209,14 @@ CODE = (
 
 
 def exports_folder() -> Path:
-    """The folder of all exports."""
+    """The cache folder in which exports are kept."""
     return cache_folder() / "web"
 
 
 def find_export(folder: Path) -> WebFolder | None:
-    """The export of a model folder, or that folder itself if it is one; None without.
+    """The kept export of a model folder, or the folder itself if it is an export; else None.
 
-    Checks the sizes of its files, not their digests.
+    Checks the sizes of the export's files, not their digests.
     """
     try:
         return open_web(folder if is_web_folder(folder) else _place(folder), reads_all=False)
@@ -225,7 +225,10 @@ def find_export(folder: Path) -> WebFolder | None:
 
 
 def keep_export(folder: Path) -> WebFolder:
-    """The export of a model folder, written if none is kept. Raises our errors, OSError."""
+    """Return the export of a model folder, after writing it if none is kept.
+
+    Raises SetBlockDecodingError, OSError.
+    """
     kept = find_export(folder)
     if kept is not None:
         return kept
@@ -247,7 +250,7 @@ def keep_export(folder: Path) -> WebFolder:
 
 
 def _place(folder: Path) -> Path:
-    """The place of a model folder's export, named by the folder's path and state."""
+    """The path for the kept export of a model folder, named by the folder's path and state."""
     whole = folder.resolve()
     owner = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
     state = hashlib.sha256()

@@ -25,14 +25,15 @@ def choose(
     block_size: int = 16,
     adapter: BlockAdapter | None = None,
 ) -> Any:
-    """Choose PyTorch on a GPU, ONNX Runtime on a CPU for a known shape, else transformers.
+    """Build the fastest backend that can run a model on its device.
 
-    model: a transformers model on its device.
-    name: what the log and errors call it. dtype: see load().
-    block_size: the largest that it will be decoded with.
-    adapter: the block adapter, None without.
-    If ONNX Runtime was chosen but does not work, the log says why. Raises ModelError for an adapter
-    that cannot be applied.
+    A Llama-shaped model runs by CUDA graphs on a GPU, and by ONNX Runtime on a CPU in float32 or
+    int8. Other models run in PyTorch, as does a model that ONNX Runtime fails on; the log says why.
+
+    name: what the log and errors call the model. dtype: see load().
+    block_size: the largest block size that the model will be decoded with.
+    adapter: the model's block adapter, None if it has none.
+    Raises ModelError for an adapter that cannot be applied.
     """
     if model.device.type != "cpu":
         fused = plain(model, name, adapter)
@@ -63,9 +64,9 @@ def choose(
 def plain(
     model: Any, name: str, adapter: BlockAdapter | None = None
 ) -> FusedLlamaBackend | TransformersBackend:
-    """The backend in PyTorch: fused where possible, else through the model's own modules.
+    """Build the PyTorch backend: fused if can_fuse(model), else the model's own modules.
 
-    Raises ModelError for an adapter whose base is not like Llama.
+    Raises ModelError for an adapter whose base is not Llama-shaped.
     """
     if can_fuse(model):
         return FusedLlamaBackend(model, adapter)
@@ -77,10 +78,10 @@ def plain(
 
 
 def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
-    """The model's own backend if it is the fused one, else a new one of its weights.
+    """Return the model's own fused PyTorch backend, or build one from its weights.
 
-    It is fused in any dtype, unlike in choose(), where a CPU's must round as transformers does.
-    Raises ArgumentError for a family that cannot be fused.
+    Unlike choose(), this also fuses a model on a CPU in bf16 or fp16, where the fused forward pass
+    rounds differently from transformers. Raises ArgumentError for a model that is not Llama-shaped.
     """
     if isinstance(model.backend, FusedLlamaBackend):
         return model.backend

@@ -23,9 +23,9 @@ ALL_ROWS = slice(None)
 
 
 class GatedLinears:
-    """Hooks that add B A x to the rows of blocks in a model's linear layers; never removed.
+    """Hooks that add a block adapter's B A x to a model's linear layers, in rows of blocks only.
 
-    sampler_head: see BlockAdapter.sampler_head.
+    The hooks are never removed. sampler_head: see BlockAdapter.sampler_head.
     """
 
     sampler_head: SamplerHead | None = None
@@ -52,7 +52,7 @@ class GatedLinears:
 
     @contextmanager
     def rows(self, rows: Sequence[int] | slice) -> Iterator[None]:
-        """Within the `with` block, apply the adapter to rows of one text or to ALL_ROWS."""
+        """Apply the adapter to these rows of one text, or to ALL_ROWS, within the `with` block."""
         self._rows = rows
         try:
             yield
@@ -85,12 +85,12 @@ class TransformersCache:
             self.length = length
 
     def drop_last(self, num_tokens: int) -> None:
-        """Drop the keys and values of the last tokens, which `length` need not count."""
+        """Drop the keys and values of the last tokens, without changing `length`."""
         self.layers.crop(-num_tokens)
 
 
 class TransformersBackend:
-    """The forward passes of one model through its own modules."""
+    """Backend that runs any causal LM through its own transformers modules."""
 
     name = "transformers"
     has_own_threads = False
@@ -107,11 +107,11 @@ class TransformersBackend:
         self._cache_name = "cache" if "cache" in parameters else "past_key_values"
 
     def new_caches(self, count: int) -> list[TransformersCache]:
-        """Empty caches."""
+        """Make `count` empty caches."""
         return [TransformersCache() for _ in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """A forward pass per text, one after the other; logits (rows asked for, vocab) of each."""
+        """Make a forward pass per text, one after the other; see SetBlockModel.forward_batch."""
         return [self._forward(request) for request in requests]
 
     @torch.inference_mode()

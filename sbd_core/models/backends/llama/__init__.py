@@ -1,1 +1,1 @@
-"""A fused PyTorch forward for Llama-shaped models: few operations, the same weights."""
+"""The fused PyTorch forward pass of Llama-shaped models, and its replay as CUDA graphs."""

@@ -1,9 +1,9 @@
 """Forward passes of fixed shape on fixed buffers, which a GPU can replay as a CUDA graph.
 
-A forward pass is padded to one of few row counts and uses the same input and output buffers every
-time, so only their contents change between two forward passes of one shape. The logits stay on the
-device. Everything but the capture runs the same on any device; captured() compares the graph's
-first replay with the plain run.
+A forward pass is padded to one of a few row counts. All passes of one row count share their input
+and output buffers, so that only the contents of the buffers change. The logits stay on the device.
+Without CUDA the same code runs uncaptured; captured() compares a graph's first replay with the
+plain run.
 """
 
 import warnings
@@ -28,10 +28,11 @@ INITIAL_CAPACITY = 1024
 
 
 class CudaGraphBackend:
-    """The forward passes of a fused model as CUDA graphs; see FusedLlamaBackend.
+    """Backend that replays the forward passes of a FusedLlamaBackend as CUDA graphs.
 
-    A graph is used for passes with a text in every slot of the pool and at most 2 * block_size rows
-    per text, or 8 * block_size with predrafts. Others are made without one, on the same cache.
+    A graph serves passes with a text in every slot of the pool and at most 2 * block_size rows per
+    text, or 8 * block_size with predrafts. The FusedLlamaBackend makes all other passes, on the
+    same caches.
     """
 
     name = "PyTorch, CUDA graphs"
@@ -47,9 +48,10 @@ class CudaGraphBackend:
         ] = weakref.WeakKeyDictionary()
 
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
-        """Empty caches whose forward passes can be made together.
+        """Make `count` empty caches that one forward pass can serve together.
 
-        A single text reuses the pool of an earlier one, and with it the captured graphs.
+        A single cache takes over the pool of an earlier cache that is no longer in use, and with
+        the pool its captured graphs.
         """
         pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
         caches = [SlotCache(pool, slot) for slot in range(count)]
@@ -63,7 +65,7 @@ class CudaGraphBackend:
         return pool
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
+        """Make one forward pass over texts of one pool; see SetBlockModel.forward_batch."""
         pool = requests[0].cache.pool
         most = max(text.num_rows for text in requests)
         has_predrafts = any(text.predrafts for text in requests)
@@ -85,7 +87,10 @@ class CudaGraphBackend:
     def _step(
         self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
     ) -> "CudaGraphStep":
-        """The step for `width` rows a slot and `longest` cached tokens, new if the pool grew."""
+        """Return the step with `width` rows per slot, making one if the pool has none that fits.
+
+        longest: number of cached tokens of the pool's longest text. adapts: see CudaGraphStep.
+        """
         needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:
             pool.ensure_capacity(max(needed, 2 * pool.capacity))
@@ -98,9 +103,9 @@ class CudaGraphBackend:
 
 
 class CudaGraphStep:
-    """A forward pass of `width` rows for each slot of a pool, as long as its capacity stays.
+    """A forward pass with `width` rows for each slot of a pool, valid until the pool grows.
 
-    adapts: whether rows of blocks read the model's adapter.
+    adapts: whether the model's block adapter applies to rows of blocks.
     """
 
     def __init__(
@@ -115,8 +120,8 @@ class CudaGraphStep:
         self._adapts = adapts
         self._host = torch.zeros(7, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
-        """(7, slots, width): token ids, positions, positions of keys in the cache, s, first and
-        stop of visible_keys(), whether the row is a block's."""
+        """(7, slots, width): token ids, positions, positions of keys in the cache, seen, first
+        and stop of visible_keys(), whether the row is a block's."""
         self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
@@ -125,10 +130,10 @@ class CudaGraphStep:
 
     @torch.inference_mode()
     def run(self, requests: Sequence[ForwardRequest]) -> Tensor:
-        """Logits (slots, width, vocab), valid until the next run; those of padding mean nothing.
+        """Run the forward pass; returns logits (slots, width, vocab), valid until the next run.
 
-        Keys of padding lie after the text, where the next forward pass overwrites them. Padding
-        sees the first key alone.
+        A slot's rows beyond those of its text are padding, whose logits mean nothing. Padding sees
+        the first key alone; its own keys lie after the text, where the next pass overwrites them.
         """
         if self._copied is not None:
             self._copied.synchronize()  # the last run may still be reading it
@@ -150,7 +155,7 @@ class CudaGraphStep:
         return self.logits
 
     def _forward(self) -> None:
-        """Compute `logits` from `inputs`; shapes, addresses and host values never change."""
+        """Compute `logits` from `inputs`, with the same shapes and addresses every time."""
         fused = self._fused
         ids, positions, key_places = (rows.flatten() for rows in self.inputs[:3].unbind())
         places = (self._slot, self._offset, key_places)
@@ -165,8 +170,8 @@ class CudaGraphStep:
 def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:
     """Capture `run`, which writes `output`, as a CUDA graph and return its replay.
 
-    Returns `run` itself on other devices, and with a warning if the capture fails or the replay
-    gives other numbers.
+    Returns `run` itself if `output` is not on a CUDA device and, with a warning, if the capture
+    fails or the replay gives other numbers.
     """
     if output.device.type != "cuda":
         return run

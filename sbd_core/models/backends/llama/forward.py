@@ -1,9 +1,9 @@
-"""A fused forward pass for Llama-shaped models: the same weights in few operations.
+"""The fused forward pass of Llama-shaped models, equal to that of transformers up to rounding.
 
-Equal to the transformers model up to rounding. The tokens of all texts are rows of one matrix in
-every linear layer; only attention tells the texts apart: one text by slices of its slot, many by
-padded rows. Both write the new keys and values into the pool, after the cached ones. The rule of
-who may attend to whom is sbd_core.masks.decoding_may_attend.
+In every linear layer the tokens of all texts are rows of one matrix; only attention tells the texts
+apart. SingleSequenceAttention reads the slot of one text, PaddedBatchAttention pads several texts
+to the same number of rows. Both write the new keys and values into the pool, after the cached ones.
+The rule of who may attend to whom is sbd_core.masks.decoding_may_attend.
 """
 
 from collections.abc import Sequence
@@ -34,11 +34,12 @@ STEP = 128
 
 
 class KVCachePool:
-    """Pool with keys (layers, slots, heads, size, capacity) and values (.., capacity, size).
+    """KV cache of several texts, each in a slot of its own with room for `capacity` positions.
 
-    size is that of a head, capacity a number of positions; each cache knows its own length. Keys
-    are transposed for the product with the queries. Everything beyond a slot's length is finite, so
-    that an attention weight of zero removes it.
+    keys: (layers, slots, KV heads, head size, capacity), transposed for the product with queries.
+    values: (layers, slots, KV heads, capacity, head size).
+    Each SlotCache knows its own length. Everything beyond the length is finite, so that an
+    attention weight of zero removes it.
     """
 
     def __init__(
@@ -60,31 +61,34 @@ class KVCachePool:
 
 
 def end_of(request: ForwardRequest) -> int:
-    """One past the cache position of the last row's key; keys lie in the order of the rows."""
+    """Number of keys in a text's slot during the forward pass: the cached ones and one per row."""
     return int(request.cache.length) + request.num_rows
 
 
 def blocks_of(request: ForwardRequest) -> Blocks:
-    """The block and the predrafts."""
+    """A request's block and predrafts, as sbd_core.masks takes them."""
     return ((len(request.causal_ids), len(request.block_ids)), *request.predraft_shapes)
 
 
 def visible_keys(request: ForwardRequest) -> list[tuple[int, int, int]]:
-    """The keys that each row sees, as (s, first, stop): those before s, and first to stop - 1."""
+    """Return (seen, first, stop) per row: it sees keys 0 to seen - 1, and first to stop - 1."""
     start = request.cache.length
     rows = visible_rows(len(request.causal_ids), blocks_of(request))
     return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
 
 
 class MaskTable:
-    """Additive masks (queries, queries) for the new keys; every row sees all cached keys."""
+    """Additive attention masks (rows, rows) among the rows of one text, kept by a request's shape.
+
+    The masks have no columns for cached keys, as every row sees all of these.
+    """
 
     def __init__(self, like: Tensor) -> None:
         self._like = like
         self._known: dict[tuple[int, Blocks], Tensor] = {}
 
     def get(self, request: ForwardRequest) -> Tensor | None:
-        """The mask, None where every row sees everything."""
+        """The mask of a request, or None if every row sees all rows of the request."""
         if request.num_rows == 1 or not (request.causal_ids or request.predrafts):
             return None
         shape = (len(request.causal_ids), blocks_of(request))
@@ -105,14 +109,14 @@ class MaskTable:
 
 
 class Attention(Protocol):
-    """Protocol of attention with its mask and cache, for num_rows rows of a forward pass."""
+    """Protocol of the attention of num_rows rows in a forward pass, with their mask and cache."""
 
     num_rows: int
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Cache a layer's new keys and values (rows, kv heads, size) and attend to all.
+        """Store a layer's new keys and values (rows, KV heads, size), then attend to the cache.
 
-        queries: (rows, heads, size), scaled already. Returns the mixed values, shaped like queries.
+        queries: (rows, heads, size), scaled already. Returns the output, shaped like queries.
         """
 
 
@@ -154,7 +158,7 @@ class SingleSequenceAttention:
 
 
 class PaddedBatchAttention:
-    """Attention of several texts of one pool, padded to the rows of the longest."""
+    """Attention of several texts of one pool, all padded to as many rows as the longest has."""
 
     def __init__(
         self,
@@ -165,8 +169,9 @@ class PaddedBatchAttention:
     ) -> None:
         """Prepare the attention of all rows of a forward pass.
 
-        places: per row its slot, its offset there and its key's cache position, each (rows,).
-        visible: (3, slots, widest), s, first and stop of visible_keys(), at most `capacity`.
+        places: three tensors (rows,): each row's slot, index in the slot, and cache position.
+        visible: (3, slots, most rows in a slot): seen, first and stop of visible_keys().
+        capacity: number of cache positions that attention reads, from the first.
         """
         self._pool = pool
         self._slot, self._offset, self._place = places
@@ -181,7 +186,7 @@ class PaddedBatchAttention:
 
     @classmethod
     def of(cls, requests: Sequence[ForwardRequest]) -> "PaddedBatchAttention":
-        """The attention of the rows of all requests."""
+        """Prepare the attention of the rows of all requests."""
         pool = requests[0].cache.pool
         device = pool.keys.device
         columns = zip(
@@ -223,15 +228,15 @@ class PaddedBatchAttention:
 
 
 class FusedLlamaBackend:
-    """The forward passes of one model. Threads may share it; a cache belongs to one of them."""
+    """Fused PyTorch backend of one model; threads may share it, but not its caches."""
 
     name = "PyTorch"
     has_own_threads = False
 
     def __init__(self, model: Any, adapter: BlockAdapter | None = None) -> None:
-        """Fuse a model that can_fuse(); its modules become views of the fused weights.
+        """Fuse a model that has_known_shape(); its modules become views of the fused weights.
 
-        adapter: its block adapter, None without.
+        adapter: the model's block adapter, None if it has none.
         """
         self.weights: Weights = fuse_weights(model)
         embedding = self.weights.embedding
@@ -247,18 +252,18 @@ class FusedLlamaBackend:
 
     @property
     def has_adapter(self) -> bool:
-        """Whether it has a block adapter."""
+        """Whether the backend applies a block adapter."""
         return self._adapter is not None
 
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
-        """Empty caches whose forward passes can be made together."""
+        """Make `count` empty caches that one forward pass can serve together."""
         w = self.weights
         pool = KVCachePool(count, len(w.layers), w.num_kv_heads, w.head_size, w.embedding)
         return [SlotCache(pool, slot) for slot in range(count)]
 
     @torch.inference_mode()
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
+        """Make one forward pass over texts of one pool; see SetBlockModel.forward_batch."""
         order = sorted(range(len(requests)), key=lambda i: requests[i].num_rows <= LONG)
         texts = [requests[i] for i in order]
         longest = max(end_of(text) for text in texts)
@@ -275,7 +280,10 @@ class FusedLlamaBackend:
         return [by_request[i] for i in range(len(requests))]
 
     def _parts(self, texts: Sequence[ForwardRequest]) -> list[Attention]:
-        """The attention of each long text, which come first, then of the others together."""
+        """Prepare one attention for each long text, and one for all the others together.
+
+        Texts of more than LONG rows must come first.
+        """
         num_long = sum(text.num_rows > LONG for text in texts)
         if len(texts) - num_long == 1:
             num_long += 1
@@ -285,7 +293,7 @@ class FusedLlamaBackend:
         return alone + ([PaddedBatchAttention.of(texts[num_long:])] if texts[num_long:] else [])
 
     def _block_rows(self, texts: Sequence[ForwardRequest]) -> BlockRows | None:
-        """The rows that read the adapter; None without an adapter or blocks."""
+        """The rows that the block adapter applies to; None without an adapter or rows of blocks."""
         if self._adapter is None or not any(text.block_rows() for text in texts):
             return None
         own = texts[0].block_rows()
@@ -299,7 +307,10 @@ class FusedLlamaBackend:
         return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
 
     def _angles(self, texts: Sequence[ForwardRequest]) -> tuple[Tensor, Tensor]:
-        """Cosines and sines (rows, heads, 2, half) of the rotary embedding of every row's heads."""
+        """Rotary cosines and sines (rows, heads, 2, half) of all query, key and value heads.
+
+        half: half the size of a head.
+        """
         cosines, sines = self._rotary
         if len(texts) == 1 and not texts[0].predrafts:
             start, stop = texts[0].cache.length, end_of(texts[0])
@@ -310,7 +321,10 @@ class FusedLlamaBackend:
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
     def angles_at(self, positions: Tensor, rotary: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """As _angles, for rows at positions (rows,), which the table of rotary_until() covers."""
+        """Look up cosines and sines, shaped as in _angles(), for rows at `positions` (rows,).
+
+        rotary: a table of rotary_until() that covers the positions.
+        """
         cosines, sines = (table.index_select(0, positions) for table in rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
@@ -321,12 +335,12 @@ class FusedLlamaBackend:
         parts: Sequence[Attention],
         block_rows: BlockRows | None = None,
     ) -> Tensor:
-        """Hidden states (rows, hidden) after the last layer, before the last norm.
+        """Run all layers; returns hidden states (rows, hidden) before the last norm.
 
         ids: token ids (rows,).
         angles: see _angles.
         parts: attention of the texts, in the order of the rows.
-        block_rows: rows that read the adapter, None for none.
+        block_rows: rows that the block adapter applies to, None for none.
         """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
@@ -358,7 +372,7 @@ class FusedLlamaBackend:
         return hidden
 
     def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:
-        """Heads (rows, heads, 2, half) with RMSNorm applied to queries and keys."""
+        """Apply RMSNorm to the query and key heads among `heads` (rows, heads, 2, half)."""
         w = self.weights
         kinds = torch.split_with_sizes(
             heads.flatten(2), (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
@@ -372,7 +386,10 @@ class FusedLlamaBackend:
         layer: int,
         heads: Tensor,
     ) -> Tensor:
-        """Attention of every text. heads: queries, keys and values (rows, heads, size)."""
+        """Return the attention output (rows, heads * size) of all texts in one layer.
+
+        heads: queries, then keys, then values, (rows, heads, size).
+        """
         w = self.weights
         queries, keys, values = torch.split_with_sizes(
             heads, (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
@@ -388,7 +405,7 @@ class FusedLlamaBackend:
     def _logits(
         self, hidden: Tensor, num_rows: Sequence[int], num_logits: Sequence[int]
     ) -> list[Tensor]:
-        """fp32 logits of the last num_logits[i] of each text's num_rows[i] rows."""
+        """Return fp32 logits per text: those of the last num_logits[i] of its num_rows[i] rows."""
         if list(num_rows) != list(num_logits):
             parts = zip(hidden.split(list(num_rows)), num_logits, strict=True)
             hidden = torch.cat([rows[rows.shape[0] - count :] for rows, count in parts])
@@ -403,10 +420,10 @@ class FusedLlamaBackend:
         return table
 
     def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines (length, 3, 2, half) of the rotary embedding of queries, keys, values.
+        """Compute rotary cosines and sines (length, 3, 2, half): for queries, keys and values.
 
-        A head x becomes x * cosines + swapped halves of x * sines. That also scales queries for
-        attention, and leaves values as they are.
+        A head x becomes x * cosines + (x with its halves swapped) * sines. The factors also scale
+        queries for attention, and leave values as they are.
         """
         w = self.weights
         positions = torch.arange(length, device=w.embedding.device)[None]

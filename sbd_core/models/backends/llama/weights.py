@@ -1,7 +1,7 @@
 """The weights of a Llama-shaped transformers model, fused and laid out for the fused forward pass.
 
-Nothing is held twice: the transformers modules keep working on views of the fused tensors. A block
-adapter becomes low-rank parts beside them, for the rows of blocks.
+No weight is stored twice: the transformers modules keep working on views of the fused tensors. A
+block adapter becomes low-rank matrices beside the weights, applied to rows of blocks only.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A linear layer: x @ weight + bias; weight (in, out) contiguous."""
+    """A linear layer x @ weight + bias, with a contiguous weight (in, out)."""
 
     weight: Tensor
     bias: Tensor | None
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(rows, in) -> (rows, out)."""
+        """Apply the layer to x (rows, in); returns (rows, out)."""
         return (
             torch.mm(x, self.weight)
             if self.bias is None
@@ -35,14 +35,14 @@ class Matrix:
         )
 
     def add_to(self, residual: Tensor, x: Tensor) -> None:
-        """Add the product to `residual` (rows, out) in place."""
+        """Add the layer's output for x to `residual` (rows, out), in place."""
         residual.addmm_(x, self.weight)
         if self.bias is not None:
             residual.add_(self.bias)
 
 
 class Norm:
-    """RMSNorm in four operations: x / sqrt(|x|^2 + n eps) * sqrt(n) weight."""
+    """RMSNorm of n values in four operations: x / sqrt(|x|^2 + n eps) * sqrt(n) weight."""
 
     def __init__(self, module: Any) -> None:
         weight = module.weight.detach().float()
@@ -51,7 +51,7 @@ class Norm:
         self.eps = torch.tensor((size * module.variance_epsilon) ** 0.5, device=weight.device)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """(.., n) -> (.., n), computed in fp32."""
+        """Normalize x along its last dimension, computing in fp32."""
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
         normed = (x / length.hypot_(self.eps)).mul_(self.scale)
         return normed if normed.dtype == x.dtype else normed.to(x.dtype)
@@ -59,7 +59,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One transformer layer. query_key_value and gate_up are fused along their outputs."""
+    """Weights of one transformer layer, with q, k and v projections joined, and gate and up."""
 
     attention_norm: Norm
     query_key_value: Matrix
@@ -86,15 +86,15 @@ class Weights:
 
 
 def can_fuse(model: Any) -> bool:
-    """Whether the fused forward pass computes the same as this transformers model.
+    """Whether the fused forward pass may replace a transformers model's own.
 
-    On a CPU only in fp32, where the two agree up to rounding; on a GPU in any dtype.
+    The model must be Llama-shaped and, on a CPU, in fp32, where both agree up to rounding.
     """
     return has_known_shape(model) and (model.device.type != "cpu" or model.dtype == torch.float32)
 
 
 def has_known_shape(model: Any) -> bool:
-    """Whether a model is Llama-shaped: the fused forward pass has every layer of it."""
+    """Whether a model is Llama-shaped: the fused forward pass can compute all of its layers."""
     config = model.config
     if config.model_type not in MODEL_TYPES or type(model).__module__.split(".")[0] != (
         "transformers"
@@ -117,7 +117,7 @@ def has_known_shape(model: Any) -> bool:
 
 @torch.no_grad()
 def fuse_weights(model: Any) -> Weights:
-    """Fuse the weights of a model that can_fuse(); its own modules become views of them."""
+    """Fuse the weights of a model that has_known_shape(); its modules become views of them."""
     layers = [_layer(module) for module in model.model.layers]
     embedding = model.model.embed_tokens
     is_tied = embedding.weight is model.lm_head.weight
@@ -154,7 +154,7 @@ def _layer(module: Any) -> Layer:
 
 
 def _fused(linears: Sequence[Linear]) -> Matrix:
-    """Join linear layers with the same input to one matrix; they become views of it."""
+    """Join linear layers with the same input into one Matrix; their weights become views of it."""
     weight = torch.cat([linear.weight for linear in linears]).t().contiguous()
     has_bias = linears[0].bias is not None
     bias = torch.cat([linear.bias for linear in linears]) if has_bias else None
@@ -174,19 +174,19 @@ BlockRows = slice | Tensor
 
 @dataclass(frozen=True, slots=True)
 class LowRank:
-    """The adapter of fused linear layers: x @ down @ up; down (in, r), up (r, out)."""
+    """A block adapter's part for fused linear layers: x @ down @ up, down (in, r), up (r, out)."""
 
     down: Tensor
     up: Tensor
 
     @classmethod
     def of(cls, pairs: Pairs, like: Tensor) -> "LowRank":
-        """Join the (A, B) of layers by side_by_side(), in the dtype and on the device of `like`."""
+        """Join the (A, B) of linear layers into one, in the dtype and on the device of `like`."""
         parts = (part.t().contiguous() for part in side_by_side(pairs))
         return cls(*(part.to(like.device, like.dtype) for part in parts))
 
     def add_to(self, out: Tensor, x: Tensor, rows: BlockRows) -> None:
-        """Add the product of x's block rows to those of `out`, in place."""
+        """Add x @ down @ up to `out` in place, in the rows of blocks only."""
         if isinstance(rows, Tensor) and rows.dtype == torch.bool:
             out.add_(torch.mm(torch.mm(x, self.down), self.up).mul_(rows))
             return
@@ -202,7 +202,7 @@ LowRankLayer = tuple[LowRank, LowRank, LowRank, LowRank]
 
 
 def low_rank_layers(adapter: BlockAdapter, like: Tensor) -> list[LowRankLayer]:
-    """The adapters of every layer, in the dtype and on the device of `like`."""
+    """Convert an adapter to LowRanks of each layer, in the dtype and on the device of `like`."""
     layers = []
     for layer in adapter.layers:
         first, second, third, fourth = (

@@ -1,1 +1,1 @@
-"""Forward passes by ONNX Runtime on the CPU: a graph of loaded weights, and its use."""
+"""The ONNX Runtime backend for CPUs: it writes a loaded model as a graph, and runs the graph."""

@@ -1,8 +1,9 @@
-"""Builds the ONNX backend of a loaded model: its graphs, cached or written now, and sessions.
+"""Builds the ONNX backend of a loaded model, with graphs taken from the cache or written now.
 
-Graphs lie in the user's cache folder; deleting them does no harm. Each is a folder named by a
-digest of all it depends on. It is written elsewhere and moved there in one step, so that another
-process finds all of it or nothing, and read only if its files have the digest stored beside them.
+Graphs lie in the user's cache folder; deleting them does no harm. Each folder there is named by a
+digest of all that its graphs depend on. It is written elsewhere and moved there in one step, so
+that another process finds all of it or nothing, and is used only if its files match the digest
+stored beside them.
 """
 
 import hashlib
@@ -49,10 +50,10 @@ CHUNK = 1 << 24
 
 @contextmanager
 def graph_folder(key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-    """Give the folder of the graph called `key`; `write` writes it unless it is in the cache.
+    """Give the folder of the graph called `key`, which `write` fills unless it is in the cache.
 
-    If the cache cannot be written, it is a temporary folder, removed afterwards. Raises OSError if
-    that cannot be written either.
+    If the cache cannot be written, the folder is a temporary one, removed afterwards. Raises
+    OSError if no temporary folder can be written either.
     """
     kept = cache_folder() / "graphs" / key
     if is_whole(kept):
@@ -90,7 +91,7 @@ def _keep(kept: Path, write: Callable[[Path], None]) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a graph and its files have the digest stored beside them."""
+    """Whether a folder holds a graph whose files match the digest stored beside them."""
     try:
         return (folder / DIGEST_FILE).read_text() == files_digest(folder)
     except (OSError, ValueError):
@@ -138,13 +139,13 @@ SESSION_ERRORS = (
 
 
 class OnnxUnavailable(Exception):
-    """The reason why a model cannot run here, in one line."""
+    """Raised if ONNX Runtime cannot run a model here; the message is the reason, in one line."""
 
 
 def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> OnnxBackend:
-    """Build the backend of a transformers model on the CPU. Raises OnnxUnavailable.
+    """Build the ONNX backend of a transformers model on the CPU. Raises OnnxUnavailable.
 
-    adapter: its block adapter's layers, None without.
+    adapter: the layers of the model's block adapter, None if it has none.
     """
     if not has_known_shape(model):
         raise OnnxUnavailable(f"models of type {model.config.model_type} cannot be exported")
@@ -166,7 +167,7 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
 
 @lru_cache(maxsize=2)
 def products_are_exact(*, saturates: bool = False) -> bool:
-    """Whether sums of the largest products of uint8 and int8 are exact on this processor.
+    """Whether this processor multiplies uint8 by int8 matrices exactly, even at the largest values.
 
     Some processors add two products in 16 bits and saturate. saturates: see session_of().
     """
@@ -187,7 +188,7 @@ NUM_PRODUCTS = 576
 
 
 def products_weight() -> np.ndarray:
-    """The weight (NUM_PRODUCTS, 96) of products_graph(), all of the largest size."""
+    """The int8 weight (NUM_PRODUCTS, 96) of products_graph(), all values LARGEST or -LARGEST."""
     signs = np.array([-LARGEST, LARGEST], np.int8)
     weight = np.random.default_rng(0).choice(signs, (NUM_PRODUCTS, 96))
     weight[:, 0] = LARGEST
@@ -195,7 +196,7 @@ def products_weight() -> np.ndarray:
 
 
 def products_graph() -> bytes:
-    """The graph that multiplies x (rows, NUM_PRODUCTS) in uint8 by products_weight().
+    """The ONNX file of a graph that multiplies uint8 x (rows, NUM_PRODUCTS) by products_weight().
 
     Outputs: product (rows, 96), and error, the largest difference from the same product in fp32.
     """

@@ -1,8 +1,8 @@
 """Writes a Llama-shaped transformers model as an ONNX graph, from its loaded weights.
 
-The graph is one forward pass over rows: the tokens of one or more texts, in any order. Its inputs
-give every row's place; the only mask is the bias among them. Operators are ONNX's (opset 21) and
-ONNX Runtime's own `com.microsoft`, which onnxruntime-web has too.
+The graph makes one forward pass. Its rows are the tokens of one or more texts, in any order, and
+its inputs say where each row belongs; the input `bias` is the only attention mask. Operators are
+ONNX's (opset 21) and ONNX Runtime's own `com.microsoft`, which onnxruntime-web has too.
 
 inputs (R rows, S slots of texts, W rows of the longest of them, C positions of capacity):
     token_ids (R), positions (1, R), wanted (L): the rows whose logits are asked for
@@ -15,18 +15,19 @@ inputs (R rows, S slots of texts, W rows of the longest of them, C positions of 
         each of the G heads that share a KV head
     keys.N, values.N (S, KV heads, C, head size) of each layer
     is_of_block (R, 1): with an adapter 1 for the rows of blocks, 0 for the others
-outputs: logits (L, vocabulary), and keys.N.new, values.N.new. Bound to the memory of keys.N and
-values.N, these are written in place: no forward pass copies the cache.
+outputs: logits (L, vocabulary), and keys.N.new, values.N.new. The backend binds the latter to the
+memory of keys.N and values.N, so that they are written in place and no forward pass copies the
+cache.
 
 A block adapter (sbd_core.models.block_adapter) is in a second graph, so that forward passes without
 rows of blocks run none of its nodes. Its A is stacked on the base's weight, as one product of both
-costs little more than one of them. The outputs of A are multiplied by 0 in causal rows, to which B
-then adds nothing.
+costs little more than the base's alone. In causal rows the outputs of A are multiplied by 0, so
+that B adds nothing.
 
-In int8, products are of integers, with inputs and weights rotated by hadamard(): each row of x
-becomes uint8 around 128 by its own largest value, a weight int8 by a scale for each output. Integer
-sums are exact, so a row's product does not depend on other rows, threads or the kernel. All else
-stays fp32, an adapter's B too.
+In int8, linear layers multiply integers. Inputs and weights are first rotated by hadamard(); then
+each row of x is rounded to uint8 around 128, scaled by its own largest value, and each weight to
+int8, with a scale for each output. Integer sums are exact, so a row's product does not depend on
+other rows, threads or the kernel. All else stays fp32, even an adapter's B.
 """
 
 import math
@@ -78,19 +79,19 @@ class Writer:
         return name
 
     def weight(self, name: str, make: Callable[[], Tensor | np.ndarray]) -> str:
-        """Add a tensor of the weights file, which `make` computes; returns its name."""
+        """Add a tensor that `make` will compute to the weights file; returns its name."""
         self.weights[name] = make
         return name
 
     def number(self, name: str, value: float, kind: int = TensorProto.FLOAT) -> str:
-        """Add a constant of one number, once for each name; returns its name."""
+        """Add a constant of one number, unless one called `name` is there; returns `name`."""
         if name not in self.constants:
             self.constants[name] = name
             self.initializers.append(helper.make_tensor(name, kind, [], [value]))
         return name
 
     def integers(self, *values: int) -> str:
-        """Add a constant of int64 values, such as a shape; returns its name."""
+        """Add a constant of int64 values, such as a shape, unless it is there; returns its name."""
         name = self.constants.get(values)
         if name is None:
             name = self.constants[values] = f"integers.{len(self.constants)}"
@@ -134,13 +135,14 @@ class GraphShape:
 class Exporter:
     """Writes the graph of one model.
 
-    Methods take and return names of the graph's values: x (rows, n) names a value of that shape.
+    Methods take and return names of values in the graph: "x (rows, n)" is the name of a value of
+    that shape.
     """
 
     def __init__(
         self, model: Any, dtype: Dtype = "float32", adapter: AdapterLayers | None = None
     ) -> None:
-        """model: one that has_known_shape(). adapter: layers of its block adapter, None without."""
+        """Take a model that has_known_shape(), and the layers of its block adapter or None."""
         self.model = model
         self.adapter = adapter
         self.shape = GraphShape.of(model)
@@ -148,7 +150,7 @@ class Exporter:
         self.writer = Writer()
 
     def write(self, folder: Path) -> None:
-        """Write the graph's files into an existing folder. Raises OSError."""
+        """Write the graphs and their weights into an existing folder. Raises OSError."""
         kept: dict[str, Any] = {}
         with (folder / WEIGHTS_FILE).open("wb") as weights:
             if self.adapter is not None:
@@ -158,10 +160,10 @@ class Exporter:
     def _write_graph(
         self, file: Path, weights: BinaryIO, kept: dict[str, Any], *, reads_blocks: bool = False
     ) -> None:
-        """Write a graph, and append those of its weights that are not in `kept` yet.
+        """Write a graph, and append its weights to the weights file unless they are in `kept`.
 
-        kept: {name: (dtype, shape, offset)} of weights in the file, which is added to. In fp32 a
-        base's weight is found below the adapter's A that it is stacked with.
+        kept: {name: (dtype, shape, offset)} of the weights in the file; new ones are added. In fp32
+        a base's weight that lies in the file below the adapter's A is not written again.
         """
         self.writer = Writer(reads_blocks=reads_blocks)
         self._nodes()
@@ -238,12 +240,15 @@ class Exporter:
         w.nodes[-1].output[0] = "logits"
 
     def _embedded(self, module: Any) -> str:
-        """Embeddings (rows, hidden) of the tokens."""
+        """Add the embedding; returns hidden states (rows, hidden)."""
         embedding = self.writer.weight("embedding", module.weight.detach().float)
         return self.writer.node("Gather", [embedding, "token_ids"], "hidden")
 
     def _norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
-        """(RMSNorm of x, x) for x (rows, n); with `more`, the same of x + more."""
+        """Add an RMSNorm of x + more, both (rows, n); returns (the norm, x + more).
+
+        more: None adds nothing to x.
+        """
         w, epsilon = self.writer, float(module.variance_epsilon)
         scale = w.weight(f"{name}.weight", module.weight.detach().float)
         if more is None:
@@ -257,7 +262,7 @@ class Exporter:
         return name, outputs[-1]
 
     def _rotated(self, name: str, x: str, size: int) -> str:
-        """x (rows, size) rotated for products of integers; see GROUP."""
+        """Rotate x (rows, size) for integer products; see GROUP."""
         w, group = self.writer, group_of(size)
         matrix = w.weight(f"hadamard.{group}", lambda: hadamard(group))
         groups = w.reshape(x, f"{name}.x.groups", -1, group)
@@ -265,7 +270,7 @@ class Exporter:
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _rounded(self, name: str, x: str) -> "Operand":
-        """x (rows, n) rounded to integers, with a scale per row.
+        """Round x (rows, n) to uint8, with a scale per row.
 
         A row of zeros becomes NaN and then arbitrary integers, which its scale of 0 makes 0 again.
         """
@@ -287,23 +292,23 @@ class Exporter:
         turned: int | None = None,
         turns_last: int | None = None,
     ) -> Sequence[str]:
-        """Write linear layers with the same input x (rows, in); name their outputs (rows, out).
+        """Add linear layers that share the input x (rows, in); returns their outputs (rows, out).
 
         pairs: the adapter's (A, B) of each layer.
-        shared: name of their weight, if it is in the graph already.
-        turned: size of the groups in which x is rotated already; None: rotate it here (in int8).
-        turns_last: size of the groups in which to rotate the last layer's output; None: leave it.
+        shared: name of the layers' weight, if it is in the graph already.
+        turned: size of the groups in which x is rotated already; None rotates x here (in int8).
+        turns_last: size of the groups in which to rotate the last layer's output; None leaves it.
         """
         w, group = self.writer, turned or group_of(linears[0].in_features)
         is_plain = self.dtype == "float32"
 
         def joined(weights: Sequence[Tensor]) -> Tensor:
-            """Weights with input x, stacked."""
+            """Stack weights that are applied to x, rotated as x is."""
             weight = torch.cat([each.detach().float() for each in weights])
             return weight if is_plain else turned_columns(weight, group)
 
         def written(parts: Sequence[Tensor]) -> list[Tensor]:
-            """Weights or biases that give the layers' outputs, the last rotated if asked for."""
+            """Convert the layers' weights or biases to fp32, the last one rotated by turns_last."""
             *others, last = (part.detach().float() for part in parts)
             return [*others, turned_rows(last, turns_last) if turns_last and not is_plain else last]
 
@@ -337,7 +342,7 @@ class Exporter:
     def _multiplied(
         self, name: str, x: "Operand", weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
-        """The product (rows, out) of x and a weight (out, in), without x's scale if it has one."""
+        """Multiply x by a weight (out, in); if x has a scale, the caller multiplies by that."""
         w = self.writer
         if x.scale is None:
             values = shared or w.weight(f"{name}.weight", weight)
@@ -358,7 +363,7 @@ class Exporter:
         return w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
 
     def _pairs(self, index: int, *parts: str) -> Pairs:
-        """The adapter's (A, B) of linear layers by their names."""
+        """The adapter's (A, B) of the linear layers `parts` of a layer; [] without an adapter."""
         return [] if self.adapter is None else [self.adapter[index][part] for part in parts]
 
     def _split(self, x: str, names: Sequence[str], sizes: Sequence[int]) -> Sequence[str]:
@@ -369,7 +374,7 @@ class Exporter:
         return names
 
     def _layer(self, index: int, layer: Any, hidden: str, more: str | None) -> tuple[str, str]:
-        """One layer. Input and output are each the sum of two values (rows, hidden)."""
+        """Add one layer; hidden states enter and leave as two values (rows, hidden) to sum."""
         w, name = self.writer, f"layer.{index}"
         x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
         out = self._attention(index, layer.self_attn, x)
@@ -385,7 +390,7 @@ class Exporter:
         return hidden, product
 
     def _attention(self, index: int, module: Any, x: str) -> str:
-        """Output (rows, hidden) of attention and its last linear layer for x (rows, hidden)."""
+        """Add a layer's attention with its linear layers; takes and returns (rows, hidden)."""
         w, s, name = self.writer, self.shape, f"layer.{index}"
         size, kv_heads = s.head_size, s.num_kv_heads
         query, key, value = self._product(
@@ -412,9 +417,9 @@ class Exporter:
         return product
 
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
-        """The values (rows, heads * size) mixed by attention.
+        """Mix values by attention, without linear layers; returns (rows, heads * size).
 
-        query: of that shape, before the rotary embedding. keys, values: of _cached().
+        query: (rows, heads * size), before the rotary embedding. keys, values: of _cached().
         """
         w, s = self.writer, self.shape
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
@@ -441,27 +446,27 @@ class Exporter:
         return self._by_row(mixed)
 
     def _cached(self, name: str, x: str) -> str:
-        """Write x, the rows' keys or values, into the cache `name`; see `keys.N` at the top."""
+        """Write x, the rows' keys or values, into the cache `name`; returns the new cache."""
         s = self.shape
         x = self.writer.reshape(x, f"{x}.heads", -1, s.num_kv_heads, s.head_size)
         return self.writer.node("ScatterND", [name, "places", x], f"{name}.new")
 
     def _queries_by_slot(self, query: str, name: str) -> str:
-        """Queries (slots, width, heads * size) with rotary embedding, from (rows, heads * size)."""
+        """Pad queries (rows, heads * size) to (slots, width, ..), with rotary embedding."""
         asked = self.writer.node("Gather", [query, "queries"], f"{name}.asked")
         return self._with_rotary(asked, "query_positions")
 
     def _attention_weights(self, scores: str, name: str) -> str:
-        """Attention weights of the scores (slots, KV heads, G W, capacity)."""
+        """Add bias and softmax to scores (slots, KV heads, G W, capacity); returns the weights."""
         scores = self.writer.node("Add", [scores, "bias"], f"{scores}.masked")
         return self.writer.node("Softmax", [scores], f"{name}.shares", axis=-1)
 
     def _by_row(self, mixed: str) -> str:
-        """Rearrange attention's output from (slots * width, heads * size) to (rows, ..)."""
+        """Rearrange attention's output (slots * width, heads * size) by row: (rows, ..)."""
         return self.writer.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:
-        """Heads (rows, heads * size), each with RMSNorm if the model has one for heads."""
+        """Apply the RMSNorm `norm`, unless it is None, to each head of x (rows, heads * size)."""
         if norm is None:
             return x
         w, size = self.writer, self.shape.head_size
@@ -469,7 +474,7 @@ class Exporter:
         return w.reshape(normed, f"{x}.normed", -1, num_heads * size)
 
     def _with_rotary(self, x: str, positions: str) -> str:
-        """Heads (texts, rows, heads * size) with the rotary embedding of their positions."""
+        """Apply the rotary embedding of `positions` to heads x (texts, rows, heads * size)."""
         inputs = [x, positions, "cosines", "sines"]
         return self.writer.node("RotaryEmbedding", inputs, f"{x}.turned", domain=OWN, interleaved=0)
 
@@ -494,7 +499,7 @@ def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -
 
 
 def quantized(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Round a weight (out, in) to int8: (integers (in, out), a scale per column (out,)).
+    """Round a weight (out, in) to int8; returns integers (in, out) and scales (out,).
 
     Raises ValueError for a weight that is NaN or infinite.
     """
@@ -517,7 +522,7 @@ pass, at little cost as the groups are short.
 
 
 def group_of(size: int) -> int:
-    """Number of columns that are rotated together, of `size` in all: a power of two."""
+    """Number of columns that are rotated together in a matrix of `size` columns: a power of two."""
     return math.gcd(size, GROUP)
 
 
@@ -545,11 +550,11 @@ def turned(x: Tensor, group: int) -> Tensor:
 
 
 def turned_columns(weight: Tensor, group: int) -> Tensor:
-    """A weight (out, in) for inputs that are rotated in groups of `group` columns."""
+    """Rotate a weight (out, in) to match inputs that are rotated in groups of `group` columns."""
     return turned(weight.float().reshape(-1, group), group).view(weight.shape)
 
 
 def turned_rows(weight: Tensor, group: int) -> Tensor:
-    """A weight (out, in) or bias (out,) whose output is to be rotated in groups of `group`."""
+    """Rotate a weight (out, in) or bias (out,) so that outputs are rotated in groups of `group`."""
     groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
     return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)

@@ -19,9 +19,10 @@ STEP = 64
 
 
 class OnnxCachePool:
-    """Pool with keys and values of each layer in turn, (slots, KV heads, capacity, head size).
+    """KV cache of several texts, each in a slot of its own with room for `capacity` positions.
 
-    Everything beyond a slot's length is finite, so that an attention weight of zero removes it.
+    parts: keys and values of each layer in turn, (slots, KV heads, capacity, head size).
+    Everything beyond a text's length is finite, so that an attention weight of zero removes it.
     """
 
     def __init__(self, num_slots: int, shape: GraphShape) -> None:
@@ -36,8 +37,8 @@ class OnnxCachePool:
     def ensure_capacity(self, length: int) -> None:
         """Make room for at least `length` positions in every slot.
 
-        At least a quarter is added, so that a text is copied only a few times; doubling would cost
-        more, as attention reads empty positions too.
+        The capacity grows by a quarter or more, so that a text is copied only a few times; doubling
+        would cost more, as attention reads empty positions too.
         """
         if length <= self.capacity:
             return
@@ -57,7 +58,10 @@ REACH = 1024
 
 
 def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> tuple[Any, ...]:
-    """The sessions of a folder's graphs: without and with block adapter, if any. See session_of."""
+    """Open sessions of the graphs in a folder: without block adapter, then with it, if any.
+
+    num_threads, saturates: see session_of().
+    """
     return tuple(
         session_of(str(folder / name), num_threads, saturates=saturates)
         for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
@@ -66,10 +70,10 @@ def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> t
 
 
 def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False) -> Any:
-    """The session of one graph, given as the path of its file or as its bytes.
+    """Open a session of one graph, given as the path of its file or as its bytes.
 
-    Threads spin for work only within a forward pass. saturates: True if the processor would cut
-    products of uint8 and int8 to 16 bits (x64 without VNNI): then exact, slower ones are used.
+    Threads wait busily for work only within a forward pass. saturates: True on a processor that
+    adds products of uint8 and int8 in 16 bits (x64 without VNNI): exact, slower ones are then used.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads
@@ -81,7 +85,7 @@ def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False)
 
 
 class OnnxBackend:
-    """The forward passes of one model. Threads may share it; a cache belongs to one of them."""
+    """ONNX Runtime backend of one model; threads may share it, but not its caches."""
 
     name = "ONNX Runtime"
     has_own_threads = True
@@ -89,9 +93,9 @@ class OnnxBackend:
     def __init__(
         self, sessions: Sequence[Any], shape: GraphShape, rotary: Any, dtype: Dtype = "float32"
     ) -> None:
-        """Use the sessions of sessions_of().
+        """Take the sessions of sessions_of().
 
-        shape, dtype: of their graphs. rotary: the model's module for rotary embedding.
+        shape, dtype: of the sessions' graphs. rotary: the model's module for rotary embedding.
         """
         self.sessions = sessions
         self.dtype: str = dtype
@@ -100,12 +104,15 @@ class OnnxBackend:
         self._rotary = self._rotary_table(REACH)
 
     def new_caches(self, count: int) -> list[SlotCache[OnnxCachePool]]:
-        """Empty caches whose forward passes can be made together."""
+        """Make `count` empty caches that forward() can serve together."""
         pool = OnnxCachePool(count, self.shape)
         return [SlotCache(pool, slot) for slot in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One forward pass over texts of one pool; logits (rows asked for, vocab) of each."""
+        """Make one forward pass over the short texts of a pool and one for each long text.
+
+        See SetBlockModel.forward_batch. A very long prompt takes several passes.
+        """
         requests = [self._without_most(request) for request in requests]
         short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
         groups = [short] if short else []
@@ -117,7 +124,7 @@ class OnnxBackend:
         return [by_place[i] for i in range(len(requests))]
 
     def _without_most(self, request: ForwardRequest) -> ForwardRequest:
-        """Read all but the last tokens of a very long request; returns the rest of the request."""
+        """Read all but the end of a very long prompt; returns a request for the rest."""
         ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
         if len(ids) <= max(MOST_ROWS, kept) or request.predrafts:
             return request
@@ -164,7 +171,7 @@ class OnnxBackend:
 
     @torch.inference_mode()
     def _rotary_table(self, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """Cosines and sines (length, half a head)."""
+        """Compute rotary cosines and sines (length, half a head)."""
         positions = torch.arange(length)[None]
         tables = self._rotary_embedding(torch.zeros(1), positions)
         half = self.shape.head_size // 2
@@ -173,7 +180,7 @@ class OnnxBackend:
 
 
 def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) -> Any:
-    """A binding of the session to rotary table and cache, the same in every forward pass."""
+    """Bind a session to rotary table and cache, which stay the same in every forward pass."""
     binding, parts = session.io_binding(), rows.pool.parts
     for name, table in zip(("cosines", "sines"), rotary, strict=True):
         binding.bind_cpu_input(name, table)
@@ -187,7 +194,7 @@ def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) ->
 
 
 class Rows:
-    """The rows of a forward pass, as inputs of the graph. shape: of the graph."""
+    """The rows of a forward pass, as inputs of a graph with sizes `shape`."""
 
     def __init__(self, requests: Sequence[ForwardRequest], shape: GraphShape) -> None:
         self._requests = requests
@@ -249,7 +256,7 @@ class Rows:
         }
 
     def is_of_block(self) -> np.ndarray:
-        """(rows, 1): 1 for the rows of blocks, 0 for others."""
+        """The input is_of_block (rows, 1): 1 for the rows of blocks, 0 for others."""
         is_block, first = np.zeros((self.num_rows, 1), np.float32), 0
         for request in self._requests:
             is_block[[first + row for row in request.block_rows()]] = 1
@@ -258,7 +265,7 @@ class Rows:
 
 
 def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
-    """The bias (rows, rows) of attention among a text's own rows; every row sees the cache."""
+    """Attention bias (rows, rows) among a text's own rows: 0 where a row may attend, else -inf."""
     is_usual = num_causal + num_block <= 2 * LONG
     return (_usual_bias if is_usual else _bias)(num_causal, num_block, predrafts)
 

@@ -1,7 +1,7 @@
 """Writes the graph that a browser runs: for one text, with weights that the browser computes.
 
-It is that of export.py with other inputs and outputs (R rows, L of them wanted, C positions of
-capacity):
+The graph is that of export.py with other inputs and outputs (R rows, L of them wanted, C positions
+of capacity):
 
     token_ids (R), wanted (L): int32
     cosines, sines (R, half a head): of each row's position
@@ -15,11 +15,11 @@ places has one index per written row, as ONNX Runtime Web's WebGPU would write s
 after the other. A model with an adapter has one graph only, as two sessions would hold the weights
 twice.
 
-In WebGPU a forward pass launches a kernel per node, so attention is one operator there; int8
-products are of fp32 inputs and 8-bit weights with a scale for each block of a row.
+In WebGPU a forward pass launches a kernel per node, so attention is one operator there. Its int8
+products multiply fp32 inputs by 8-bit weights that have a scale for each block of a row.
 
-Weights are in no file. Each is computed by a rule from tensors that are stored smaller, in Python
-and in the browser alike: see Weight.
+The graph has no weights file. Python and the browser compute each weight from smaller stored
+tensors, by the same rule: see Weight.
 """
 
 import hashlib
@@ -61,12 +61,12 @@ OF_HIDDEN = "sampler.of_hidden"
 class Weight:
     """A weight of the graph: its place among the others, and the rule to compute it.
 
-    tensors: stored tensors, named as in transformers and BlockAdapter.tensors().
+    tensors: names of stored tensors, as in transformers and BlockAdapter.tensors().
     rule: "values": stacked, in fp32; "diagonal": as a block-diagonal matrix; "integers" and
         "scales": stacked, rotated in groups of `group` columns, then quantized() of export.py;
         "blocks.integers" and "blocks.scales": stacked, then in_blocks(); "rounded.integers" and
-        "rounded.scales": as a tensor is stored.
-    offset, size: bytes, if all weights lay one after the other.
+        "rounded.scales": the parts of one tensor, as they are stored.
+    offset, size: in bytes, as if all weights lay one after the other.
     turns_last: size of the groups in which the last tensor's rows are rotated first; see GROUP.
     columns: (first, stop) of the columns that are taken of each tensor.
     swaps: ("rows" or "columns", KV heads, heads per group, index): swapped() is applied to
@@ -88,7 +88,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class WebWeights:
-    """Weights of a written graph, in order. size: bytes of all; sha256: of these bytes."""
+    """The weights of a written graph, in order; `size` and `sha256` are of all their bytes."""
 
     weights: tuple[Weight, ...]
     size: int
@@ -107,10 +107,11 @@ class WebExporter(Exporter):
         rounded_embedding: tuple[np.ndarray, np.ndarray] | None = None,
         sampler: Tensor | None = None,
     ) -> None:
-        """model, dtype, adapter: see Exporter.
+        """Take a model, dtype and adapter as Exporter does.
 
-        rounded_embedding: (int8 (vocabulary, hidden), scales (vocabulary, blocks)) if stored so.
-        sampler: `into` of a sampler head, None without.
+        rounded_embedding: (int8 (vocabulary, hidden), scales (vocabulary, blocks)) of an embedding
+            that is stored in 8 bits, else None.
+        sampler: the `into` of the model's sampler head, None if it has none.
         """
         super().__init__(model, dtype, adapter)
         self._rounded_embedding = rounded_embedding
@@ -119,7 +120,7 @@ class WebExporter(Exporter):
         self._kinds = {"weight": "integers", "scales": "scales"} if dtype == "int8" else {}
 
     def write_graph(self, file: Path) -> WebWeights:
-        """Write the graph. Its weights are computed for their digest only. Raises OSError."""
+        """Write the graph; its weights are computed only for their digest. Raises OSError."""
         sink, kept = _Sink(), dict[str, Any]()
         self._write_graph(file, sink, kept, reads_blocks=self.adapter is not None)  # type: ignore[arg-type]
         weights = [
@@ -129,7 +130,7 @@ class WebExporter(Exporter):
         return WebWeights(tuple(weights), sink.size, sink.digest.hexdigest())
 
     def _weight(self, name: str, dtype: str, shape: tuple[int, ...], offset: int) -> Weight:
-        """The Weight of an initializer. name: as in export.py."""
+        """Make the Weight of the initializer that export.py calls `name`."""
         rule, tensors, last, is_turned = self._rule(name)
         size = int(np.dtype(dtype).itemsize * np.prod(shape))
         turns_last = group_of(self.shape.head_size) if last else None
@@ -152,11 +153,11 @@ class WebExporter(Exporter):
         )
 
     def _swaps(self, name: str, tensors: list[str]) -> tuple[str, int, int, int] | None:
-        """The `swaps` of an initializer's rule; see Weight."""
+        """The field `swaps` of an initializer's Weight; None, as only WebGPU reorders heads."""
         return None
 
     def _width_of(self, name: str) -> int:
-        """Number of inputs of a product's weight."""
+        """Number of inputs of the linear layers whose weight is called `name`."""
         if name.startswith("head."):
             return self.shape.hidden
         _, index, product, _ = name.split(".", 3)
@@ -164,7 +165,7 @@ class WebExporter(Exporter):
         return int(module.get_submodule(LINEARS[GROUPS[product][0]]).in_features)
 
     def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
-        """(rule, tensors, whether the last one's rows are rotated, whether columns are rotated)."""
+        """Return (rule, tensors, are the last one's rows rotated, are the columns rotated)."""
         is_plain = self.dtype == "float32"
         if name == OF_HIDDEN:
             return "values", ["sampler.into"], False, False
@@ -200,7 +201,7 @@ class WebExporter(Exporter):
         return kind, names, turns, not is_plain and leaf == "weight"
 
     def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
-        """Whether the adapter has the same A for these linear layers; see side_by_side()."""
+        """Whether the adapter has the same A for all these linear layers; see side_by_side()."""
         first, *others = [down for down, _ in self._pairs(index, *linears)]
         return all(torch.equal(down, first) for down in others)
 
@@ -266,7 +267,7 @@ class WebExporter(Exporter):
         return w.reshape(values, "hidden", -1, self.shape.hidden)
 
     def _rotated(self, name: str, x: str, size: int) -> str:
-        """Rotate x; the Hadamard matrix is small, and part of the graph."""
+        """Rotate x (rows, size) by a Hadamard matrix that is a constant within the graph."""
         w, group = self.writer, group_of(size)
         constant = f"hadamard.{group}"
         if constant not in w.constants:
@@ -277,7 +278,7 @@ class WebExporter(Exporter):
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _with_rotary(self, x: str, positions: str) -> str:
-        """Heads with rotary embedding, by the cosines and sines of each row."""
+        """Apply the rotary embedding to x, with one row of cosines and sines for each row."""
         return super()._with_rotary(x, self.writer.integers(0))
 
     def _cached(self, name: str, x: str) -> str:
@@ -305,8 +306,10 @@ class WebExporter(Exporter):
 
 
 class WebGpuExporter(WebExporter):
-    """Writes the graph of one model for WebGPU. Reorders the model's heads in place, so that the
-    model has no other use."""
+    """Writes the graph of one model for WebGPU.
+
+    Reorders the heads of the model in place, after which the model is of no other use.
+    """
 
     def __init__(
         self, model: Any, dtype: Dtype, adapter: AdapterLayers | None, **rest: Any
@@ -369,7 +372,10 @@ class WebGpuExporter(WebExporter):
         super()._nodes()
 
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
-        """The heads of a group are rows of their KV head, as queries come group by group."""
+        """Add attention as one operator, in which the heads of a group are rows of their KV head.
+
+        swapped() has put queries into that order: the first head of every group, then the second.
+        """
         w, s = self.writer, self.shape
         width = s.num_kv_heads * s.head_size
         asked = w.reshape(self._queries_by_slot(query, name), f"{name}.asked.rows", 1, -1, width)
@@ -385,7 +391,10 @@ def swapped(weight: Tensor, kv_heads: int, group: int) -> Tensor:
 
 
 def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Round a weight (out, in): (uint8 around 128 (out, blocks, 32), scales (out * blocks,))."""
+    """Round a weight (out, in) to 8 bits, by blocks of 32 columns.
+
+    Returns uint8 around 128 (out, blocks, 32), and scales (out * blocks,).
+    """
     blocks = weight.unflatten(1, (-1, BLOCK))
     scales = blocks.abs().amax(2, keepdim=True).clamp_min(TINY) / LARGEST
     numbers = ((blocks / scales).round() + MIDDLE).to(torch.uint8)
@@ -399,7 +408,7 @@ class _Sink:
         self.digest, self.size = hashlib.sha256(), 0
 
     def tell(self) -> int:
-        """Bytes so far."""
+        """Number of bytes written so far."""
         return self.size
 
     def write(self, data: Any) -> None:
@@ -409,6 +418,6 @@ class _Sink:
 
 
 def _constant(name: str, values: Tensor) -> Any:
-    """An initializer within the graph."""
+    """An fp32 initializer that is stored within the graph."""
     array = np.ascontiguousarray(values.to(torch.float32).numpy())
     return helper.make_tensor(name, TensorProto.FLOAT, array.shape, array.tobytes(), raw=True)
