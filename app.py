@@ -1,4 +1,4 @@
-"""Serve the page: the flags and the address are checked first, the model is loaded last."""
+"""Serves the page: checks the flags and the address first, and loads the model last."""
 
 import argparse
 import errno
@@ -83,10 +83,10 @@ def check_address(host: str, port: int) -> None:
 
 
 def load_behind(models: "Models") -> Exception | None:
-    """Load the first model of a page that is already served; return its error, if any.
+    """Load the first model of a page that is already served; return the error, if any.
 
-    Loading slows a page down for its first visitor, so it begins when that page is shown, somebody
-    decodes, or nobody comes. A page whose model fails says why until it is stopped.
+    Loading slows the page down for a first visitor. So loading begins once a visitor's page has
+    opened or asks for the model, or when nobody has come for SECONDS_FOR_FIRST_VISITOR.
     """
     lazy = models.first.lazy
     lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
@@ -99,8 +99,7 @@ def load_behind(models: "Models") -> Exception | None:
 def main() -> int:
     """Serve the page; exit status 0: stopped by the user, 2: model or address cannot be used.
 
-    A page that is being served already stays until it is stopped, to say why its model failed to
-    load.
+    If the model fails to load once the page is served, the page says why until the user stops it.
     """
     flags, failure = arguments(), None
     from ui.zero_gpu import before_torch

@@ -1,7 +1,7 @@
 """Bundle a trained block adapter, with its model card: python -m scripts.bundle_adapter FOLDER
 
-FOLDER is what `sbd train-adapter --out FOLDER` wrote, with the figures of its training. The tokens
-per forward pass are measured here, on the page's prompts.
+FOLDER was written by `sbd train-adapter --out FOLDER`, and holds the figures of the training. This
+command measures the tokens per forward pass on prompts of the page.
 """
 
 import argparse
@@ -54,12 +54,12 @@ def bundle(
     prompts: Sequence[str] = (),
     max_new_tokens: int = 32,
 ) -> None:
-    """Write `target` from a trained folder, completely or not at all. Raises our errors.
+    """Write the folder `target` from a trained adapter's folder, or nothing if this fails.
 
     cpu_dtype: dtype of load() on a CPU.
     rank: new rank, see narrowed(); None leaves the adapter's own.
-    prompts: answered for the card's numbers; by default some of the page's.
-    max_new_tokens: longest answer to these.
+    prompts: prompts to answer for the card's numbers; some of the page's if empty.
+    max_new_tokens: longest answer to a prompt. Raises SetBlockDecodingError.
     """
     adapter = read_block_adapter(trained)
     if rank is not None:
@@ -83,10 +83,10 @@ def bundle(
 
 
 def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
-    """The nearest adapter of a smaller rank in which layers with the same input share one A.
+    """The closest adapter of a smaller rank in which linear layers with the same input share one A.
 
-    It keeps the largest singular values of their joint product B A; a forward pass on a CPU then
-    multiplies less than half of the numbers. Raises ModelError for a rank that is not smaller.
+    The largest singular values of the layers' joint product B A are kept. A forward pass on a CPU
+    then multiplies by less than half as many numbers. Raises ModelError if `rank` is not smaller.
     """
     if not 1 <= rank < adapter.info.rank:
         raise ModelError(f"rank: must be from 1 to {adapter.info.rank - 1}, below its own: {rank}")
@@ -107,7 +107,7 @@ def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
 
 
 def measured_here(folder: Path, prompts: Sequence[str], max_new_tokens: int) -> str:
-    """Answer the prompts by each of ROWS, one at a time; return a table of the results."""
+    """Answer the prompts by each of ROWS, one at a time; return the results as Markdown."""
     model = load(folder)
     choose_threads(model.num_parameters)
     size = min(ADAPTER_BLOCK_SIZE, read_info(folder)[0].block_range[1])
@@ -174,7 +174,7 @@ def training_of(info: BlockAdapterInfo) -> str:
 
 
 def page_prompts(count: int) -> list[str]:
-    """The first prompts of the page for this model, one of every kind in turn."""
+    """The first `count` prompts of the page for SmolLM2, from each kind in turn."""
     rows = [row["prompts"] for row in json.loads(PROMPTS.read_text(encoding="utf-8"))]
     prompts = [prompt for group in zip_longest(*rows) for prompt in group if prompt is not None]
     return prompts[:count]

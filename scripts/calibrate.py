@@ -27,13 +27,13 @@ from sbd_core.tasks import TASKS, examples
 
 NUM_PROMPTS, FIRST, NUM_TOKENS = 40, 60, 64
 Observed = tuple[list[tuple[float, float]], list[tuple[float, float]], list[list[float]]]
-"""Observations: of drafts and of alternatives, pairs of the number right and the number expected;
-of new drafts, the head's probabilities.
+"""Pairs (number right, number expected to be right) on drafts, and the same on alternatives; then
+the masked head's probabilities in each new draft.
 """
 
 
 def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
-    """Decode the prompts by verify with at most max_rows rows, and observe the drafts."""
+    """Decode prompts by verify with at most `max_rows` rows; record how right the drafts were."""
     drafted: list[tuple[float, float]] = []
     reached: list[tuple[float, float]] = []
     drafts: list[list[float]] = []
@@ -59,7 +59,7 @@ def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
 
 
 def calibration(seen: Observed, before: Calibration) -> Calibration:
-    """The calibration that observations give; what they do not tell is taken from `before`."""
+    """The calibration by the observations; `before` gives the numbers that were not observed."""
     drafted, others, drafts = seen
     ratios = [
         sum(right for right, _ in pairs) / max(sum(expected for _, expected in pairs), 1e-9)

@@ -67,10 +67,10 @@ TINY = {
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """Settings of one step. work: a folder outside the tree that stays between commands.
+    """Settings of one step. work: a folder outside the repository that is kept between commands.
 
-    minutes: time of the step, from the making of this object on.
-    is_dry: whether nano takes SmolLM2's place, with tiny numbers.
+    minutes: time limit of the step, counted from `began`.
+    is_dry: whether to try the step out, with nano in SmolLM2's place and tiny numbers.
     """
 
     work: Path
@@ -86,26 +86,26 @@ class Kit:
 
     @property
     def compiling(self) -> list[str]:
-        """The flag that compiles training, on a GPU."""
+        """The flag that compiles training on a GPU; none on a CPU."""
         return ["--compile"] if self.device == "cuda" else []
 
     @property
     def base(self) -> str:
-        """The base model, as commands name it."""
+        """The base model's name or folder, for commands."""
         return str(DEFAULT_CHECKPOINT) if self.is_dry else SMOLLM2.name
 
     @property
     def text(self) -> Path:
-        """File of requests and answers of the base's own."""
+        """The file of requests and answers that the base model has written."""
         return self.work / "text.jsonl"
 
     def of(self, real: Any, dry: Any) -> Any:
-        """Choose the value of a real or of a dry run."""
+        """Return `dry` in a dry run, else `real`."""
         return dry if self.is_dry else real
 
 
 class Findings:
-    """A JSON file of measurements by name, written after each; known names are skipped."""
+    """A JSON file of measurements by name, written after each; a later run repeats none of them."""
 
     def __init__(self, kit: Kit, step: str) -> None:
         self.file = kit.work / f"{step}.json"
@@ -115,7 +115,7 @@ class Findings:
             self.data = json.loads(self.file.read_text(encoding="utf-8"))
 
     def add(self, name: str, measure: Callable[[], Any]) -> None:
-        """Measure, unless it is known or the time is over; an error is stored as a finding, too."""
+        """Measure and store, unless `name` is stored or the time is over; store an error, too."""
         if name in self.data or self._kit.seconds_left < 0:
             return
         try:
@@ -127,7 +127,7 @@ class Findings:
 
 
 def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
-    """Median milliseconds of a call, after three others."""
+    """Median milliseconds of a call, after three calls that are not counted."""
     durations = []
     for _ in range(times + 3):
         began = time.perf_counter()
@@ -139,7 +139,7 @@ def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
 
 
 def decode(kit: Kit) -> None:
-    """Measure SmolLM2: tokens per second by strategies and generate(), forward passes by rows."""
+    """Measure tokens per second of SmolLM2 by each method, and its forward passes by rows."""
     findings = Findings(kit, "decode")
     findings.add("bytes a second", lambda: bandwidth(kit))
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=kit.of("bfloat16", "float32"))
@@ -154,7 +154,7 @@ def decode(kit: Kit) -> None:
 
 
 def large(kit: Kit) -> None:
-    """Measure random weights in an 8 B Llama's shape: forward passes by rows, tokens per second."""
+    """Measure random weights in the shape of an 8 B Llama: tokens per second, forward passes."""
     findings = Findings(kit, "large")
     findings.add("bytes a second", lambda: bandwidth(kit))
     name, weights = "Llama 8B shape", random_llama(kit.of(LLAMA_8B, TINY), kit)
@@ -170,7 +170,7 @@ def large(kit: Kit) -> None:
 
 
 def exactness(kit: Kit) -> None:
-    """Count the tokens of verify that are not next-token prediction's, in bf16 and fp32."""
+    """Count the answers in which verify and next-token prediction differ, in bf16 and fp32."""
     findings = Findings(kit, "exactness")
     prompts = own_prompts(kit.of(100, 2))
     for dtype in kit.of(("bfloat16", "float32"), ("float32",)):
@@ -187,20 +187,23 @@ def own_prompts(count: int) -> list[Any]:
 def measure_generate(
     kit: Kit, findings: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
 ) -> None:
-    """Measure tokens per second of generate() with a static cache, compiled on a GPU."""
+    """Measure transformers' generate() with a static cache, compiled if on a GPU."""
     ask = static_generate(as_loaded(model), num_tokens, is_compiled=kit.device == "cuda")
     findings.add(f"tokens a second, compiled generate(), {name}", partial(speed, kit, ask, ids))
 
 
 def bandwidth(kit: Kit) -> float:
-    """Bytes per second that a copy reads and writes, which bound a forward pass from below."""
+    """Bytes per second that a copy reads and writes; a forward pass cannot read faster."""
     source = torch.ones(kit.of(2**30, 2**20), dtype=torch.uint8, device=kit.device)
     target = torch.empty_like(source)
     return 2 * len(source) / (milliseconds(lambda: target.copy_(source), kit.device) / 1000)
 
 
 def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]) -> Any:
-    """Tokens, forward passes and seconds of `ask` for the prompts, one at a time, warmed up."""
+    """Answer the prompts one at a time; return the tokens, forward passes and seconds in all.
+
+    ask: answers token ids; one call before the others is not counted.
+    """
     ask(prompts[0])
     num_tokens = num_forwards = 0
     began = time.perf_counter()
@@ -234,7 +237,7 @@ def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
 
 
 def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> dict[str, int]:
-    """Count answers that differ between verify and ntp, and the tokens before they do."""
+    """Count the answers in which verify and ntp differ, and the tokens before they differ."""
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
     configs = ours(model, num_tokens)
     verify = next(config for name, config in configs.items() if name.startswith("verify"))
@@ -265,7 +268,7 @@ def random_llama(shape: dict[str, int], kit: Kit) -> Any:
 
 
 def passes(kit: Kit, findings: Findings, name: str, backend: Any, model: Any) -> None:
-    """Measure milliseconds of forward passes by rows and KV length, beside bandwidth's bound."""
+    """Measure milliseconds of forward passes by rows and KV length, and the bound by bandwidth."""
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     config = model.config
     width = config.hidden_size // config.num_attention_heads * config.num_key_value_heads
@@ -296,14 +299,14 @@ def passes(kit: Kit, findings: Findings, name: str, backend: Any, model: Any) ->
 
 
 def fill(backend: Any, cache: Any, cached: int) -> None:
-    """Read tokens until a cache holds `cached` of them."""
+    """Run forward passes until a KV cache holds `cached` tokens."""
     while cache.length < cached:
         count = min(2048, cached - cache.length)
         backend.forward([ForwardRequest(cache, [7] * count, (), 1)])
 
 
 def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
-    """Milliseconds of the static forward pass with torch.compile's kernels, as a CUDA graph."""
+    """Milliseconds of a forward pass compiled by torch.compile and run as a CUDA graph."""
     width = next(shape for shape in backend.shapes if shape >= rows)
     step = backend._step(cache.pool, width, cache.length, adapts=False)
     with torch.inference_mode():
@@ -312,7 +315,7 @@ def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
 
 
 def command(kit: Kit, *words: object) -> None:
-    """Run a command of sbd_core, which may resume; stop it as by Ctrl-C when the time is over."""
+    """Run an `sbd` command; when the time is over, interrupt it, so that it can resume later."""
     if kit.seconds_left < 1:
         return
     timer = threading.Timer(kit.seconds_left, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -327,7 +330,7 @@ def command(kit: Kit, *words: object) -> None:
 
 
 def text(kit: Kit) -> None:
-    """Write the base's own requests and answers, a third of them structured, without duplicates."""
+    """Let the base model write distinct requests, a third of them structured, and answer them."""
     words = ["--model", kit.base, "--out", kit.text, "--device", kit.device]
     words += ["--structured-ratio", 0.33, "--examples", kit.of(150_000, 3)]
     words += ["--batch-size", kit.of(1024, 8), "--max-answer-tokens", kit.of(160, 12)]
@@ -335,7 +338,7 @@ def text(kit: Kit) -> None:
 
 
 def drafting(kit: Kit) -> None:
-    """Train the bundled drafting adapter further; drafted.json says whether it drafts more."""
+    """Train the bundled adapter further; write to drafted.json whether it drafts more."""
     out, data = kit.work / "drafting", kit.text
     if kit.is_dry:  # nano's answers may be shorter than a measurement needs
         data = kit.work / "long.jsonl"
@@ -360,7 +363,7 @@ def drafting(kit: Kit) -> None:
 
 
 def decoding(kit: Kit) -> None:
-    """Train a LoRA adapter on every row: Eq. 14 with the base's own next-token probabilities."""
+    """Train a LoRA adapter that every row uses, by Eq. 14 with the base's own probabilities."""
     ready, out = kit.work / "ready", kit.work / "decoding"
     if not ready.exists():
         sizes = ["--min-block-size", kit.of(4, 2), "--max-block-size", 16]
@@ -377,7 +380,7 @@ def decoding(kit: Kit) -> None:
 
 
 def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
-    """Measure every rule on own requests, and on those of IFEval if WORK/ifeval.jsonl exists."""
+    """Evaluate each way to decode on our requests, and on IFEval's if WORK/ifeval.jsonl exists."""
     sets = [*sorted((ASSETS / "requests").glob("*.jsonl")), kit.work / "ifeval.jsonl"]
     sets = [file for file in sets if file.is_file()][: kit.of(3, 1)]
     words = ["--model", model, "--requests", *sets, "--block-size", block_size, "--out", out]
@@ -403,7 +406,7 @@ def nano(kit: Kit) -> None:
 
 
 def average_with_start(trained: Path, released: Path) -> None:
-    """Write the mean of trained weights and the bundled model's, which keeps its other skills."""
+    """Write a weighted mean of trained and bundled weights, which keeps the latter's skills."""
     model, tokenizer = load_model(trained)
     start, _ = load_model(DEFAULT_CHECKPOINT)
     for own, before in zip(model.parameters(), start.parameters(), strict=True):

@@ -40,23 +40,23 @@ NUM_TIMINGS = 9
 
 
 def by(gamma: float) -> DecodeConfig:
-    """The config of Set Block Decoding at another gamma."""
+    """The config SBD with another gamma."""
     return replace(SBD, solver=EntropyBound(gamma))
 
 
 def real(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
-    """The config as the page decodes SmolLM2."""
+    """The config with the sizes at which the page decodes SmolLM2."""
     return replace(config, block_size=4, max_new_tokens=max_new_tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A run of the gallery, recorded beside next-token prediction.
+    """A run of the gallery, and the run by next-token prediction beside it.
 
-    sentence: what to look at, with numbers of facts() in braces.
+    sentence: says what to look at; names in braces stand for numbers of facts().
     title: by default the prompt.
     main, ntp: configs of the two lanes.
-    task, case: of the prompt's Example, if no preset has the prompt.
+    task, case: task and Example.case of the prompt, if the prompt is in no preset.
     """
 
     name: str
@@ -83,9 +83,10 @@ REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
 
 
 def card_of(row: dict[str, Any]) -> Card:
-    """Make a card of a row of gallery.json.
+    """Make a card from a row of gallery.json.
 
-    Its "main" has changes of SBD, `gamma` its solver's; its "case" is text, or JSON for the text.
+    The row's "main" holds changes to the config SBD; a "gamma" in it is the solver's. The row's
+    "case" is text, or JSON for the text.
     """
     changes, is_real = row.pop("main", {}), row["group"] == REAL_GROUP
     if "gamma" in changes:
@@ -134,7 +135,7 @@ for card in CARDS:
 
 
 def decoded(model: SetBlockModel, name: str) -> list[Trace]:
-    """Decode the lanes of a run; if its seconds are shown, the fastest of some timings is kept."""
+    """Decode the lanes of a run; of the run TEXT, whose seconds are shown, keep the fastest."""
     prompt, configs = RUNS[model.name][name]
     times = NUM_TIMINGS if name == TEXT else 1
     return [
@@ -168,10 +169,11 @@ def row(card: Card, main: Trace, ntp: Trace) -> Recording:
 def facts(main: Trace, ntp: Trace) -> dict[str, str]:
     """Numbers for a card's sentence, as text.
 
-    most: tokens of one forward pass. early: share of the tokens that came before one on their left.
-    after_end: number of tokens that came after the end token.
-    changed: share of the reread tokens that next-token prediction would have chosen otherwise.
-    repeats, ntp_repeats: see repeats().
+    most: largest number of tokens that one forward pass wrote.
+    early: share of the tokens that were written before a token on their left.
+    after_end: number of tokens that were written after the end token.
+    changed: share of the tokens in hindsight that next-token prediction would not have chosen.
+    repeats, ntp_repeats: share of the tokens that repeats() marks, in each lane.
     """
     passes = main.token_passes
     early = [at < latest for at, latest in zip(passes, accumulate(passes, max), strict=True)]
@@ -212,7 +214,7 @@ def index() -> str:
 
 
 def record(model_name: str, names: Sequence[str]) -> None:
-    """Write the files of a model's runs."""
+    """Decode runs of a model and write their traces."""
     model = load(None if model_name == NANO else model_name, device="cpu")
     choose_threads(model.num_parameters)
     for name in names:

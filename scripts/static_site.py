@@ -4,9 +4,9 @@ python -m scripts.static_site --out DIR                      nano and SmolLM2 (a
 python -m scripts.static_site --out DIR --models nano        nano alone
 python -m scripts.static_site --out DIR --models FOLDER ...  others, the first decodes at once
 
-Any web host can serve the folder, `python -m http.server -d DIR` or a static Space, whose front
-matter is in its README.md. Once opened, it works without a network. DIR must be new, or written by
-this command before: its contents are replaced.
+Any web host can serve the folder: `python -m http.server -d DIR`, or a static Space, whose front
+matter is in the folder's README.md. Once opened, the page works without a network. DIR must be new,
+empty, or written by this command before; its contents are replaced.
 """
 
 import argparse
@@ -52,7 +52,7 @@ SPACE = Path(__file__).with_name("site_readme.md")
 def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     """Write the site; return the size in bytes of every file by its path in `out`.
 
-    exports: its models, the first of which decodes at once. Raises ArgumentError, OSError.
+    exports: the site's models; the first decodes at once. Raises ArgumentError, OSError.
     """
     make_room(out)
     for script in SCRIPTS:
@@ -79,12 +79,12 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
 
 
 def base_of(export: WebFolder) -> str:
-    """The address of a model's files in the site."""
+    """The path of a model's folder in the site, with a slash at the end."""
     return f"models/{export.name}/"
 
 
 def make_room(out: Path) -> None:
-    """Empty `out`. Raises ArgumentError unless it is ours, empty or new."""
+    """Empty the folder `out`. Raises ArgumentError if its files are from elsewhere."""
     if out.exists() and any(out.iterdir()) and not (out / MARKER).is_file():
         raise ArgumentError("out", "must be a new or empty folder, or one written before", str(out))
     shutil.rmtree(out, ignore_errors=True)
@@ -136,7 +136,7 @@ def best_of(export: WebFolder) -> Best:
 
 
 def form_of(export: WebFolder) -> dict[str, Any]:
-    """The first values of the form."""
+    """The initial values of the form for a model."""
     block_size = best_of(export).block_size or block_range_of(export)[1]
     own = {"block_size": block_size, "repetition_penalty": 0}  # 0 is the model's own
     return {**controls.start_of(best_of(export), export.name), **own}
@@ -149,7 +149,7 @@ def block_range_of(export: WebFolder) -> tuple[int, int]:
 
 
 def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """Addresses of engine and models; see Setting in ui/web/engine_choice.js."""
+    """Paths of the engine and the models: a Setting of ui/web/engine_choice.js."""
     models = [
         {
             "name": export.name,
@@ -168,11 +168,11 @@ def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
 
 
 def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
-    """Contents of sw.js, with the files that it keeps and a version that changes with them.
+    """Contents of sw.js: the script, and the files that it keeps with a version of their content.
 
-    Of models it keeps only the manifests, as the engine keeps the files that it fetches. The
-    runtime has a version of its own, as it seldom changes; its build for GPUs is kept once an
-    engine asks for it.
+    Of a model's files the script keeps the manifest; the engine keeps the others. The runtime has a
+    version of its own, as it seldom changes. The runtime's build for GPUs is kept once an engine
+    asks for it.
     """
     runtime, asked = (
         [file.relative_to(DIST.parent).as_posix() for file in files]

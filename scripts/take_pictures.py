@@ -51,7 +51,7 @@ TO_RIDING = f"""() => {{
 
 
 def in_compare(page: Any) -> None:
-    """Decode all lanes of a new run, and go to a moment at which some have finished."""
+    """Decode a prompt in all lanes of Compare; go to a moment at which only some have finished."""
     page.get_by_role("button", name="Word problem").click()
     turn_to(page, "Compare")
     page.locator(".sbd-compare-go").click()
@@ -64,7 +64,7 @@ def in_compare(page: Any) -> None:
 
 
 def under_the_hood(page: Any) -> None:
-    """Open the panel at a forward pass in which a finished block rides along."""
+    """Open the panel under the hood, at a forward pass that reads a finished block, too."""
     page.evaluate(TO_RIDING)
     page.get_by_role("button", name="Under the hood").click()
     page.wait_for_selector(".sbd-hood-table")
@@ -73,7 +73,7 @@ def under_the_hood(page: Any) -> None:
 
 
 def with_sudoku(page: Any) -> None:
-    """Show a recorded sudoku with some cells filled, the givens marked."""
+    """Show a recorded sudoku with some of its cells filled and the given digits marked."""
     old = page.evaluate(f"{PLAYER}.run.id")
     place = [item.name for item in examples.gallery()].index("sudoku-1")
     page.locator(".sbd-gallery-card").nth(place).click()
@@ -94,7 +94,7 @@ ACTS: dict[str, tuple[int, Callable[[Any], object]]] = {
 
 @contextmanager
 def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iterator[Any]:
-    """Give a page in a window of its own. media: Playwright's options of a context."""
+    """Open a page in a window of its own. media: options of Playwright's new_context()."""
     media |= {"color_scheme": flags.scheme}
     size = {"width": flags.width, "height": height}
     with browser.new_context(viewport=size, has_touch=flags.width < 640, **media) as context:
@@ -102,7 +102,7 @@ def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iter
 
 
 def shoot(page: Any, flags: Namespace, name: str) -> None:
-    """Take a picture once everything has landed."""
+    """Take a picture once every token on the page has landed."""
     page.wait_for_timeout(LANDING_MS)
     painted(page)
     path = flags.out / f"{name}-{flags.width}-{flags.scheme}.png"
@@ -111,7 +111,7 @@ def shoot(page: Any, flags: Namespace, name: str) -> None:
 
 
 def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
-    """Take a picture of the Watch view after its act."""
+    """Take a picture of the Watch view after the act `name` has prepared the page."""
     height, act = ACTS[name]
     with tab(browser, flags, height) as page:
         page.goto(on_watch(url))
@@ -123,7 +123,7 @@ def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
 
 
 def photograph_home(browser: Any, flags: Namespace) -> None:
-    """Take a picture of the page's first view with the real model, paused on its way."""
+    """Take a picture of the page's first view with SmolLM2, in the middle of its run."""
     models = models_of(None, "cpu")
     if models.first.name != REAL_MODEL:
         raise SystemExit("home: the real model's base is not here: python -m sbd_core fetch")
@@ -171,7 +171,7 @@ def photograph_site(browser: Any, flags: Namespace) -> None:
 
 @contextmanager
 def served(models: Any) -> Iterator[str]:
-    """Serve the page with these models at a free port; give its address."""
+    """Serve the page with these models at a free port; yield the page's URL."""
     demo = page_module.build(models)
     options = {"server_name": "127.0.0.1", "quiet": True, **page_module.launch_options()}
     _, url, _ = demo.launch(prevent_thread_lock=True, **options)

@@ -60,7 +60,7 @@ COUNTED = """{
   }, 500);
 }
 """
-"""Goes before the engine's script: tells the bytes of WebAssembly's memory and of GPU buffers."""
+"""Put before the engine's script; reports the bytes of WebAssembly memory and of GPU buffers."""
 LISTEN = """() => {
   window.bytes = { wasm: 0, gpu: 0 };
   new BroadcastChannel("bytes").onmessage = ({ data }) => {
@@ -75,7 +75,7 @@ class Isolated(Quiet):
     """A file server whose pages may share memory between threads."""
 
     def end_headers(self) -> None:
-        """Send the two headers that isolate a page."""
+        """Send the headers that isolate a page, so that its threads may share memory."""
         self.send_header("Cross-Origin-Opener-Policy", "same-origin")
         self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
         super().end_headers()
@@ -83,7 +83,7 @@ class Isolated(Quiet):
 
 @contextmanager
 def counted_page(browser: Any, url: str) -> Iterator[Any]:
-    """Open a page whose engine tells the memory that it takes."""
+    """Open a page that keeps in window.bytes the most memory that its engine took."""
     with browser.new_context(service_workers="block") as context:
         page = context.new_page()
 
@@ -98,7 +98,7 @@ def counted_page(browser: Any, url: str) -> Iterator[Any]:
 
 
 def wait(page: Any, script: str) -> None:
-    """Wait until a script gives something true; the site lets nobody evaluate text."""
+    """Poll a script until its value is true, as the site does not let a page evaluate text."""
     deadline = time.monotonic() + LONGEST_SECONDS
     while not page.evaluate(script):
         if time.monotonic() > deadline:
@@ -107,7 +107,10 @@ def wait(page: Any, script: str) -> None:
 
 
 def timed(browser: Any, site: Path, *, is_isolated: bool) -> dict[str, Any]:
-    """What `#bench` says on the processor, with the most bytes that WebAssembly held."""
+    """Results of `#bench` on the processor, and the most bytes that WebAssembly held.
+
+    is_isolated: whether the engine may use several threads.
+    """
     with (
         serving(site, Isolated if is_isolated else Quiet) as server,
         counted_page(browser, address(server) + "?engine=processor#bench") as page,
@@ -118,7 +121,7 @@ def timed(browser: Any, site: Path, *, is_isolated: bool) -> dict[str, Any]:
 
 
 def on_software_gpu(browser: Any, site: Path) -> dict[str, int]:
-    """The most bytes that a model holds in GPU buffers and in WebAssembly's memory beside them."""
+    """Decode on an emulated GPU; return the most bytes in GPU buffers and in WebAssembly."""
     with (
         serving(site) as server,
         counted_page(browser, address(server) + "?engine=gpu#watch") as page,

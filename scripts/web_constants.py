@@ -58,7 +58,7 @@ def constants() -> dict[str, Any]:
 
 
 def memory_of_download() -> float:
-    """The most bytes of memory that a byte of the larger model's download takes in a browser."""
+    """Most bytes of browser memory per byte of download, for the larger bundled model."""
     row = max(results("browser")["rows"].values(), key=lambda each: each["download_bytes"])
     held = [run["memory_bytes"] for run in row["runs"]] + [row["gpu_memory_bytes"]]
     return round(max(sum(each.values()) for each in held) / row["download_bytes"], 2)

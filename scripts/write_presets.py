@@ -55,12 +55,12 @@ def reads_well(example: Example) -> bool:
 
 
 def kind_of(example: Example) -> str:
-    """The kind of a prompt: equal for prompts that differ by names, colors and numbers alone."""
+    """The answer without names, colors and numbers, which examples of one kind have in common."""
     return re.sub(r"\d+|\b[A-Z]\w+|\bwhite|yellow\b", "_", example.answer)
 
 
 def readable_examples(task: str) -> Iterator[Example]:
-    """Yield test examples that read well; no two near each other are of a kind."""
+    """Yield test examples that read well; each differs in kind from the last few."""
     random = Random(f"{SEED}/{task}")
     kinds: deque[str] = deque(maxlen=PROMPTS_PER_PRESET)
     while True:
@@ -72,7 +72,7 @@ def readable_examples(task: str) -> Iterator[Example]:
 
 
 def preset_rows() -> list[dict[str, object]]:
-    """Contents of the file, see ui.examples."""
+    """The rows of the presets' file, one for each task; see ui.examples.presets()."""
     rows: list[dict[str, object]] = []
     for task, label in LABELS.items():
         examples = list(islice(readable_examples(task), PROMPTS_PER_PRESET))

@@ -67,7 +67,7 @@ def accuracy() -> str:
 
 
 def wordings() -> str:
-    """Accuracy on prompts in words that training draws, and in words that it never draws."""
+    """Accuracy on prompts worded as in training, and on prompts with wordings never used there."""
     data = results("evaluation")
     rows = []
     for name in WORDED_ROWS:
@@ -143,7 +143,7 @@ def bench() -> str:
 
 
 def speeds() -> str:
-    """Tokens per second of SmolLM2, one prompt at a time: by others, and by us in each dtype."""
+    """Tokens per second of SmolLM2 by other programs and by ours, one prompt at a time."""
     data = results("dtypes")
     rates = {name: row["tokens_per_second"] for name, row in data["rows"].items()}
     dtypes = list(data["parts_by_dtype"])
@@ -169,7 +169,7 @@ def speeds() -> str:
 
 
 def forwards() -> str:
-    """Cost of a forward pass by its tokens, beside theory."""
+    """Milliseconds of a forward pass by new and by cached tokens, beside the roofline."""
     data = results("bench")
     lengths = list(next(iter(data["forwards"].values())))
     rows = [
@@ -187,7 +187,7 @@ def forwards() -> str:
 
 
 def solvers() -> str:
-    """Every solver and the first line of its class."""
+    """Every solver with the first line of its class's docstring."""
     rows = [
         [f"`{name}`", str(rule.__doc__).partition("\n")[0].rstrip(".")]
         for name, rule in SOLVERS.items()
@@ -301,7 +301,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def where(data: dict[str, Any], dtype: str = "fp32") -> str:
-    """Words on the machine and versions of a results file."""
+    """A sentence on the machine and the versions behind a results file."""
     facts, processes = data["circumstances"], data.get("processes", 1)
     shared = f"{processes} processes of " if processes > 1 else ""
     vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
@@ -313,7 +313,7 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
 
 
 def load_of(data: dict[str, Any]) -> str:
-    """Words on how busy others kept the machine."""
+    """A sentence on how busy other programs kept the machine."""
     return f"{load_line(data['other_load']).capitalize()}."
 
 

@@ -1,1 +1,1 @@
-"""The page: Gradio with a JavaScript player inside. sbd_core does not know it."""
+"""The web page: a Gradio app around a JavaScript player. sbd_core never imports this package."""

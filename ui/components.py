@@ -1,7 +1,4 @@
-"""Gradio components that hold a view of ui/web: their markup and scripts, and values sent to them.
-
-Decides nothing.
-"""
+"""Gradio components for the views of ui/web: their markup, their scripts and their values."""
 
 import hashlib
 import itertools
@@ -39,7 +36,7 @@ STYLES = tuple(
 
 @cache
 def markups() -> dict[str, str]:
-    """The markup of each view by name; in the file a comment with the name stands above it."""
+    """The markup of each view by the view's name, which views.html has in a comment above it."""
     text = (ASSETS / "html" / "views.html").read_text(encoding="utf-8")
     _, *parts = re.split(r"^<!-- ([a-z-]+) -->$", text, flags=re.MULTILINE)
     return {name: part.strip() for name, part in zip(parts[::2], parts[1::2], strict=True)}
@@ -47,7 +44,7 @@ def markups() -> dict[str, str]:
 
 @cache
 def saved_runs_flag() -> str:
-    """The script that the page calls first, to say whether the tab has saved the address's runs."""
+    """The script that says, when the page loads, whether the tab has saved the runs of its URL."""
     return (DIST / "flag.js").read_text(encoding="utf-8").strip()
 
 
@@ -65,24 +62,25 @@ def _bundle() -> str:
 
 @cache
 def versioned_path(file: Path) -> str:
-    """The path of a static file, which changes with its content."""
+    """The path of a static file with a digest of its content, against old copies in browsers."""
     return f"{static_path(file)}?v={hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
 
 
 def static_path(file: Path) -> str:
-    """The path of a static file below Gradio's routes, which the page's script makes an address.
+    """The path by which Gradio serves a static file; the page's script completes it to a URL.
 
-    The path of a file in assets/ is relative, see `ui.middleware`.
+    A file in assets/ gets a relative path, which `ui.middleware` resolves.
     """
     is_ours = file.is_relative_to(ASSETS)
     return f"file={f'assets/{file.relative_to(ASSETS).as_posix()}' if is_ours else file.as_posix()}"
 
 
 def view(name: str, value: str, *events: str, classes: Sequence[str] = ()) -> gr.HTML:
-    """A view of the page's bundle, with its markup and the id `sbd-NAME`.
+    """A component that shows the view `name` of ui/web, with the element id `sbd-NAME`.
 
-    value: what its script gets. classes: CSS classes.
-    events: names of events that it can trigger; Gradio finds them in the script's text.
+    value: text for the view's script. classes: CSS classes.
+    events: names of the events that the view can trigger; Gradio looks for them in the script's
+    text.
     """
     names = "".join(f"// may trigger {event!r}\n" for event in events)
     return gr.HTML(
@@ -101,10 +99,11 @@ _turns = itertools.count()
 
 
 class Speaker:
-    """Sends messages in order; once a later speaker has spoken, the page ignores earlier speakers.
+    """Numbers the messages of one source, so that the page drops a message that arrives too late.
 
-    Gradio sends a stream's last value again when it ends, and a cancelled stream may still send
-    something after Stop was answered, so the order of arrival cannot be relied on.
+    Once a speaker has spoken, the page ignores every speaker that was made earlier. The order of
+    arrival is not reliable: Gradio sends a stream's last value again when the stream ends, and a
+    cancelled stream may still send a value after Stop was answered.
     """
 
     def __init__(self) -> None:
@@ -114,10 +113,11 @@ class Speaker:
     def say(
         self, text: str, *, is_error: bool = False, num_ahead: int = 0, is_of_form: bool = False
     ) -> str:
-        """The value that shows `text`; errors interrupt a screen reader, other messages wait.
+        """The value that shows `text` in the status line; a screen reader reads errors out at once.
 
-        num_ahead: number of runs before this visitor's.
-        is_of_form: whether the text holds only while the form asks for the run that is shown.
+        num_ahead: number of runs before the visitor's in line.
+        is_of_form: whether the text holds only as long as the form has the settings of the shown
+        run.
         """
         kind = "error" if is_error else "status"
         body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}
@@ -125,7 +125,7 @@ class Speaker:
         return wire_json(body)
 
     def order(self) -> list[int]:
-        """The place of the next message among those of all speakers."""
+        """Count a message; return [number of the speaker, number of its message]."""
         self._count += 1
         return [self._turn, self._count]
 
@@ -134,5 +134,5 @@ _count = itertools.count()
 
 
 def server_message(**content: Any) -> str:
-    """A value with `content` that Gradio sends even if it equals the last one."""
+    """`content` as JSON with a new number, so that Gradio sends even the same content again."""
     return wire_json({"number": next(_count), **content})

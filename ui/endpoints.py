@@ -1,6 +1,6 @@
 """The endpoints that programs call through gradio_client: decode, race, trace_to_html.
 
-Every value is checked as the page's form is; a bad one is answered by the same sentence.
+The rules of the page's form check every value, and a bad value gets the same error as in the form.
 """
 
 import time
@@ -125,7 +125,7 @@ next-token prediction, shown beside it; may be empty."""
 
 
 def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
-    """Yield the values of `decode`. Raises gr.Error."""
+    """Decode a form and yield the values of the endpoint `decode`. Raises gr.Error."""
     told = time.monotonic()
     for update in session.decode(form, client=client, is_compared=False):
         if update.is_error:
@@ -150,10 +150,10 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
 def raced(
     session: Session, prompt: str, lanes: list[str], sizes: dict[str, Any], client: Client
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of `race`. Raises gr.Error.
+    """Decode lanes one after the other; yield the rows of the endpoint `race`. Raises gr.Error.
 
-    They are repeated now and then, as Gradio tells us that a client left only when we yield.
-    sizes: block_size, max_new_tokens and model of every lane.
+    The rows are repeated at intervals, as only a yield lets Gradio tell us that a client has left.
+    sizes: block_size, max_new_tokens and model, the same for every lane.
     """
     try:
         if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
@@ -176,5 +176,5 @@ def raced(
 
 
 def refuse(message: str) -> NoReturn:
-    """Answer a program with an error's message, without a traceback in the log."""
+    """Raise gr.Error with a message for the program, without a traceback in the log."""
     raise gr.Error(message, print_exception=False)

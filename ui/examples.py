@@ -1,6 +1,6 @@
-"""The page's examples: prompts to start from, and runs recorded of some, which need no model.
+"""The page's examples: prompts to start from, and recorded runs, which play without a model.
 
-A recorded run may have a prompt of its own. Knows no Gradio.
+Some recorded runs have a prompt that is in no preset. Knows no Gradio.
 """
 
 import json
@@ -27,10 +27,10 @@ PRESETS = "presets.json"
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A kind of text and its held-out prompts.
+    """A kind of prompt, such as "Sudoku", and the prompts that the page offers of that kind.
 
     task: key of `sbd_core.tasks.TASKS`, "" for none.
-    cases: Example.case of each prompt; there may be fewer than prompts.
+    cases: Example.case of the first prompts; prompts beyond these cannot be checked.
     """
 
     label: str
@@ -64,10 +64,11 @@ OPENINGS = {REAL_MODEL: "gallery/real-2"}
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run of the gallery. group: the heading above it.
+    """An entry of the gallery: one recorded run. group: the heading above it.
 
-    passes: for each token of the main lane, the forward pass that wrote it.
-    task, case: task and Example.case of its prompt, if no preset has that prompt.
+    sentence: says what to look at in the run.
+    passes: for each token of the main lane, the index of the forward pass that wrote it.
+    task, case: task and Example.case of the prompt, if the prompt is in no preset.
     """
 
     name: str
@@ -80,9 +81,9 @@ class Recording:
 
 
 def recorded(name: str) -> list[Trace]:
-    """Read the traces of a run, its main lane first. Raises OSError, TraceError.
+    """Read the traces of a recorded run, the main lane first. Raises OSError, TraceError.
 
-    name: its file in assets/traces, without the ending; a trace per line.
+    name: a file below assets/traces without its ending; each line of the file is a trace.
     """
     lines = (TRACES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Trace.from_json(line) for line in lines]
@@ -95,15 +96,15 @@ def by_strategy(traces: Sequence[Trace]) -> dict[str, Trace]:
 
 @cache
 def opening_traces(model: str = "") -> dict[str, Trace]:
-    """The lanes of a model's opening run, the main one first; none if it is missing or damaged."""
+    """Traces by lane, the main one first, of a model's opening run; none if missing or damaged."""
     return by_strategy(_known(OPENINGS.get(model, "opening")))
 
 
 @cache
 def compared_traces(model: str = "") -> dict[str, Trace]:
-    """A model's recorded comparison by lane; none if it is missing or damaged.
+    """Traces by lane of the run that the Compare view opens with; none if missing or damaged.
 
-    SmolLM2's is its opening run: its adapter learnt to draft, not to decode by Eq. 8.
+    SmolLM2 shows its opening run, as its adapter was trained to draft for verify, not for Eq. 8.
     """
     if model == REAL_MODEL:
         return dict(reversed(opening_traces(model).items()))
@@ -120,7 +121,7 @@ def _known(name: str) -> list[Trace]:
 
 @cache
 def gallery() -> tuple[Recording, ...]:
-    """The recorded runs in the order of the page; none if the index is missing or damaged."""
+    """The gallery's entries in the order of the page; none if the index is missing or damaged."""
     try:
         rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
         return tuple(Recording(**{**row, "passes": tuple(row["passes"])}) for row in rows)
@@ -130,7 +131,7 @@ def gallery() -> tuple[Recording, ...]:
 
 
 def gallery_traces(name: object) -> dict[str, Trace]:
-    """The lanes of a recorded run. Raises ArgumentError for a name that is not in the gallery."""
+    """Traces by lane of a gallery run. Raises ArgumentError for an unknown or damaged run."""
     if not any(item.name == name for item in gallery()):
         raise ArgumentError("The recorded run", "must be one of the gallery", name)
     try:
@@ -148,20 +149,24 @@ BLOCKS = (2, 4, 8)
 
 @dataclass(frozen=True, slots=True)
 class LearnRuns:
-    """Everything recorded for the lesson: traces by run and lane, the main lane first.
+    """Everything recorded for the Learn view. runs: traces by run and lane, the main lane first.
 
-    choices: details for the scenes, written by hand in index.json:
-    - sure, unsure: forward_pass and position of a word of the run `guess` that is to be guessed.
-    - bound_pass, mask_pass: forward passes of the run `text`; check_pass: one of the run `verify`
-      that throws part of a draft away. is_verify_ntp: whether the answer of that run is next-token
-      prediction's, token for token.
-    - order: of the run `sudoku` its first empty `cell`, 0 to 15; the `candidates` that the givens
-      leave it; the cells filled before it that it was `settled_by`, if the run shows that.
-    - edges: the story of the runs edge-0, edge-1, ..., `gamma` ascending. fault: the first fault
-      that the check found, as a clause. has_facts: whether it checked the facts of the prompt, and
-      not only words. clashes: `words` that do not fit together, the plainest first; one
-      `forward_pass` filled their tokens, `start` to `end`. story_case: Example.case of the story.
-    - processor: name of the one that decoded all of it.
+    choices: places in the runs to which the scenes point, mostly written by hand in index.json:
+    - sure, unsure: forward_pass and position, in the run `guess`, of a word that the reader
+      guesses.
+    - bound_pass, mask_pass: forward passes of the run `text`.
+    - check_pass: a forward pass of the run `verify` that rejects part of a draft.
+    - is_verify_ntp: whether that run and next-token prediction have the same answer.
+    - order: of the run `sudoku`, its first empty `cell`, 0 to 15; the `candidates`, digits that the
+      givens leave for the cell; `settled_by`, the cells filled earlier that decide between the
+      candidates, empty if the run does not show this.
+    - edges: one entry for each run edge-0, edge-1, ..., whose `gamma` rises. is_right: whether the
+      checker found no fault. fault: the first fault, as a clause. has_facts: whether the checker
+      compared facts with the prompt, and not only words. clashes: words that do not fit together,
+      the plainest first, each with its `words`, its tokens from `start` to `end`, and the
+      `forward_pass` that filled them.
+    - story_case: Example.case of the story in these runs.
+    - processor: name of the processor on which the run `text` was timed.
     """
 
     runs: Mapping[str, Mapping[str, Trace]]
@@ -195,7 +200,7 @@ def learn_runs() -> LearnRuns:
 
 @cache
 def checked_examples() -> tuple[Example, ...]:
-    """Every example whose answers can be checked; the first with a prompt counts."""
+    """All examples whose answers can be checked; of several with one prompt the first counts."""
     of_presets = [
         Example(preset.task, prompt, "", case)
         for preset in presets()
@@ -221,14 +226,14 @@ def _of_lesson() -> tuple[Example, ...]:
 
 @cache
 def example_of(prompt: str) -> Example | None:
-    """The example with this prompt, up to spaces; None for a visitor's own prompt."""
+    """The example with this prompt, whatever its spaces; None if there is none."""
     titles = (prompt, " ".join(prompt.split()))
     return next((example for example in checked_examples() if example.prompt in titles), None)
 
 
 @cache
 def recording_of(prompt: str) -> str:
-    """The name of the recorded run that answers a prompt rightly; "" if there is none."""
+    """The name of the gallery's run of a prompt, failures left out; "" if there is none."""
     title = " ".join(prompt.split())
     names = (item.name for item in gallery() if item.title == title and not item.case)
     return next(names, "")

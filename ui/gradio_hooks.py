@@ -1,6 +1,6 @@
-"""All uses of Gradio's internals, which it may change.
+"""All code that uses internals of Gradio, which a new release may change.
 
-tests/ui/test_gradio_hooks.py fails when one of them does.
+tests/ui/test_gradio_hooks.py fails when Gradio has changed an internal that is used here.
 """
 
 import os
@@ -39,12 +39,12 @@ MAX_NEVER_READ = 16
 
 
 def look_into_queue_every(page: gr.Blocks, seconds: float) -> None:
-    """Set how often Gradio looks for new events; its default costs the engine time."""
+    """Set the seconds between Gradio's looks for new events; its default slows the engine down."""
     page._queue.sleep_when_free = seconds
 
 
 def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
-    """Keep events that `ui.middleware` limits per address out of Gradio's queue."""
+    """Refuse unqueued events in Gradio's queue: there `ui.middleware` could not limit them."""
     queued = page._queue.push
 
     async def push(body: Any, *rest: Any, **named: Any) -> Any:
@@ -59,7 +59,7 @@ def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
 def let_uvicorn_trust_no_proxy() -> None:
     """Leave it to `ui.middleware` to decide which proxies are trusted.
 
-    Uvicorn, which Gradio starts, would believe whoever connects from 127.0.0.1.
+    Uvicorn, which Gradio starts, would trust every connection from 127.0.0.1 as a proxy.
     """
     os.environ["FORWARDED_ALLOW_IPS"] = ""
 
@@ -75,7 +75,7 @@ class ForgottenValues:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Pass a request on, then forget the values of all sessions."""
         page: Any = scope.get("app")  # read now: an app mounted within puts itself there
         try:
             await self._app(scope, receive, send)
@@ -86,17 +86,17 @@ class ForgottenValues:
 
 
 class KnownStreams:
-    """ASGI middleware that ends a stream of messages at once for a session without events.
+    """ASGI middleware that answers whoever asks for the messages of a session that has no events.
 
-    Gradio's route says the same, then fails: a traceback in the log for every tab that outlives the
-    server, and for every stray request.
+    Gradio's own route gives the same answer, but then fails: each tab that outlives the server, and
+    each stray request, would put a traceback into the log.
     """
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Pass a request on, or answer that the session is unknown."""
         if scope["type"] == "http" and scope["path"].endswith("/queue/data"):
             asked = parse_qs(scope["query_string"].decode("latin1")).get("session_hash")
             page: Any = scope["app"]
@@ -109,7 +109,7 @@ class KnownStreams:
 
 
 def data_of(event: gr.EventData) -> dict[str, Any]:
-    """Data that the page's script sent with an event; {} for anything but a mapping."""
+    """The mapping that the page's script sent with an event; {} if it sent anything else."""
     return event._data if isinstance(event._data, dict) else {}
 
 

@@ -1,9 +1,9 @@
-"""The best settings by the committed evaluation, and the sentence that says why.
+"""Chooses a model's initial settings by the committed measurements, and says why in a sentence.
 
-Settings are ranked by mean accuracy over the tasks. The gamma of Eq. 8 is the largest whose
-accuracy is at most MAX_LOSS below next-token prediction, or else the most accurate. The strategy is
-Set Block Decoding if that gamma is within MAX_LOSS and brings more tokens per forward pass than
-verify, or if verify is not within it; else it is verify. Knows no Gradio.
+Accuracies are means over the tasks. The chosen gamma of Eq. 8 is the largest with an accuracy at
+most MAX_LOSS below next-token prediction's; if there is none, it is the most accurate gamma. The
+strategy is verify, unless verify loses more than MAX_LOSS, or the gamma loses no more than that and
+reveals more tokens per forward pass; then the strategy is Set Block Decoding.
 """
 
 import json
@@ -34,12 +34,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """Initial settings. words: one sentence or two that say why.
+    """Initial settings of the form. words: a sentence or two that say why.
 
-    block_size: None takes the largest that the model was trained on.
-    paper: advice before the paper's rule is tried, "" for none.
-    causal_first: the gamma of CausalFirst, if it does better than the paper's rule, and words on
-    it.
+    block_size: None for the largest that the model was trained on.
+    paper: a warning shown before the paper's solver is used, "" for none.
+    causal_first: gamma of the solver CausalFirst and a sentence on it, where it does better than
+    the paper's solver; else None.
     """
 
     strategy: StrategyName
@@ -53,10 +53,11 @@ class Best:
 def best_for(
     model: str, *, can_draft: bool, is_trained: bool = True, has_adapter: bool = False
 ) -> Best:
-    """The initial settings for a model; exact ones for a model that was not measured.
+    """The initial settings for a model; verify or next-token prediction if it was not measured.
 
-    has_adapter: whether only the rows of blocks read an adapter; its drafts are seldom right for
-    long, so blocks are small.
+    can_draft: whether the model has a mask token.
+    has_adapter: whether an adapter changes the rows of blocks alone; drafts of such a model are
+    seldom right for long, so blocks are small.
     """
     if not can_draft:
         return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
@@ -81,10 +82,11 @@ def best_for(
 
 @cache
 def measured_on_requests(model: str) -> Best | None:
-    """The best settings by open requests; None for a model that was not measured on any.
+    """The initial settings by answers to open requests; None for a model that has no such results.
 
-    They are verify, whose words are the base's own, and the chosen γ of Eq. 8 and of CausalFirst,
-    each with the share of its words that next-token prediction would keep.
+    The strategy is verify, whose answers are the base model's own. `paper` and `causal_first` say
+    which share of the tokens next-token prediction would keep, at the chosen gammas of Eq. 8 and
+    CausalFirst.
     """
     try:
         data = json.loads(REQUESTS.read_text(encoding="utf-8"))
@@ -124,7 +126,7 @@ def measured_on_requests(model: str) -> Best | None:
 
 @cache
 def measured() -> Best | None:
-    """The best settings for the bundled model; None if the file is missing or damaged."""
+    """The initial settings for nano; None if evaluation.json is missing or damaged."""
     try:
         return best_of(json.loads(EVALUATION.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -133,7 +135,7 @@ def measured() -> Best | None:
 
 
 def best_of(evaluation: Mapping[str, Any]) -> Best | None:
-    """Apply this file's rule; None without any gamma or next-token prediction in the evaluation.
+    """The settings by this module's rule; None if gammas or next-token prediction are missing.
 
     evaluation: {"block_size": k, "rows": {name: {"mean": {"accuracy", "tokens_per_forward"},
     "families": [...]}}}.

@@ -1,8 +1,8 @@
-"""Middleware before Gradio: whose request it is, how large it may be, which file it may read.
+"""Middleware before Gradio: finds a request's visitor, limits its size, checks which file it reads.
 
-Large bodies, and events that Gradio runs at once instead of queueing, are served one after the
-other per address, and at most half of the time. Knows no Gradio: `ui.page.launch_options` hands
-this ASGI middleware to the server.
+Requests of one address that have large bodies, or bypass Gradio's queue, are served one at a time,
+each followed by a pause of the same length, MAX_PAUSE at most. `ui.page.launch_options` hands this
+ASGI middleware to the server.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ MAX_BODIES = 60_000_000
 MAX_BODIES_EACH = 20_000_000
 """Bytes of one address's bodies that are held at a time."""
 SMALL_BODY = 100_000
-"""Bytes up to which a body, such as a form with its prompt and turns, counts for neither."""
+"""Bytes up to which a body, such as that of a form, does not count as large."""
 BUSY = "The page is reading too many large requests; try again in a minute."
 MAX_DISCARDED = 200_000_000
 """Bytes of a too large body that are read and dropped, so that its sender reads the answer."""
@@ -50,16 +50,16 @@ NO_FILE = "There is no such file."
 DIRECT = ("/gradio_api/run/", "/gradio_api/api/")
 """Addresses of events that do not wait in the page's queue."""
 MAX_WAITING = 20
-"""Most of these events that wait at a time, per address."""
+"""Most unqueued events and large bodies of one address that wait at a time."""
 TOO_MANY = "Too many requests of your network at once; try again in a moment."
 MAX_PAUSE = 1.0
-"""Longest pause in seconds after such an event."""
+"""Longest pause in seconds after an unqueued event or a large body."""
 JOIN = "/gradio_api/queue/join"
 """Address of events that wait in the queue; one costs 10 ms of CPU, even if it is refused."""
 JOINS_AT_ONCE, JOINS_A_SECOND = 64, 10
 """Events for the queue per address: as many at once as a class sends, then so many per second."""
 MAX_JOIN_SECONDS = 2.0
-"""Longest delay of such an event; if it would be longer, it is refused."""
+"""Longest delay in seconds of an event for the queue; a longer one is refused instead."""
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """Cache headers of a model's files: new content has a new address."""
 MAX_KNOWN = 1000
@@ -78,7 +78,7 @@ logger = logging.getLogger(__name__)
 
 
 def proxies_of(text: str) -> Networks:
-    """Read networks such as "10.0.0.0/8,127.0.0.1"; "" has none. Raises ArgumentError."""
+    """Parse networks such as "10.0.0.0/8,127.0.0.1"; "" gives none. Raises ArgumentError."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     try:
         return tuple(ip_network(part, strict=False) for part in parts)
@@ -88,12 +88,12 @@ def proxies_of(text: str) -> Networks:
 
 
 def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
-    """The visitor of a request, as limits count them: an address, or an IPv6 network.
+    """The visitor who sent a request, as limits count visitors: an IPv4 address or an IPv6 network.
 
-    peer: address that connected.
-    forwarded: values of X-Forwarded-For, which each proxy appends to on the right. The right-most
-    address that is no trusted proxy counts; those left of it may be forged.
-    trusted: networks of the proxies.
+    peer: the address that connected. trusted: networks of the proxies.
+    forwarded: values of X-Forwarded-For, at whose right end each proxy adds the address before it.
+    The visitor is the right-most address that is no trusted proxy; the addresses left of it may be
+    forged.
     """
     found = _address(peer)
     if found is None:
@@ -109,7 +109,7 @@ def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
 
 
 def _address(text: str) -> Address | None:
-    """The address in a text, with or without a port; None for anything else."""
+    """The IP address in a text such as "1.2.3.4:80" or "[::1]"; None if there is none."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
@@ -128,10 +128,12 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
 
 @dataclass(slots=True)
 class Turn:
-    """One address's direct events and large bodies: one at a time, then a pause of equal length.
+    """State of one address, whose unqueued events and large bodies are served one at a time.
 
-    num_bytes: of its bodies that are held now.
-    joined_until: when its events for the queue would all have begun, at JOINS_A_SECOND.
+    free_at: when the pause after the last of these ends.
+    num_waiting: number of requests being served or waiting for that.
+    num_bytes: bytes of large bodies in memory.
+    joined_until: when all events sent to the queue would have begun, at JOINS_A_SECOND.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -141,7 +143,7 @@ class Turn:
     joined_until: float = 0.0
 
     def join(self) -> float | None:
-        """Seconds until its next event for the queue may begin; None if it has too many."""
+        """Count an event for the queue; return the seconds to delay it, or None to refuse it."""
         now = time.monotonic()
         before = max(now, self.joined_until)
         seconds = before - now - JOINS_AT_ONCE / JOINS_A_SECOND
@@ -160,18 +162,17 @@ def is_loopback(host: str) -> bool:
 def is_local_name(host: str) -> bool:
     """Whether a Host header, or an Origin without its scheme, is an address or a localhost name.
 
-    The owner of any other name could point it here, and a page under that name could then read this
-    one.
+    Anyone can point another name at this machine; a page of that name could then read this page.
     """
     name = host.lower().partition(":")[0]
     return _address(host) is not None or name == "localhost" or name.endswith(".localhost")
 
 
 class PageMiddleware:
-    """Middleware around the page's app.
+    """The middleware around the page's app.
 
-    trusted: networks of proxies whose X-Forwarded-For counts.
-    is_local: whether only requests to this machine are answered, and none from pages elsewhere.
+    trusted: networks of proxies whose X-Forwarded-For is believed.
+    is_local: whether to answer only requests that name this machine and come from no other site.
     """
 
     def __init__(self, app: App, trusted: Networks = (), *, is_local: bool = False) -> None:
@@ -245,7 +246,7 @@ class PageMiddleware:
         return self._turns.setdefault(str((scope.get("client") or ("",))[0]), Turn())
 
     async def _in_turn(self, turn: Turn, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request after the earlier ones of its address."""
+        """Serve a request after earlier ones of its address; refuse it if too many wait."""
         if turn.num_waiting >= MAX_WAITING:
             await _refuse(send, 429, TOO_MANY)
             return
@@ -263,7 +264,7 @@ class PageMiddleware:
             turn.num_waiting -= 1
 
     def _with_visitor(self, scope: Scope) -> Scope:
-        """The scope, its client replaced by the visitor behind the trusted proxies."""
+        """The scope with the visitor behind the trusted proxies as its client."""
         if scope.get("client") is None:
             return scope
         peer = scope["client"][0]
@@ -310,7 +311,7 @@ class PageMiddleware:
 
 
 def _is_own(scope: Scope) -> bool:
-    """Whether a request names this machine, and comes from no page elsewhere."""
+    """Whether a request's Host and Origin, where given, both name this machine."""
     headers = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin1")
     names = [headers.get(b"host", b"").decode("latin1"), origin.rpartition("://")[2]]
@@ -327,7 +328,7 @@ def _without_deep_link(scope: Scope) -> Scope:
 
 
 def _with_file(scope: Scope) -> Scope | None:
-    """The scope with Gradio's path of a file in assets/; None if that is not served."""
+    """The scope with the full path of the file in assets/ that is asked for; None to refuse."""
     from gradio.utils import is_static_file  # here, as app.py reports a missing Gradio
 
     path: str = scope["path"]
@@ -345,7 +346,7 @@ def _with_file(scope: Scope) -> Scope | None:
 
 
 def _with_one_range(scope: Scope) -> Scope:
-    """The scope without a Range header of several ranges, at which Gradio's route fails."""
+    """The scope without a Range header that makes Gradio's route fail, such as several ranges."""
     headers = [
         (name, value)
         for name, value in scope["headers"]

@@ -1,4 +1,4 @@
-"""The models that a page offers: loaded when somebody wants one, fetched on request, exported.
+"""The models that a page offers: loads, downloads and exports them.
 
 The page opens before its first model is loaded. Knows no Gradio and no tensors.
 """
@@ -46,14 +46,14 @@ def import_loading() -> None:
 
 
 class LazyModel:
-    """A model of a page, whose properties are known before it is loaded.
+    """A model that is loaded when somebody needs it; its properties are known before.
 
-    can_draft: whether it has a mask token.
-    folder: where it lies; None for a model of the hub.
-    is_trained: whether it is trained to decode blocks.
-    has_adapter: whether it has an adapter that only the rows of blocks read.
+    can_draft: whether the model has a mask token.
+    folder: the model's folder; None for a model of the hub.
+    is_trained: whether the model is trained to decode blocks.
+    has_adapter: whether the model has an adapter that only the rows of blocks read.
     source: the folder or hub id that was asked for.
-    is_begun: whether loading has begun. failure: error of the loading.
+    is_begun: whether loading has begun. failure: the error with which loading failed.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class LazyModel:
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel", source: str = "") -> "LazyModel":
-        """Wrap a loaded model, for which nobody has to wait."""
+        """Wrap a model that is loaded already; return a LazyModel as it is."""
         if isinstance(model, LazyModel):
             return model
         can_draft = model.mask_token_id is not None
@@ -103,12 +103,12 @@ class LazyModel:
         return here
 
     def begin(self) -> None:
-        """Begin to load it in a thread of its own, unless that has begun."""
+        """Begin to load the model in a background thread, unless loading has begun."""
         if not self.is_begun:
             threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
 
     def load(self) -> None:
-        """Load it in this thread, or wait for the thread that loads it."""
+        """Load the model in this thread, or wait for the thread that is loading it."""
         with self._lock:
             is_ours, self.is_begun = not self.is_begun, True
         if not is_ours:
@@ -124,7 +124,7 @@ class LazyModel:
                 self._future.set_exception(ModelError(self._words_of(error)))
 
     def _words_of(self, error: Exception) -> str:
-        """The reason why there is no model, for visitors: without its folder or its base's."""
+        """The reason why loading failed, for visitors: without paths of folders on this machine."""
         if not isinstance(error, SetBlockDecodingError):
             kind = type(error).__name__
             return f"model: loading it failed inside the program ({kind}); its log says where"
@@ -134,7 +134,7 @@ class LazyModel:
         return FOLDERS.sub("", words)
 
     def wait_until_wanted(self, seconds: float) -> None:
-        """Return when somebody asks for the model, or after so many seconds."""
+        """Wait until somebody asks for the model, at most `seconds`."""
         self._wanted.wait(seconds)
 
     @property
@@ -144,16 +144,16 @@ class LazyModel:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it was loaded without an error."""
+        """Whether the model was loaded without an error."""
         return self.is_settled and self._future.exception() is None
 
     def wait(self, seconds: float) -> bool:
-        """Ask for it and wait up to so many seconds; True if result() would now return at once."""
+        """Ask for the model and wait at most `seconds`; return whether loading is over."""
         self._wanted.set()
         return bool(futures.wait([self._future], seconds).done)
 
     def settle(self) -> None:
-        """Ask for it and wait until it is loaded or has failed."""
+        """Ask for the model and wait until it is loaded or has failed to load."""
         self._wanted.set()
         futures.wait([self._future])
 
@@ -171,7 +171,10 @@ _exporting = threading.Lock()
 
 
 def address_of(export: WebFolder) -> str:
-    """Serve an export's files; return their address below the page, with a slash at the end."""
+    """Serve an export's files from now on; return their folder's path, with a slash at the end.
+
+    The path is relative to the page's URL.
+    """
     _served[export.digest] = export
     return f"{ROUTE[1:]}{export.digest}/"
 
@@ -185,7 +188,7 @@ def file_at(path: str) -> Path | None:
 
 
 def export_behind(folders: Iterable[Path | None]) -> None:
-    """Make missing exports in a background thread. folders: of models; None is ignored."""
+    """Export models for browsers in a background thread, where not done yet. None is ignored."""
     wanted = [folder for folder in folders if folder is not None]
     threading.Thread(target=_export, args=(wanted,), name="export", daemon=True).start()
 
@@ -220,7 +223,7 @@ class _Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchNews:
-    """Progress of a fetch. words: its present step, or why it failed. done, total: bytes."""
+    """Progress of a download. words: the present step, or why it failed. done, total: bytes."""
 
     words: str = ""
     done: int = 0
@@ -229,12 +232,12 @@ class FetchNews:
 
 
 class Offer:
-    """One model that a page offers.
+    """A model that a page offers, with the download that it may need.
 
-    name: as in the form, links and traces. title, about: words for people.
-    make: makes its LazyModel.
-    base: what must be fetched before it can be loaded; None for a complete model.
-    presets: file in assets/ with prompts for it.
+    name: the model's name in the form, links and traces. title, about: words for people.
+    make: makes the LazyModel, and a new one after the model was dropped.
+    base: the base to download before the model can be loaded; None for a complete model.
+    presets: file in assets/ with prompts for the model.
     """
 
     def __init__(
@@ -259,13 +262,13 @@ class Offer:
 
     @property
     def is_chat(self) -> bool:
-        """Whether it takes a conversation: nano was trained on single puzzles."""
+        """Whether the model can go on with a conversation; nano knows single prompts only."""
         return self.name != DEFAULT_CHECKPOINT.name
 
     def folder_for_browsers(self, *, is_public: bool) -> Path | None:
-        """The model's folder if a visitor's browser may decode with it, else None.
+        """The model's folder if visitors' browsers may decode with the model, else None.
 
-        On a public page only bundled models may be given.
+        A public page hands out bundled models only.
         """
         model = self.lazy
         is_ours = model.folder is not None and bundled_folder(model.folder.name) == model.folder
@@ -273,12 +276,12 @@ class Offer:
 
     @property
     def is_here(self) -> bool:
-        """Whether it can be loaded without a fetch."""
+        """Whether the model can be loaded without a download."""
         return self.base is None or self.lazy.is_loaded or find_base(self.base) is not None
 
     @property
     def is_damaged(self) -> bool:
-        """Whether its base is here but incomplete."""
+        """Whether the base was downloaded but is not complete."""
         return self.base is not None and not self.is_here and base_folder(self.base).exists()
 
     @property
@@ -290,7 +293,7 @@ class Offer:
         return f"{self.title} {state}: download it in the head of the page."
 
     def fetch(self) -> None:
-        """Fetch its base in a thread of its own, unless a fetch is under way."""
+        """Download the base in a background thread, unless a download is under way."""
         base = self.base
         with self._lock:
             if base is None or self.fetch_news.is_running:
@@ -300,14 +303,14 @@ class Offer:
         threading.Thread(target=self._fetch, args=(base,), name="fetch", daemon=True).start()
 
     def cancel(self) -> None:
-        """Cancel the fetch under way, at its next progress; it leaves nothing behind."""
+        """Cancel the download when it next reports progress; no files remain."""
         with self._lock:
             if self.fetch_news.is_running:
                 self._is_cancelled = True
                 self.fetch_news = replace(self.fetch_news, words="cancelling")
 
     def remove(self) -> None:
-        """Delete the fetched base, and drop the model."""
+        """Delete the downloaded base and drop the model, unless a download is under way."""
         if self.base is None or self.fetch_news.is_running:
             return
         try:
@@ -319,7 +322,7 @@ class Offer:
         self.fetch_news = FetchNews()
 
     def _forget(self) -> None:
-        """Let the model be loaded anew; one not begun stays, as somebody may wait for it."""
+        """Drop a model whose loading has begun, so that it can be loaded anew; keep any other."""
         if self.lazy.is_begun:
             self.lazy = self._make()
 
@@ -349,7 +352,7 @@ class Offer:
 
 
 class Models:
-    """The models of a page by name. first: the one it opens with."""
+    """The models of a page by name. first: the offer with which the page opens."""
 
     def __init__(self, offers: Sequence[Offer], first: Offer | None = None) -> None:
         self._offers = {offer.name: offer for offer in offers}
@@ -357,7 +360,7 @@ class Models:
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel | Models") -> "Models":
-        """One model alone, perhaps still loading, as the models of a page."""
+        """Make the models of a page that has one model, which may still be loading."""
         if isinstance(model, Models):
             return model
         lazy = LazyModel.of(model)
@@ -370,13 +373,13 @@ class Models:
         return len(self._offers)
 
     def known(self, name: object) -> str:
-        """The name if a model here has it, else the first one's; "" if there is only one model."""
+        """`name` if a model has it; else the first model's name, "" if there is only one model."""
         if isinstance(name, str) and name in self._offers:
             return name
         return self.first.name if len(self) > 1 else ""
 
     def offer(self, name: object) -> Offer:
-        """The model called `name`; the first for "" and None. Raises ArgumentError."""
+        """The offer of the model called `name`, the first for "" and None. Raises ArgumentError."""
         if name is None or name == "":
             return self.first
         if not isinstance(name, str) or name not in self._offers:
@@ -384,7 +387,7 @@ class Models:
         return self._offers[name]
 
     def wanted(self, name: object) -> LazyModel:
-        """Begin to load the model called `name`. Raises ArgumentError, ModelError."""
+        """Begin to load the model called `name`; return it. Raises ArgumentError, ModelError."""
         offer = self.offer(name)
         if not offer.is_here:
             raise ModelError(offer.absence)
@@ -396,7 +399,10 @@ DEVICES_TO_TRUST = ("auto", "cpu")
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
-    """The model asked for; loaded later if its info is readable, else now, raising our errors."""
+    """The model asked for: loaded later if its info can be read, else now.
+
+    Raises SetBlockDecodingError if loading it now fails.
+    """
 
     def load() -> SetBlockModel:
         from sbd_core.models.runtime import choose_threads
@@ -430,10 +436,11 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
 
 
 def models_of(path_or_hub_id: str | None, device: str) -> Models:
-    """The models that the page offers: the one asked for, and those that ship with this package.
+    """The models that the page offers: the model asked for, and those that ship with this package.
 
-    The page opens with the one asked for, else with the real one if its base is here, else with
-    nano. On a GPU that is lent per call, only the first is offered. Raises as model_of().
+    The page opens with the model asked for; if none is, with SmolLM2 where its base is on this
+    machine, else with nano. On a GPU that is lent per call, the page offers only the model it opens
+    with. Raises what model_of() raises.
     """
     asked = None
     if path_or_hub_id is not None and bundled_folder(path_or_hub_id) is None:
@@ -464,7 +471,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
 
 
 def base_of(path_or_hub_id: str | None) -> BaseSource | None:
-    """The base that must be fetched for a block adapter; None for any other model."""
+    """The base that a block adapter needs; None for any other model or an unknown base."""
     folder = folder_of(path_or_hub_id)
     if not is_block_adapter(folder):
         return None
@@ -475,7 +482,7 @@ def base_of(path_or_hub_id: str | None) -> BaseSource | None:
 
 
 def fetch_base(path_or_hub_id: str | None) -> None:
-    """Fetch the base of a block adapter, unless it is here. Raises ModelError."""
+    """Download a block adapter's base, unless it is on this machine. Raises ModelError."""
     source = base_of(path_or_hub_id)
     if source is not None and find_base(source) is None:
         size = source.num_bytes // 10**6

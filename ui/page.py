@@ -1,4 +1,4 @@
-"""The page's layout and wiring. Draws nothing, decides nothing: see views, form and decode."""
+"""Lays out the page and connects the parts, which ui.views draws, to the decodes of ui.decode."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -65,9 +65,9 @@ RUN: dict[str, Any] = {
 
 
 def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False) -> gr.Blocks:
-    """Build the page for its models, which may still be loading; start it with launch_options().
+    """Build the page for its models, which may still be loading. Serve it with launch_options().
 
-    is_public: whether it is for strangers, who get tighter limits and learn nothing of this
+    is_public: whether strangers use the page; they get tighter limits and learn nothing of this
     machine.
     """
     models = Models.of(model)
@@ -118,10 +118,10 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
 
 
 def player(model: str) -> gr.HTML:
-    """The player, open on a model's recorded run; it keeps the history, so only new lines are sent.
+    """The player, which opens with a model's recorded run and keeps all lines that it was sent.
 
-    Its event `redo` has the settings of a decode that the visitor asks for inside the player,
-    `time` those of one to be timed a few times, `give` a trace to show.
+    Its events carry data: `redo` the settings of a decode that the visitor asks for in the player,
+    `time` the settings of a decode to time, `give` a trace to show.
     """
     styles = [ASSETS / "css" / f"{style}.css" for style in REPLAY_STYLES]
     # Files of which its script makes a replay page.
@@ -132,7 +132,7 @@ def player(model: str) -> gr.HTML:
 def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) -> dict[str, Any]:
     """Keyword arguments of launch() that every way of serving the page shares.
 
-    trusted_proxies, is_local: see `ui.middleware`.
+    trusted_proxies, is_local: see PageMiddleware.
     """
     return {
         "theme": theme(),
@@ -214,7 +214,7 @@ def _wire(
 def _shown(
     session: Session, form: Controls, visit: Visit, asked: Form, client: Client
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield values of the player, the status line, Decode and Stop while a run is decoded."""
+    """Decode a form; yield values of the player, the status line, Decode and Stop."""
     speaker = Speaker()
     is_running, message, status, wire = False, None, "", ""
     try:
@@ -236,7 +236,7 @@ def _shown(
 
 
 def _wire_form(form: Controls) -> None:
-    """Let strategy and solver show their parameters, and puzzle and slider fill other fields."""
+    """Let strategy and solver show or hide parameters, and puzzle and slider fill other fields."""
     fields = form.fields
     form.puzzle.solve(_own_puzzle, None, form.puzzle, **QUICK)
     parameters = [fields[name] for name in PARAMETERS]
@@ -255,7 +255,7 @@ def _wire_timing(
     messages: gr.HTML,
     client_from: Callable[[gr.Request], Client],
 ) -> None:
-    """Let the player have a decode repeated, for the median of its engine seconds."""
+    """Let the player ask for repeated timings of a decode."""
 
     def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
         form = session.with_known_model(Form.of(data_of(event)))
@@ -277,7 +277,7 @@ def _buttons(*, is_running: bool) -> tuple[Any, Any]:
 
 
 def _parameters_of(strategy: str, solver: str) -> list[Any]:
-    """Show the parameters that strategy and solver use, hide the others."""
+    """Updates that show the parameters which strategy and solver use, and hide the others."""
     return [_parameter_of(strategy, solver, name) for name in PARAMETERS]
 
 

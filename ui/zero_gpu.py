@@ -1,7 +1,7 @@
-"""GPUs that ZeroGPU lends per call, which only Spaces with that hardware have.
+"""Decoding on a GPU that ZeroGPU, a service of Hugging Face Spaces, lends for one call at a time.
 
-A call runs in a process forked from this one: arguments and results are pickled, and no change is
-seen here. So a decode there takes token ids and a config, and gives events.
+A call runs in a process forked from this one. Arguments and results are pickled, and what a call
+changes is lost here. So a decode in a call takes token ids and a config, and yields events.
 """
 
 import os
@@ -16,7 +16,7 @@ StreamFunction = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
 
 
 def on_zero_gpu() -> bool:
-    """Whether this machine has a GPU only inside such a call."""
+    """Whether this machine is a Space with ZeroGPU, which has a GPU only inside a call."""
     return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 
 
@@ -27,9 +27,9 @@ def before_torch() -> None:
 
 
 def lent(model: Callable[[], SetBlockModel], seconds: float) -> StreamFunction:
-    """Make a function that decodes with model() on a lent GPU and yields events.
+    """Make a function that decodes on a lent GPU and yields events.
 
-    seconds: the longest that a call may take.
+    model: returns the model. seconds: longest duration of a call.
     """
     import spaces
 

@@ -1,1 +1,1 @@
-"""A visitor's decode: the form is checked, the turn awaited, the lanes run, the answers judged."""
+"""Runs a visitor's decode: checks the form, waits in line, decodes lanes, judges answers."""

@@ -1,7 +1,7 @@
-"""A fair line of many visitors for one model. Knows no models and no pages.
+"""A fair waiting line for one model. Knows no models and no pages.
 
-Turns go round the clients: each gets one before any gets a second, first come, first served. So a
-client that asks for many runs at once has all but the first wait behind the others.
+Turns go in rounds: every waiting client gets one before any client gets a second, first come, first
+served. If a client asks for many runs at once, all but the first wait for the other clients.
 """
 
 import threading
@@ -26,9 +26,12 @@ class QueueFull(SetBlockDecodingError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
-    """A client's place in line. session: the client's tab or program that asked.
+    """A place in line.
 
-    round: number of the round in which its turn comes, see FairQueue.join().
+    client: the visitor's network address. session: the visitor's tab or program.
+    round: number of the round of turns in which this place is served; a client has one turn a
+    round.
+    number: counts the places in order of arrival.
     """
 
     client: str
@@ -38,12 +41,12 @@ class Ticket:
 
 
 class FairQueue:
-    """A line: join it, ask `num_ahead` until it is 0, with a `rest` between, then leave.
+    """A waiting line. Call join(), then rest() until num_ahead() is 0, and leave() when done.
 
-    max_turn_seconds: longest turn, even if its holder has not left: a visitor who vanished must not
-    keep the model.
-    max_wait_seconds: longest expected wait, by earlier turns, of a visitor who is let in.
-    max_places_each, max_places_of_session: most places of one client and of one session.
+    max_turn_seconds: a longer turn is ended, so that a visitor who vanished does not keep the
+    model.
+    max_wait_seconds: a visitor is refused if recent turns make a longer wait likely.
+    max_places_each, max_places_of_session: most places in line of one client, and of one session.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class FairQueue:
         self._turn_began = 0.0
 
     def join(self, client: str = "", session: str = "") -> Ticket:
-        """Take a place in line. Raises QueueFull."""
+        """Take a place in line. Raises QueueFull if the line, or the client's share, is full."""
         with self._lock:
             self._end_long_turn()
             theirs = [other for other in self._line if other.client == client]
@@ -94,7 +97,7 @@ class FairQueue:
         return ticket
 
     def num_ahead(self, ticket: object) -> int:
-        """Number of runs before this one: 0 if it has its turn, or the ticket is over."""
+        """Number of runs before the ticket's; 0 if the ticket has its turn or has left the line."""
         with self._lock:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
@@ -117,7 +120,7 @@ class FairQueue:
             self._drop(ticket)
 
     def _turn_seconds(self) -> float:
-        """Mean length of recent turns; before any has ended, the present one's if it is long."""
+        """Mean seconds of recent turns; before one has ended, FIRST_GUESS_SECONDS or more."""
         if self._recent:
             return sum(self._recent) / len(self._recent)
         present = self._clock() - self._turn_began if self._line else 0.0
@@ -149,7 +152,10 @@ def held_text(num_places: int, whose: str) -> str:
 
 
 def full_text(num_ahead: int, seconds: float | None) -> str:
-    """The reason why a visitor is not let into the line. seconds: their wait, if that is why."""
+    """The reason why a visitor is not let into the line.
+
+    seconds: the expected wait if that is too long; None if the line is too long.
+    """
     runs = f"{num_ahead} run{'s are' if num_ahead != 1 else ' is'} before yours"
     wait = "" if seconds is None else f", a wait of about {seconds:.0f} seconds"
     return f"The page is full: {runs}{wait}. Nothing is lost; try again in a minute."

@@ -1,4 +1,4 @@
-"""A visitor's form: its fields, the rules and limits they keep, and every error as one sentence.
+"""The visitor's form: its fields, their rules and limits, and each error as a sentence.
 
 Knows no Gradio and no tensors.
 """
@@ -51,15 +51,15 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The visitor's form, unchecked: a raw post can hold anything. Fields as on the page.
+    """The form as it arrived, unchecked: a program may send anything in any field.
 
-    strategy: None takes the model's own.
-    ask: a short text that the run carries back, so that the player knows which request it answers.
-    repetition_penalty: 0 and None take the model's own.
-    max_rows: 0 takes as many as pay off on this machine.
-    model: name of a model; "" takes the page's first.
-    turns: turns before the prompt, as [role, content].
-    system: system message, if there are no turns.
+    strategy: None for the model's own default.
+    ask: a short text that the run's lines repeat, by which the player knows its own request.
+    repetition_penalty: 0 or None for the model's own.
+    max_rows: 0 for as many rows as pay off on this machine.
+    model: a model's name; "" for the model that the page opens with.
+    turns: the conversation before the prompt, as [role, content] pairs.
+    system: system message, read only if there are no turns.
     """
 
     prompt: Any
@@ -84,7 +84,7 @@ class Form:
 
     @classmethod
     def of(cls, data: Any) -> "Form":
-        """Make the form of plain data, such as the player sends; unknown names are dropped."""
+        """Make a form from a mapping of field names to values; unknown names are dropped."""
         known = data if isinstance(data, dict) else {}
         values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         return cls(**{"prompt": None, **values})
@@ -120,8 +120,8 @@ class Limits:
 
     max_run_seconds: wall-clock time of a run.
     max_places, max_places_of_session: places in line of one address, and of one tab or program.
-    may_fetch_model: whether visitors may fetch a model's base, and the export of a model that is
-    not bundled, with which their browser decodes.
+    may_fetch_model: whether visitors may have the server download a base model, and may decode in
+    their browser with a model that is not bundled.
     """
 
     max_prompt_characters: int = MAX_PROMPT_CHARACTERS
@@ -133,7 +133,7 @@ class Limits:
     may_fetch_model: bool = True
 
     def check_config(self, prompt: str, config: DecodeConfig) -> None:
-        """Raise ArgumentError for a too long prompt or answer, before any token is counted."""
+        """Raise ArgumentError for too many characters in the prompt or too many new tokens."""
         if len(prompt) > self.max_prompt_characters:
             rule = f"must be at most {self.max_prompt_characters:,} characters"
             raise ArgumentError("prompt", rule, len(prompt))
@@ -142,7 +142,11 @@ class Limits:
             raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
 
     def check_prompt_tokens(self, num_tokens: int, *, has_turns: bool) -> None:
-        """Raise ArgumentError if a prompt, with the turns before it, has too many tokens."""
+        """Raise ArgumentError if a prompt has too many tokens.
+
+        has_turns: whether the tokens include earlier turns, which the error then names as the
+        cause.
+        """
         if num_tokens > self.max_prompt_tokens:
             rule = f"must be at most {self.max_prompt_tokens:,} tokens"
             if has_turns:
@@ -165,7 +169,8 @@ PUBLIC = Limits(
 def forms_of(lanes: object, form: Form) -> dict[str, Form]:
     """The form of each lane to compare, by the lane's name. Raises ArgumentError.
 
-    lanes: list of at most MAX_LANES, see lane_settings(). form: the fields that they share.
+    lanes: list of 1 to MAX_LANES names, see lane_settings(). form: gives the fields that lanes
+    share.
     """
     if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
         raise ArgumentError("Ways to decode", f"must be 1 to {MAX_LANES}; choose one", None)
@@ -174,9 +179,10 @@ def forms_of(lanes: object, form: Form) -> dict[str, Form]:
 
 
 def lane_settings(lane: object) -> dict[str, Any]:
-    """The form's fields for a lane: ntp, verify, sbd or a solver's name. Raises ArgumentError.
+    """The fields of a form that a lane's name sets. Raises ArgumentError.
 
-    A value of its first setting may follow: "verify:41" has at most 41 rows, "sbd:0.1" gamma 0.1.
+    lane: "ntp", "verify", "sbd" or a solver's name. A colon and a number may follow: "verify:41"
+    sets max_rows to 41; "sbd:0.1" sets gamma, the first parameter of the solver, to 0.1.
     """
     name, colon, number = str(lane).partition(":")
     rule = SOLVERS.get("entropy-bound" if name == "sbd" else name)
@@ -199,7 +205,7 @@ def lane_settings(lane: object) -> dict[str, Any]:
 
 
 def lane_name(config: DecodeConfig) -> str:
-    """The name of a lane with this config; the inverse of lane_settings()."""
+    """The name from which lane_settings() makes a config's strategy, solver and first parameter."""
     if config.strategy != "sbd":
         return str(config.strategy)
     values = list(solver_parameters(config.solver).values())[:1]
@@ -208,7 +214,10 @@ def lane_name(config: DecodeConfig) -> str:
 
 
 def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
-    """The prompt, with the conversation before it if it is a follow-up. Raises ArgumentError."""
+    """The prompt, or chat messages if earlier turns or a system message come before the prompt.
+
+    Raises ArgumentError.
+    """
     system = form.system or ""  # Gradio sends null for a box that is not on the page
     if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
         rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
@@ -236,9 +245,10 @@ BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 
 
 def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
-    """The tokens to pin for an answer with blanks, by offset; none for an empty `template`.
+    """The token ids that a template pins, by offset in the answer; none for an empty template.
 
-    The end of the answer is pinned behind it, if the model has an end token. Raises ArgumentError.
+    template: the answer with blanks, such as ___. The model's end token, if it has one, is pinned
+    after the template's last token. Raises ArgumentError.
     """
     if not isinstance(template, str):
         raise ArgumentError("template", "must be text", template)
@@ -271,7 +281,7 @@ def _template_tokens(model: SetBlockModel, template: str) -> list[int | None]:
 
 
 def _blank_length(blank: re.Match[str]) -> int:
-    """Number of tokens of a blank. Raises ArgumentError."""
+    """Number of tokens that a blank stands for. Raises ArgumentError."""
     digits = blank[1] or blank[2] or "1"
     length = int(digits) if len(digits) <= 4 else 0
     if not 1 <= length <= MAX_TEMPLATE_CHARACTERS:
@@ -281,7 +291,7 @@ def _blank_length(blank: re.Match[str]) -> int:
 
 
 def _literal_tokens(model: SetBlockModel, text: str) -> list[int | None]:
-    """Token ids of text inside an answer, without tokens that the tokenizer puts first."""
+    """Token ids of a text within an answer, without those that the tokenizer puts at a start."""
     if not text:
         return []
     first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
@@ -289,7 +299,7 @@ def _literal_tokens(model: SetBlockModel, text: str) -> list[int | None]:
 
 
 def settings_of(trace: Trace) -> dict[str, Any]:
-    """The form's fields to decode a trace again, without parameters of other solvers."""
+    """The form's fields that repeat a trace's decode; parameters of other solvers are left out."""
     config = trace.config
     role, content = trace.messages[0] if trace.messages else ("", "")
     return {
@@ -313,7 +323,10 @@ def _whole(value: Any) -> Any:
 
 
 def _pairs(value: Any) -> dict[int, int]:
-    """Turn [[offset, token id], ...] into a mapping, its values unchecked. Raises ArgumentError."""
+    """Turn [[offset, token id], ...] into {offset: token id}. Raises ArgumentError.
+
+    The token ids stay unchecked.
+    """
     is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
     if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):
         raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
@@ -340,7 +353,7 @@ MAX_PUZZLE_CHARACTERS = 100
 
 
 def puzzle_prompt(text: Any) -> str:
-    """The prompt for a 4x4 puzzle's cells. Raises ArgumentError unless it has one solution."""
+    """The prompt for a 4x4 sudoku's cells. Raises ArgumentError unless it has one solution."""
     if not isinstance(text, str) or len(text) > MAX_PUZZLE_CHARACTERS:
         rule = f"must be a text of at most {MAX_PUZZLE_CHARACTERS} characters"
         raise ArgumentError("puzzle", rule, text)

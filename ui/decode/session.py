@@ -1,7 +1,7 @@
-"""Visitors' runs: the form is checked, the turn awaited, and every forward pass told as a line.
+"""Runs visitors' decodes: checks the form, waits in line, yields forward passes as JSON lines.
 
-Every error becomes one line of text here and nowhere else. A visitor's runs are kept by their
-browser alone. Knows no Gradio and no tensors; ui.gradio_hooks makes clients of Gradio's requests.
+Turns every error of a run into one line of text. Stores no run; only the visitor's browser does.
+Knows no Gradio and no tensors; ui.gradio_hooks turns Gradio's requests into clients.
 """
 
 import logging
@@ -48,11 +48,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A visitor's tab, or a program.
+    """A visitor's browser tab, or a program, that asks for runs.
 
-    address: clients of one address share its turns in line.
-    is_listening: asked between forward passes; a run that nobody listens to ends.
-    session: the tab or program, as it names itself.
+    address: network address; all clients of one address share its turns in line.
+    is_listening: says whether the client still reads updates; if not, its run is stopped.
+    session: id that the tab or program gives itself.
     """
 
     address: str = ""
@@ -64,14 +64,14 @@ LOCAL = Client()
 
 
 class Visit:
-    """State of one visitor of the page: running decodes and the wish to stop them."""
+    """State of one visitor of the page: the running decodes, and whether to stop them."""
 
     def __init__(self) -> None:
         self._num_stops = 0
         self._decodes: set[object] = set()
 
     def __deepcopy__(self, memo: object) -> "Visit":
-        """Make a new visit: Gradio copies the first value of a state for every visitor."""
+        """Make a new visit, as Gradio gives every visitor a deep copy of a state's first value."""
         return Visit()
 
     def stop(self) -> None:
@@ -91,14 +91,14 @@ class Visit:
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One way to decode a prompt, and its result so far.
+    """One way to decode a prompt, and what it has decoded so far.
 
-    prompt: as sbd_core.stream() takes it.
-    lent: decodes on a GPU that is lent per call, in place of sbd_core.stream().
-    events, token_ids: the forward passes made, and the answer's tokens that they committed.
+    prompt: text or messages, as sbd_core.stream() takes them.
+    lent: used in place of sbd_core.stream() where a GPU is lent per call.
+    events: the forward passes so far. token_ids: the answer's tokens that they committed.
     has_revealed: whether a forward pass has revealed a token.
-    name: by default its strategy.
-    Its stream, and with it a KV cache, lives from the first step to the last, or to close().
+    name: the strategy unless given.
+    The lane holds a KV cache from the first step() to the last, or until close().
     """
 
     model: SetBlockModel
@@ -117,7 +117,7 @@ class Lane:
         self.name = self.name or str(self.config.strategy)
 
     def step(self) -> StepEvent | None:
-        """Make the next forward pass; None if the lane is complete or closed."""
+        """Run the next forward pass; return its event, None if the lane is complete or closed."""
         if self._is_closed:
             return None
         if self._stream is None:
@@ -141,11 +141,12 @@ class Lane:
 def passes(
     lanes: Sequence[Lane], deadline: float, *, is_race: bool
 ) -> Iterator[tuple[Lane, StepEvent | None]]:
-    """Yield every forward pass of every lane until the deadline, None at a lane's end.
+    """Yield (lane, event) for every forward pass until the deadline, (lane, None) at a lane's end.
 
-    is_race: True takes a pass of each lane in turn; False lane after lane, so that nobody waits for
-    a lane that is there for comparison. Passes before a lane's first reveal only read the prompt
-    and count as no turn. On a GPU that is lent per call it is always lane after lane.
+    deadline: a time of time.monotonic().
+    is_race: True runs one forward pass of each lane in turn. False, or a GPU that is lent per call,
+    runs one lane after the other, so that the main lane does not wait for the lane beside it.
+    In a race, forward passes that only read the prompt, before a lane's first reveal, take no turn.
     """
     running = list(lanes)
     # A second GPU might not be lent while the first call waits for it.
@@ -176,9 +177,12 @@ def _alone(lane: Lane, deadline: float) -> Iterator[tuple[Lane, StepEvent | None
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An update of the page. wire: lines for the player. message: a line of text, "" clears it.
+    """News of a run for the page.
 
-    num_ahead: number of runs before this one. lane: the main lane, if it is new or has changed.
+    wire: lines of JSON for the player, see sbd_core.run_lines.
+    message: text of the status line; "" clears the line.
+    num_ahead: number of runs before this one in line.
+    lane: the main lane, in updates while or after it decodes, else None.
     """
 
     wire: str = ""
@@ -190,7 +194,7 @@ class Update:
 
 
 class Session:
-    """All visitors' access to the page's models, which are shared and never written to."""
+    """Decodes for all visitors of a page with the models that they share, one visitor at a time."""
 
     def __init__(
         self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False
@@ -221,15 +225,18 @@ class Session:
         return f"Decoding{most} …"
 
     def model(self, name: object = "") -> SetBlockModel:
-        """A model of the page, after waiting until it is loaded. name: see Form.model."""
+        """Wait until a model of the page is loaded, and return it. name: see Form."""
         return self.models.wanted(name).result()
 
     def with_known_model(self, form: Form) -> Form:
-        """The form, with the page's first model unless it names one that is here."""
+        """The form, with the page's first model in place of a model that the page does not have."""
         return replace(form, model=self.models.known(form.model))
 
     def while_loading(self, name: object = "") -> Iterator[Update]:
-        """Yield updates while a model is being loaded. Raises our errors. name: see Form.model."""
+        """Begin to load a model, and yield updates until it is loaded. name: see Form.
+
+        Raises ArgumentError for an unknown model, ModelError for one that must be downloaded first.
+        """
         lazy = self.models.wanted(name)
         while not lazy.wait(SECONDS_BETWEEN_LOOKS):
             yield Update(message=LOADING_TEXT)
@@ -242,10 +249,10 @@ class Session:
         *,
         is_compared: bool = True,
     ) -> Iterator[Update]:
-        """Yield everything that the page shows of one decode. Closing it frees the model.
+        """Decode a form and yield the page's updates. Closing the generator frees the model.
 
-        visit: of the visitor, who may stop it. client: who asked.
-        is_compared: whether the prompt is decoded by next-token prediction, too.
+        visit: the visitor's state, whose stop() ends the decode. client: who asked.
+        is_compared: whether next-token prediction decodes the prompt, too.
         """
         num_lanes = None if is_compared else 1
 
@@ -255,7 +262,7 @@ class Session:
         yield from self._told([form.model], opened, form.ask, visit, client, is_race=False)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
-        """Yield everything that the page shows of lanes compared. forms: by the lanes' names."""
+        """Decode several lanes in turn and yield the page's updates. forms: by the lanes' names."""
 
         def opened() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
@@ -273,9 +280,9 @@ class Session:
         *,
         is_race: bool,
     ) -> Iterator[Update]:
-        """Yield everything that the page shows of a run.
+        """Wait in line, decode lanes and yield the page's updates, errors included.
 
-        names: of its models. opened: makes its lanes.
+        names: of the models to load. opened: makes the lanes once the models are loaded.
         ask: see Form. visit, client: see decode(). is_race: see passes().
         """
         ticket = None
@@ -309,9 +316,9 @@ class Session:
             yield Update(message=STOPPED_TEXT, is_running=False)
 
     def traces(self, forms: Sequence[Form], client: Client = LOCAL) -> Iterator[Trace | Update]:
-        """Decode each form alone, one after the other, yielding its trace, and updates before it.
+        """Decode forms, one after the other; yield updates and then each form's trace.
 
-        Raises the error of the first bad form, or that all of them took too long.
+        Raises SetBlockDecodingError for a bad form, or if all forms together take too long.
         """
         ticket = None
         lanes: list[Lane] = []
@@ -337,7 +344,7 @@ class Session:
 
     @contextmanager
     def turn(self, client: Client) -> Iterator[None]:
-        """Hold the turn for work other than a decode, after waiting in line. Raises our errors."""
+        """Wait in line and hold the turn for other work. Raises SetBlockDecodingError."""
         ticket = self.queue.join(client.address, client.session)
         try:
             for _ in self.wait(ticket, client):
@@ -347,7 +354,10 @@ class Session:
             self.queue.leave(ticket)
 
     def open(self, form: Form) -> list[Lane]:
-        """The lanes of a form, the main one first; checked and not started. Raises our errors."""
+        """Check a form and make its lanes, the main one first, without starting them.
+
+        Raises SetBlockDecodingError.
+        """
         text, config = checked(form)
         self.limits.check_config(text, config)
         prompt = asked_of(form, text)
@@ -371,12 +381,15 @@ class Session:
         return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
 
     def settle(self, lanes: Iterable[Lane]) -> None:
-        """Fill in what lanes leave to the machine. Only in their turn, as it may time rows."""
+        """Complete the lanes' configs for this machine. Call it in their turn: it may time rows."""
         for lane in lanes:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
-        """Yield updates on the line until the ticket has its turn. Raises if that is too late."""
+        """Yield the visitor's place in line until the ticket has its turn.
+
+        Raises SetBlockDecodingError after MAX_PATIENCE_SECONDS, or if the client stops listening.
+        """
         deadline = time.monotonic() + MAX_PATIENCE_SECONDS
         while num_ahead := self.queue.num_ahead(ticket):
             if time.monotonic() > deadline:
@@ -393,7 +406,7 @@ class Session:
         is_stopped: Callable[[], bool],
         client: Client,
     ) -> Iterator[Update]:
-        """Yield a run's wire lines as they are due. rows: makes them, up to a deadline."""
+        """Yield updates with the lines of a run. rows: makes the lines, until a deadline."""
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
@@ -414,7 +427,7 @@ class Session:
     def _lines(
         self, run_id: str, lanes: list[Lane], deadline: float, *, ask: str, is_race: bool
     ) -> Iterator[str]:
-        """Yield wire lines of all lanes, in the order of passes(). ask: see Form."""
+        """Decode lanes and yield the player's lines, in the order of passes(). ask: see Form."""
         main = lanes[0]
         model, messages = main.model, _engine().messages_of(main.prompt)
         wire = RunLines(run_id, model.token_text)
@@ -456,16 +469,16 @@ class Session:
 
 
 def _engine() -> ModuleType:
-    """The module of the engine, imported only once a model is there.
+    """The module sbd_core.decoding.api. Call this only after a model has been loaded.
 
-    The page opens before that. Only the thread that loads the first model imports it, as
-    transformers fails if two threads import it at the same time.
+    The page opens before this module is imported. The thread that loads the first model imports it,
+    as transformers fails if two threads import it at the same time.
     """
     return import_module("sbd_core.decoding.api")
 
 
 def require_listener(client: Client) -> None:
-    """Raise if nobody reads the run's updates any more, as it would hold the model for no one."""
+    """Raise SetBlockDecodingError if the client has stopped reading, to free the model."""
     if not client.is_listening():
         raise SetBlockDecodingError("Stopped: nobody listens to this run any more.")
 
@@ -476,7 +489,7 @@ def late_text(limits: Limits) -> str:
 
 
 def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
-    """The place in line, in words. is_own: the run before it is the visitor's own."""
+    """The visitor's place in line, in words. is_own: whether the run ahead is theirs, too."""
     if num_ahead == 1 and is_own:
         return "Your other decode is still running: stop it in its view, or this one comes next."
     if num_ahead == 1:
@@ -490,9 +503,10 @@ SECONDS_TO_FIRST = 0.1
 
 
 class UpdateThrottle:
-    """Says when an update is due: at once if a visitor waits for it, else seldom.
+    """Decides when to send an update: at once if a visitor waits for it, else at intervals.
 
-    Sending costs the engine time whatever its size, and the player paces what comes at once.
+    Every update costs the engine time, whatever its size, and the player shows forward passes that
+    arrive together one after the other.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -500,7 +514,7 @@ class UpdateThrottle:
         self._due = clock() + SECONDS_TO_FIRST
 
     def is_due(self, *, is_awaited: bool) -> bool:
-        """Whether to send an update now; the next one then waits. is_awaited: it must not wait."""
+        """Whether to send an update now. is_awaited: whether a visitor waits for the update."""
         now = self._clock()
         if now >= self._due:
             self._due = now + SECONDS_BETWEEN_YIELDS
@@ -513,10 +527,10 @@ NUM_TIMINGS = 5
 
 
 def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:
-    """Yield engine seconds of the form's decode and of next-token prediction, more with every item.
+    """Time the form's decode and next-token prediction, in turn, NUM_TIMINGS times each.
 
-    An item is {"run": the form's ask, "seconds": [...], "ntpSeconds": [...]}, with "error" if it
-    failed.
+    After each pair, yields {"run": the form's ask, "seconds": [...], "ntpSeconds": [...]} with the
+    engine's seconds so far. If a decode fails, the last item also has "error".
     """
     news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
     plain = replace(form, strategy="ntp", pinned=(), template="")

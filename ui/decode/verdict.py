@@ -1,6 +1,6 @@
-"""Verdicts on answers by the checkers of sbd_core.tasks, which the prompts decide.
+"""Judges answers by the checkers of sbd_core.tasks; the prompt decides which checker applies.
 
-Where no checker can decide there is no verdict. Knows no Gradio, no model and no tensors.
+An answer that no checker can judge has no verdict. Knows no Gradio, no model and no tensors.
 """
 
 import json
@@ -76,9 +76,9 @@ JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not val
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an answer is right, and one sentence that says by which measure.
+    """Whether an answer is right. words: by which measure, or why it was not judged.
 
-    right: None if a checker is known but did not run; the sentence says why.
+    right: None if the answer was not judged.
     """
 
     right: bool | None
@@ -86,16 +86,16 @@ class Verdict:
 
 
 def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[str, dict[str, Any]]:
-    """The verdict of each lane that has one, as in its wire lines. is_ours: see verdict_of()."""
+    """The verdicts of lanes that have one, as dicts for the player. is_ours: see verdict_of()."""
     verdicts = {lane: verdict_of(trace, is_ours=is_ours) for lane, trace in traces.items()}
     return {lane: asdict(verdict) for lane, verdict in verdicts.items() if verdict is not None}
 
 
 def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
-    """The verdict on a trace's text; None if it was stopped or no checker can decide.
+    """The verdict on a trace's answer; None if the decode was stopped or no checker applies.
 
-    is_ours: whether a model wrote it here. Code of strangers, or with tokens they pinned, never
-    runs.
+    is_ours: whether we decoded the answer, now or for a recording. Code from a visitor's file, or
+    with tokens that a visitor pinned, is never run.
     """
     if trace.finish == "stopped":
         return None
@@ -134,7 +134,7 @@ def verdict_on(example: Example, text: str) -> Verdict:
 
 
 def _unknown_verdict(trace: Trace) -> Verdict | None:
-    """The verdict on an answer to no known example: JSON, or a sudoku without a solution."""
+    """The verdict without an example: on JSON, an unsolvable sudoku, or one with spaced digits."""
     if JSON.search(trace.prompt):
         fenced = FENCED.search(trace.text)
         try:
@@ -148,7 +148,7 @@ def _unknown_verdict(trace: Trace) -> Verdict | None:
 
 
 def _asked_for(prompt: str) -> Example | None:
-    """A visitor's own sudoku or sum as an example, its case computed from the prompt."""
+    """A visitor's own sudoku or sum as an example that can be checked; None for other prompts."""
     puzzle = PUZZLE.search(prompt)
     if puzzle and solutions(puzzle[1]):
         return Example("sudoku", prompt, "", puzzle[1])
@@ -162,7 +162,7 @@ def _asked_for(prompt: str) -> Example | None:
 
 
 def _worked_out(expression: str) -> int | None:
-    """The value of a sum, products and quotients first; None if a quotient is no whole number."""
+    """The value of an expression in + - * /; None if a quotient is not a whole number."""
     total, sign, term = 0, 1, None
     operation = "+"
     for token in re.findall(r"\d+|[-+*/]", expression):

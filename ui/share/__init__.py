@@ -1,1 +1,1 @@
-"""Runs taken home or brought along: as a link, a trace file, or a page that replays it."""
+"""Ways to share a run: a link, a trace file, or an HTML page that replays the run."""

@@ -1,6 +1,6 @@
-"""Runs the decode or comparison that the page's address asks for when it is opened.
+"""Runs the decode or the comparison that the page's URL asks for when the page opens.
 
-ui/web/share/permalink.js writes the names. What they say is unchecked, as from a raw post.
+ui/web/share/permalink.js writes these URLs. Their values are unchecked, as a person may edit them.
 """
 
 import re
@@ -38,23 +38,26 @@ TEXTS = {"prompt", "system", "strategy", "solver", "by", "with"}
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?")
 LANES = "lanes"
-"""Name of the lanes in an address that asks for a comparison."""
+"""Name of the URL's parameter that lists the lanes to compare."""
 PINS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}(,[0-9]{1,9}:[0-9]{1,9})*")
 
 
 def is_link(query: Mapping[str, str]) -> bool:
-    """Whether an address asks for a decode; one with a model alone only chooses it."""
+    """Whether a URL asks for a decode; a URL that only names a model does not."""
     return any(name in query for name in FIELDS if name != "with")
 
 
 def form_of(query: Mapping[str, str]) -> Form:
-    """The form that an address describes; fields that it does not name have their defaults."""
+    """The form that a URL's parameters describe; fields that are not among them have defaults."""
     values = {field: value_of(name, query[name]) for name, field in FIELDS.items() if name in query}
     return Form.of(values)
 
 
 def value_of(name: str, text: str) -> Any:
-    """A number if one is expected and given, else the text, for the form's check to refuse."""
+    """The value of a URL's parameter: a text, pins or a number. Raises ArgumentError for bad pins.
+
+    Text where a number belongs stays text, which the form's check refuses.
+    """
     if name in TEXTS:
         return text
     if name == "pins":
@@ -78,11 +81,11 @@ def linked_run(
     client_of: Callable[[gr.Request], Client],
     fields: Sequence[str],
 ) -> Callable[[Visit, Any, gr.Request], Updates]:
-    """Make the handler of the page's load.
+    """Make the function that Gradio calls when the page loads, and that runs what the URL asks for.
 
-    shown: yields the page's values while it decodes a form. fields: names of the form's fields.
-    The handler's flag is KEPT after a reload of a tab that has saved its address's runs. If an
-    address asks for the visitor's own browser, the handler leaves the decode to that.
+    shown: decodes a form and yields the page's values. fields: names of the form's fields.
+    The function only fills in the form, and decodes nothing, if its `flag` is KEPT, as the tab has
+    saved this decode, or if the URL asks for an engine in the browser.
     """
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
@@ -163,9 +166,9 @@ def _outputs(
     lanes: Any = None,
     values: Mapping[str, Any] | None = None,
 ) -> tuple[Any, ...]:
-    """All outputs in order; those not given stay as they are.
+    """Values of all outputs of the page's load, in order; outputs that are not given do not change.
 
-    shown: player, status line, Decode, Stop. lanes: the comparison. values: of the form's fields.
+    shown: player, status line, Decode, Stop. lanes: the Compare view. values: of fields, by name.
     """
     known = values or {}
     return (

@@ -1,6 +1,6 @@
-"""Traces that visitors bring: read, checked, and refused in one sentence if they cannot be played.
+"""Reads the traces that visitors bring; refuses in one sentence a trace that cannot be played.
 
-Trace.from_json accepts traces that no screen can hold; read_trace() does not.
+Trace.from_json() accepts traces that are too large for any screen; read_trace() does not.
 """
 
 import re
@@ -24,7 +24,10 @@ UNSEEN = re.compile(r"\\x[0-9A-F]{2}|  +|[^\S ]|\ufffc")
 
 
 def read_trace(text: object) -> Trace:
-    """Read the trace in a text. Raises ArgumentError or TraceError naming the first fault."""
+    """Read a trace from JSON and check that the player can show it.
+
+    Raises ArgumentError or TraceError naming the first fault.
+    """
     if not isinstance(text, str):
         raise ArgumentError("trace file", "must be text", text)
     if len(text) > MAX_FILE_BYTES:
@@ -48,7 +51,7 @@ def read_trace(text: object) -> Trace:
 
 
 def _check_agreement(trace: Trace) -> None:
-    """Raise TraceError unless facts that a trace states twice agree."""
+    """Raise TraceError unless a trace's answer, text and finish agree with its events."""
     known = dict(trace.config.pinned)
     for event in trace.events:
         known |= {reveal.position: reveal.token_id for reveal in event.reveals}
@@ -73,7 +76,7 @@ def _check_agreement(trace: Trace) -> None:
 
 
 def _letters(text: str) -> str:
-    """The text without spaces and marks, which tokenizers add and drop."""
+    """The letters and digits of a text; tokenizers add and drop other characters."""
     return "".join(character for character in text if character.isalnum())
 
 
@@ -106,7 +109,7 @@ def _check_playable(trace: Trace) -> None:
 
 
 def _check_marks(trace: Trace) -> None:
-    """Raise TraceError if the answer or a block has too many invisible characters."""
+    """Raise TraceError if the answer or a block has too many invisible or piled-up characters."""
     marks = {}
     for token_id, text in trace.tokens.items():
         unprintable = sum(not character.isprintable() for character in text)

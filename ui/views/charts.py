@@ -23,13 +23,16 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
-    """The figure that `make` draws for a theme: its id, its light form, and changes for dark."""
+    """A figure for both themes: its id, its light form, and under "dark" the changes for dark.
+
+    make: draws the Plotly figure for "light" or "dark".
+    """
     light, dark = (make(theme).to_plotly_json() for theme in THEMES)
     return {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The changes that turn `old` into `new`, nested like them; objects in lists by index."""
+    """The parts of `new` that differ from `old`; a list of objects becomes {index: object}."""
     changed = {}
     for key, value in new.items():
         before = old.get(key)
@@ -54,7 +57,7 @@ MAX_MARKED = 12
 
 
 def charts_section() -> None:
-    """Add a closed section on the run that the player shows; it follows the player while open."""
+    """Add the charts, folded, to the page; while open, they show the run in the player."""
     gr.set_static_paths([LIBRARY])
     words = card_words()
     section = view(
@@ -72,7 +75,7 @@ def charts_section() -> None:
 
 
 def card_words() -> list[dict[str, str]]:
-    """Title and words of every chart, with the sweep's block size and numbers filled in."""
+    """Title and text of every chart, with the numbers of the solvers' evaluation filled in."""
     text = WORDS.read_text(encoding="utf-8")
     try:
         results = json.loads(SWEEP.read_text(encoding="utf-8"))
@@ -87,9 +90,10 @@ def card_words() -> list[dict[str, str]]:
 
 
 def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every chart of a trace, and the sweep with the reader's runs.
+    """The figures that the page asks for: a trace's charts, and the solvers' with runs marked.
 
-    wish: "trace" as text, "marks" as of mark_of(). Raises ArgumentError or TraceError.
+    wish: {"trace": text of a trace, "marks": [data for mark_of(), ...]}. Raises ArgumentError or
+    TraceError.
     """
     marks = wish.get("marks", [])
     if not isinstance(marks, list) or len(marks) > MAX_MARKED:
@@ -98,7 +102,7 @@ def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any]]:
-    """Figures of a run for Plotly.js, with changes for dark. marks: the reader's own runs."""
+    """The charts of a trace and of all solvers, for both themes. marks: the reader's own runs."""
     from sbd_core import plots
 
     of_trace = (

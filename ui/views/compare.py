@@ -29,10 +29,10 @@ SOLVERS = (
 
 
 def compare_value(model: str = "", *, can_draft: bool) -> str:
-    """The view's value: its presets, and the recorded run, which has the lanes of the first.
+    """The value of the Compare view: presets of lanes, and a recorded run with the first preset's.
 
-    model: name of the page's first model.
-    can_draft: whether it has a mask token; without one it has one lane.
+    model: name of the model that the page opens with.
+    can_draft: whether a model of the page has a mask token; without one there is only one lane.
     """
     lanes = examples.compared_traces(model)
     strategies = list(lanes) or ["ntp", "sbd:0.1", "verify"]
@@ -53,10 +53,10 @@ def wire_compare(
     linked: Any,
     client_of: Callable[[gr.Request], Client],
 ) -> None:
-    """Let the view `start` lanes with the settings beside them, and `halt` them.
+    """Connect the view's events: `start` decodes lanes with the settings beside them, `halt` stops.
 
     run: Gradio's settings for a run.
-    linked: the event of the page's load, which compares if the address asks for it.
+    linked: the event of the page's load, which decodes lanes if the URL asks for them.
     """
 
     def started(request: gr.Request, event: gr.EventData) -> Iterator[str]:
@@ -72,7 +72,7 @@ def wire_compare(
 
 
 def compared(session: Session, lanes: object, form: Form, client: Client) -> Iterator[str]:
-    """Yield the view's values while lanes run. lanes, form: see forms_of()."""
+    """Decode lanes and yield values of the Compare view. lanes, form: see forms_of()."""
     speaker = Speaker()
     try:
         forms = forms_of(lanes, form)
@@ -84,7 +84,7 @@ def compared(session: Session, lanes: object, form: Form, client: Client) -> Ite
 
 
 def told(speaker: Speaker, update: Update) -> str:
-    """The view's value for an update, with its place in the speaker's order."""
+    """The Compare view's value for an update, numbered by the speaker."""
     body = {
         "order": speaker.order(),
         "text": update.message,

@@ -1,4 +1,4 @@
-"""The form beside the player: presets, prompt, strategy, solver and sizes. Decides nothing."""
+"""The form beside the player: presets, prompt, strategy, solver and sizes."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,7 @@ from ui.models import LazyModel, Models, Offer, address_of
 
 
 def presets_value(model_name: str, file: str = PRESETS) -> str:
-    """The preset bar's value. file: presets in assets/."""
+    """The value of the bar of presets. file: the file of presets in assets/."""
     rows = []
     for preset in presets(file):
         prompts = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
@@ -38,7 +38,7 @@ def promise(model_name: str) -> str:
 
 
 def reply(*, prompt: str = "", error: str = "") -> str:
-    """A value that gives the prompt's box a prompt or an error; no two values are equal."""
+    """A value that puts a prompt into the prompt's box or shows an error; no two are equal."""
     return server_message(prompt_id=PROMPT_ID, prompt=prompt, error=error)
 
 
@@ -57,12 +57,13 @@ alone: a server's answer could come after the next choice and undo it.
 
 
 def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
-    """The value of the slider for a model; it names settings outside the usual range.
+    """The value of the slider of gammas for a model.
 
-    best: initial settings for a prompt of one's own, and why.
-    block_range: block sizes that the model was trained on.
+    best: initial settings for a visitor's own prompt, and why.
+    block_range: block sizes that the model was trained on; the slider remarks on any other.
     can_draft: whether the model has more than one strategy.
-    If the model was not trained for the paper's rule, the slider offers the one that was.
+    If the model was not trained for the paper's solver, the slider offers a switch to nano, which
+    was.
     """
     value = {
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
@@ -94,7 +95,7 @@ SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The parts of the form that the page wires. fields: by the names in Form, in order."""
+    """The components of the form that the page connects. fields: by their names in Form."""
 
     fields: dict[str, gr.components.Component]
     decode: gr.Button
@@ -108,7 +109,7 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class OfModel:
-    """The form for one model: values of its views, and its initial settings."""
+    """Values of the form for one model: those of the form's views, and the initial settings."""
 
     presets: str
     engine: str
@@ -118,7 +119,7 @@ class OfModel:
 
     @classmethod
     def of(cls, offer: Offer, limits: Limits = USUAL) -> "OfModel":
-        """The form for a model of the page, which may still be loading."""
+        """Make the form's values for a model of the page, which may still be loading."""
         model = offer.lazy
         best = best_for(
             model.name,
@@ -146,8 +147,8 @@ GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.
 def engine_of(offer: Offer, limits: Limits) -> str:
     """The value of the line that says whether the server or the visitor's browser decodes.
 
-    It has the addresses of the engine and of the model's export; "" if no browser can decode with
-    this model.
+    The value holds the addresses of the engine and of the model's export; it is "" if no browser
+    can decode with this model.
     """
     folder = offer.folder_for_browsers(is_public=not limits.may_fetch_model)
     export = None if folder is None else find_export(folder)
@@ -238,9 +239,9 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
 
 
 def start_of(best: Best, model: str = "") -> dict[str, Any]:
-    """The form's first values: the opening run's prompt, and the settings that were measured best.
+    """The form's initial values: the prompt of the model's opening run, and the best settings.
 
-    The opening run's own settings were chosen for what they show.
+    The opening run's own settings are not taken, as they were chosen for what they show.
     """
     opening = next(iter(examples.opening_traces(model).values()), None)
     prompt = opening.prompt if opening else presets()[0].prompts[0]
@@ -286,7 +287,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
 
 
 def strategies_of(model: LazyModel) -> list[tuple[str, str]]:
-    """The strategies that the form offers for a model."""
+    """The strategies that the form offers for a model, as (title, name)."""
     return STRATEGIES if model.can_draft else PLAIN_STRATEGIES
 
 
@@ -301,13 +302,13 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
 
 
 def gamma_words(solver: str) -> str:
-    """The meaning of γ for a solver; for one without γ, whose field is hidden, the paper's."""
+    """The meaning of γ for a solver; for a solver without γ, its meaning in Eq. 8."""
     rule = SOLVERS.get(solver, EntropyBound)
     return rule.bound.gamma or EntropyBound.bound.gamma
 
 
 def block_size_words(model: LazyModel) -> str:
-    """The words under the label of the block size."""
+    """The text at the field of the block size."""
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     trained = "trained on" if model.is_trained else "not trained yet, on"
     return f"how many positions are decoded together; {trained} {low} to {high}"

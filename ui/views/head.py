@@ -1,7 +1,6 @@
-"""The page's head and foot: the model in one line, a switch to others, the way to train it; links.
+"""The page's head and foot: the model in one line, a switch between models, how to train a model.
 
-A model whose base is not on this machine is offered with the download that it needs; once it is
-here the switch turns to it.
+A model whose base is not on this machine is offered as a download, and chosen once it is here.
 """
 
 import itertools
@@ -50,7 +49,7 @@ def title_of(lazy: LazyModel) -> str:
 
 
 def about(model: SetBlockModel) -> str:
-    """A loaded model in one line."""
+    """A loaded model in one line: name, parameters, device, and whether verify is exact."""
     parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
     parts.append(getattr(model, "runs_on", ""))
     exactness = model.mask_token_id is not None and getattr(model, "exactness", None)
@@ -77,7 +76,7 @@ TRAIN = (
 
 
 def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
-    """Add the strip to the layout that is open, if any of the models needs it.
+    """Add the strip on how to train a model; None if all models are trained.
 
     may_name_folder: whether visitors may read where a model lies on this machine.
     """
@@ -87,14 +86,17 @@ def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
 
 
 def untrained_value(model: LazyModel, *, may_name_folder: bool) -> str:
-    """The strip's value for a model; "" hides it."""
+    """The value of the strip on how to train a model; "", if it is trained, hides the strip."""
     if model.is_trained:
         return ""
     return wire_json(words_for(model, model.source if may_name_folder else model.name))
 
 
 def words_for(model: LazyModel, source: str) -> dict[str, object]:
-    """Name, words and command lines for the strip. source: the model as commands name it."""
+    """Name, text and commands that tell how to train a model.
+
+    source: the model's path or hub id in the commands.
+    """
     named = shlex.quote(source)
     if not model.can_draft:
         lines = [f"sbd prepare {named} --out ready", TRAIN.format(folder="ready"), OPEN]
@@ -131,14 +133,17 @@ class Parts:
 
 
 def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
-    """Add the switch; None for one model. may_manage: whether visitors fetch and delete bases."""
+    """Add the switch between models; None if there is only one model.
+
+    may_manage: whether visitors may download and delete bases.
+    """
     if len(models) == 1:
         return None
     return view("model-switch", switch_value(models, may_manage=may_manage), *EVENTS)
 
 
 def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
-    """The value of the switch. chosen: model to put into the form; "" leaves it."""
+    """The value of the switch. chosen: the model to put into the form; "" changes nothing."""
     number = next(_count)  # read before the rows, so that a later number never holds older news
     rows = [_row(offer, may_manage=may_manage) for offer in models]
     value = {"number": number, "first": models.first.name, "chosen": chosen, "models": rows}
@@ -146,7 +151,7 @@ def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
 
 
 def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
-    """See Model in ui/web/models.js."""
+    """A model in the value of the switch: the type Model of ui/web/models.js."""
     news, base = offer.fetch_news, offer.base
     row: dict[str, Any] = {
         "name": offer.name,
@@ -171,7 +176,7 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
 
 
 def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
-    """Yield the switch's value now and while an offer is fetched; the last one shows the end."""
+    """Yield value() again and again while an offer is being downloaded, and once afterwards."""
     is_running = True
     while is_running:
         is_running = any(offer.fetch_news.is_running for offer in offers)  # before value() is read
@@ -181,7 +186,7 @@ def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
 
 
 def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Limits) -> None:
-    """Let visitors choose a model for themselves; fetch one for all, cancel that, or delete it."""
+    """Let visitors choose a model for themselves, and download or delete a model for all."""
     switch, may_manage = parts.switch, limits.may_fetch_model
     fields = parts.form.fields
 
@@ -243,7 +248,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
 
 
 def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[Any]:
-    """Values of the form's parts for a model. keeps_settings: settings made by hand stay."""
+    """Values that set the form up for a model. keeps_settings: keep what the visitor has set."""
     shown, model = OfModel.of(offer, limits), offer.lazy
     best, choices = shown.best, strategies_of(model)
     info = block_size_words(model)
@@ -272,9 +277,9 @@ def footer() -> None:
 
 
 def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
-    """The footer's value.
+    """The value of the footer.
 
-    card: path of the model card. is_beside: whether it is relative to the page's folder.
-    code: public address of the code; "" if there is none.
+    card: path of the model card. is_beside: whether the path is relative to the page's folder.
+    code: public URL of the code; "" if there is none.
     """
     return wire_json({"code": code, "card": card, "is_beside": is_beside})

@@ -1,4 +1,4 @@
-"""The Learn view: its scenes, with numbers of the recorded runs in their words."""
+"""The Learn view: its scenes, whose texts take their numbers from recorded runs."""
 
 import json
 import logging
@@ -32,7 +32,7 @@ BATCHES = (1, 8, 32, 128)
 
 
 def facts(recorded: LearnRuns) -> dict[str, str]:
-    """Every number in the scenes' words by its name there, as text."""
+    """The numbers and words that the scenes quote, as text, by the names of their placeholders."""
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
     cached = len(ntp.prompt_token_ids)
     loading, computing = parts_of_pass(1, cached, DEVICES[BIG_CHIP])
@@ -86,14 +86,14 @@ def percent(part: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio as text, as the scene's bars show it: 7.05, 0.83."""
+    """A ratio as text with two decimals, such as 7.05."""
     return f"{ratio:.2f}"
 
 
 def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
-    """Seconds that a forward pass of Llama-3.1-8B takes for loading alone, and for computing alone.
+    """Seconds of a forward pass of Llama-3.1-8B: of loading alone, and of computing alone.
 
-    rows: that it reads. cached: tokens in the KV cache.
+    rows: number of input positions. cached: tokens in the KV cache.
     """
     only_reads = replace(device, linear_flops=inf, attention_flops=inf)
     only_computes = replace(device, bandwidth=inf)
@@ -110,7 +110,10 @@ def chip_name(device: Device) -> str:
 
 
 def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """Roofline seconds of num_texts such runs, decoded together by Llama-3.1-8B on a device."""
+    """Seconds that a trace's forward passes would take Llama-3.1-8B on a device, by the roofline.
+
+    num_texts: number of texts decoded together.
+    """
     return NUM_LAYERS * sum(
         pass_seconds(
             max(1, event.num_causal + event.block.size),
@@ -124,7 +127,7 @@ def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """Seconds of the run `text` by device, block size (1 for NTP) and size of the batch."""
+    """For each chip, the seconds of the run `text` by block size, 1 for NTP, and by batch size."""
     runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}
     return [
         {
@@ -141,14 +144,14 @@ def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
 
 
 def by_block(recorded: LearnRuns) -> dict[int, Trace]:
-    """The run `text` by block size, ascending."""
+    """The run `text` as decoded with each block size, smallest first."""
     main = recorded.runs["text"]["sbd"]
     smaller = {size: recorded.runs[f"block-{size}"]["sbd"] for size in BLOCKS}
     return {**smaller, main.config.block_size: main}
 
 
 def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
-    """Seconds of a forward pass on the large chip, by its rows: for loading, and for computing."""
+    """Seconds of loading and of computing in a forward pass on BIG_CHIP, by its rows."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
     rows = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
@@ -164,9 +167,9 @@ NUM_OPTIONS = 3
 
 @cache
 def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
-    """Address and words of every scene, its numbers filled in; [term] marks a glossary word.
+    """Address and text of every scene, with the numbers filled in; [term] marks a glossary word.
 
-    has_model: whether a model can decode, as on the page; in the exported file none can.
+    has_model: whether the reader can decode: on the page, but not in the exported file.
     Raises TraceError if the recorded runs are missing.
     """
     known = facts(learn_runs())
@@ -225,7 +228,10 @@ def lesson(*, has_model: bool = True) -> str:
 
 
 def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
-    """A word to be guessed at a `place`: the text before it, the model's guesses, the options."""
+    """A word for the reader to guess: the text before, the model's guesses, words to choose from.
+
+    place: position of the word and forward_pass with the guesses, in the run `guess`.
+    """
     trace = kept.runs["guess"]["sbd"]
     event = trace.events[place.forward_pass]
     item = next(item for item in event.masked if item.position == place.position)
@@ -243,7 +249,7 @@ def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
 
 
 def passes_of(trace: Trace) -> dict[str, Any]:
-    """Number of a run's passes, and each token's text with the pass that fixed it."""
+    """Number of forward passes of a run; each token's text and the forward pass that fixed it."""
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]
     return {
         "passes": trace.num_forwards,
@@ -252,7 +258,7 @@ def passes_of(trace: Trace) -> dict[str, Any]:
 
 
 def fault_tokens(fault: str, trace: Trace) -> list[int]:
-    """Indices of the tokens that hold the words quoted in a story's fault."""
+    """Indices of the tokens that hold the words which a fault quotes; none without a quote."""
     quoted = re.search("“(.+?)”", fault)
     if quoted is None or (match := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
         return []
@@ -266,7 +272,7 @@ def fault_tokens(fault: str, trace: Trace) -> list[int]:
 
 
 def plain(text: str) -> str:
-    """A sentence without the marks of glossary words."""
+    """A scene's text without the marks of glossary words."""
     return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
 
 

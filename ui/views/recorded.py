@@ -1,4 +1,4 @@
-"""Runs that the page plays without decoding: the first views', the gallery's, a visitor's trace."""
+"""Runs that the page plays without decoding: recorded runs, and traces that visitors bring."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -24,19 +24,22 @@ RECORDED_TEXT = "This run is recorded, and the form has its settings. Press Deco
 def replay(
     run_id: str, lanes: Mapping[str, Trace], *, about: str = "", is_ours: bool = True
 ) -> str:
-    """Wire lines of recorded lanes with verdicts. about: a sentence. is_ours: see verdict_of()."""
+    """The player's lines of lanes that were decoded before, with verdicts.
+
+    about: a sentence on the run. is_ours: see verdict_of().
+    """
     verdicts = verdicts_of(lanes, is_ours=is_ours)
     return replay_lines(run_id, lanes, verdicts=verdicts, about=about)
 
 
 def opening(model: str = "") -> str:
-    """The run with which the page opens; "" for an empty player. model: the page's first."""
+    """The player's lines of the run that a model opens with; "" for an empty player."""
     lanes = examples.opening_traces(model)
     return replay("opening", lanes) if lanes else ""
 
 
 def home() -> str:
-    """The run that plays first on the page; "" if its recording is missing."""
+    """The player's lines of nano's run in the first view; "" if its recording is missing."""
     try:
         return replay("home", examples.gallery_traces(examples.HOME_RUN))
     except ArgumentError:
@@ -44,7 +47,7 @@ def home() -> str:
 
 
 def home_value() -> str:
-    """The value of the first view: a run by Set Block Decoding, one of a real model by verify."""
+    """The value of the first view: a run of nano by Set Block Decoding, of SmolLM2 by verify."""
     lines = {DEFAULT_CHECKPOINT.name: home(), REAL_MODEL: opening(REAL_MODEL)}
     runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
     try:
@@ -55,7 +58,7 @@ def home_value() -> str:
 
 
 def gallery_value() -> str:
-    """All recorded runs, as the view draws them."""
+    """The value of the gallery: all its entries, and how they were chosen."""
     names = ("name", "group", "title", "sentence", "passes")
     runs = [{name: getattr(item, name) for name in names} for item in examples.gallery()]
     return wire_json({"how": examples.HOW_CHOSEN, "runs": runs})
@@ -68,11 +71,11 @@ def wire_sharing(
     status: gr.HTML,
     fields: Mapping[str, gr.components.Component],
 ) -> None:
-    """Let the player be `give`n a trace, and show a recorded run that a visitor chose.
+    """Let the player show a trace that a visitor `give`s, or a recorded run that a visitor chooses.
 
     show: the player. choosers: views with the event `choose_run`.
     messages: the view that shows errors of traces. status: the status line.
-    fields: of the form, which get the chosen run's settings.
+    fields: the form's fields by name, which get the chosen run's settings.
     """
 
     def given(event: gr.EventData) -> tuple[Any, str]:

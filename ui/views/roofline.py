@@ -43,7 +43,7 @@ def size_words(size: float) -> str:
 
 
 def _in_units(value: float, *units: tuple[float, str]) -> str:
-    """Three digits in the first unit of which there is at least 1, else in the last."""
+    """A value with three digits, in the first unit in which it is at least 1, else in the last."""
     fitting = (each for each in units if float(f"{value / each[0]:.3g}") >= 1)
     size, unit = next(fitting, units[-1])
     shown = float(f"{value / size:.3g}")
@@ -109,7 +109,7 @@ def models() -> dict[str, tuple[str, ModelShape]]:
 
 
 def own_shape(config: object, *, may_name_folder: bool = True) -> ModelShape:
-    """The shape of a pasted config.json, or of a model's folder. Raises ArgumentError.
+    """The shape by a pasted config.json, or by the config.json of a folder. Raises ArgumentError.
 
     may_name_folder: whether the visitor may have folders of this machine read.
     """
@@ -155,14 +155,14 @@ TABLE_3_BATCHES = (1, 4, 8, 16)
 
 
 def cards() -> list[dict[str, str]]:
-    """Id, title and words of each card before any wish is answered."""
+    """Id, title and text of each card, before the visitor has chosen anything."""
     return json.loads(WORDS.read_text(encoding="utf-8"))
 
 
 def table_card(
     model: str, shape: ModelShape, device: Device, batch: int, point: Any
 ) -> dict[str, str]:
-    """The card of the slowdown as the paper counts. point: RooflinePoint of the wish."""
+    """The card on the paper's own count of the slowdown. point: the visitor's RooflinePoint."""
     card = next(each for each in cards() if each["id"] == TABLE)
     is_the_papers = model == PAPER and device == H100_FP8 and batch in TABLE_3_BATCHES
     title = "as published (Table 3)" if is_the_papers else "as the paper counts"
@@ -187,7 +187,7 @@ def _widths(shape: ModelShape, point: Any) -> str:
 
 
 def _column(point: Any) -> str:
-    """Words on the effect of the KV cache, on times by this count and in the framed column."""
+    """A sentence on what the length of the KV cache does to times and to the framed column."""
     from sbd_core.plots import framed_column
 
     (first, *_, last), (least, *_, most) = (
@@ -226,7 +226,10 @@ NO_BOUND = "The roofline bounds times, not their ratio: a measured speed-up may 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A wish after its check. problems: sentences on values that were replaced."""
+    """The visitor's choices after their check. problems: sentences on values that were replaced.
+
+    block: block size. cache: tokens in the KV cache. speed: tokens per forward pass.
+    """
 
     device: Device
     is_measured: bool
@@ -241,7 +244,7 @@ class Asked:
 
 
 def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
-    """Check a wish of the page, whose values may be anything. may_name_folder: see own_shape()."""
+    """Check the visitor's choices, which may hold anything. may_name_folder: see own_shape()."""
     problems: list[str] = []
     device = _choice("device", wish.get("device", DEFAULTS["device"]), devices(), problems)
     key = wish.get("model", PAPER)
@@ -266,7 +269,7 @@ def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
 
 
 def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, Any]:
-    """Everything the view shows for a wish. may_name_folder: see own_shape()."""
+    """Everything the view shows for the visitor's choices. may_name_folder: see own_shape()."""
     from sbd_core import plots
 
     what = asked(wish, may_name_folder=may_name_folder)
@@ -305,7 +308,7 @@ def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
 
 
 def facts(what: Asked, point: Any) -> list[dict[str, str]]:
-    """The numbers as {name, value, note}; [word] in a name marks one of the glossary."""
+    """The view's numbers as {name, value, note}; [word] in a name marks a glossary word."""
     published = point.speedup(what.speed, what.cache, "published")
     corrected = point.speedup(what.speed, what.cache, "corrected")
     one, block, double = (
@@ -362,7 +365,7 @@ SHOWN_ROWS = (4, 16, 40)
 
 
 def _free_rows(what: Asked) -> tuple[str, str]:
-    """Number of free rows on the device, and words on it and on the cost of rows here."""
+    """Number of rows that cost almost no time on the device, and a note on the cost of rows."""
 
     def slowdown(rows: int) -> float:
         one, more = (
@@ -384,7 +387,7 @@ def _free_rows(what: Asked) -> tuple[str, str]:
 
 
 def _left_out(what: Asked) -> tuple[str, str]:
-    """Costs that the other times leave out and the panel under the hood includes."""
+    """The time, as text, that the view's other times leave out, and a note on it."""
     block, one = (
         left_out(size, what.cache, what.batch, what.shape, what.device) for size in (what.block, 1)
     )
@@ -398,7 +401,7 @@ def _left_out(what: Asked) -> tuple[str, str]:
 
 
 def _memory(what: Asked) -> tuple[str, str]:
-    """Bytes of weights and KV cache, and words on whether the device can hold them."""
+    """The size of weights and KV cache, and a note on whether the device has room for them."""
     a_value, layer = what.device.bytes_per_value, what.shape.layer
     weights = what.shape.num_weights * a_value
     cached = 2 * what.shape.num_layers * layer.kv_width * what.cache * what.batch * a_value
@@ -415,7 +418,7 @@ def _memory(what: Asked) -> tuple[str, str]:
 
 
 def _measured(what: Asked) -> list[dict[str, str]]:
-    """The measured speed-up as a fact; none unless this machine is the device."""
+    """The measured speed-up as an item of facts(); [] if the device is not this machine."""
     if not what.is_measured:
         return []
     if untimed := _untimed(what):
@@ -431,7 +434,7 @@ def _measured(what: Asked) -> list[dict[str, str]]:
 
 
 def _untimed(what: Asked) -> str:
-    """The reason why the timed forward passes do not answer a wish; "" if they do."""
+    """The reason why no timed forward pass fits the visitor's choices; "" if one does."""
     times = measured_times().seconds
     most = max(next(iter(times.values())))
     if what.model != BUNDLED:
@@ -515,7 +518,10 @@ def roofline_section(*, may_name_folder: bool) -> None:
 
 
 def setting() -> dict[str, Any]:
-    """Data of the view. measured: this machine, for the panel under the hood, too."""
+    """Data with which the view starts.
+
+    "measured" is this machine as a device, which the panel under the hood reads, too.
+    """
     own = {"key": OWN, "name": "A config of your own …"}
     return {
         "library": static_path(LIBRARY),
