@@ -1,4 +1,4 @@
-"""Set Block Decoding (Gat et al. 2025, arXiv 2509.04185): a whole open implementation.
+"""Set Block Decoding (Gat et al. 2025, arXiv 2509.04185): a complete open implementation.
 
     import sbd_core
     model = sbd_core.load()

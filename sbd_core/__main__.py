@@ -43,7 +43,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run one command and return its exit status. words: None takes them from sys.argv."""
+    """Run one command and return its exit status. words: its arguments; None takes sys.argv's."""
     return with_output(lambda: _run(words))
 
 

@@ -1,4 +1,4 @@
-"""Chats in the rows of data files, by the field names of many programs. Knows no tokenizer."""
+"""Reads chats from rows of data files, under many programs' field names. Knows no tokenizer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ def chat_of(row: Row, *, has_answer: bool) -> Chat:
 
 
 def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
-    """The conversation, message by message; None for a record of another shape."""
+    """The messages of a record's conversation; None if the record holds no conversation."""
     for name in ("messages", "conversations"):
         if row.given(name) is not None:
             if not isinstance(row.fields[name], list):
@@ -117,7 +117,7 @@ def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
 
 
 def _with_input(row: Row, name: str) -> str:
-    """The prompt and its input, joined as in LLaMA-Factory; self-instruct has it in `instances`."""
+    """The prompt joined with the record's input (in `instances` for self-instruct), if any."""
     prompt = row.text(name, row.fields[name])
     case = row.text("input", row.given("input") or "")
     if case:
@@ -130,7 +130,7 @@ def _with_input(row: Row, name: str) -> str:
 
 
 def _role_of(message: Any) -> str | None:
-    """The role in templates; "call" for a function call, None for an unknown one."""
+    """The role of a message in templates; "call" for a function call, None for an unknown role."""
     if not isinstance(message, Mapping):
         return None
     return ROLES.get(str(message.get("role") or message.get("from")).lower())
@@ -165,7 +165,7 @@ def _content(row: Row, number: int, message: Any) -> str | None:
 
 
 def _is_learnt(message: Mapping[str, Any]) -> bool:
-    """Whether an answer is to be learnt; False if any part of it is marked otherwise (axolotl)."""
+    """Whether training learns an answer; False if the message or a part is marked as not learnt."""
     marked: list[Any] = [message]
     for name in ("content", "value", *LEARNT_PARTS):
         parts = message.get(name)

@@ -35,11 +35,11 @@ def require_strategy(value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RowCosts:
-    """Cost of a forward pass by its number of rows.
+    """Cost of a forward pass in seconds, by its number of rows.
 
-    points: pairs of rows and seconds, the rows rising from 1. The cost is linear between points and
-    beyond the last two. It never falls: a point that took longer than a later one is lowered to
-    that one's time, as noise only adds to a time.
+    points: pairs (rows, seconds), with rows rising from 1. The cost is linear between points and
+    beyond the last two. It never falls: a point with more seconds than a later point is lowered to
+    the later point's seconds, as noise only adds to a time.
     """
 
     points: tuple[tuple[int, float], ...]
@@ -84,10 +84,10 @@ class Calibration:
     """Reliability of the masked head's probabilities, measured once and kept with its weights.
 
     survival: mean chance that a draft is right up to its first, second, ... token.
-    drafted: number of drafted tokens that were right, over the sum of their probabilities.
+    drafted: number of drafted tokens that were right, over the summed probabilities of all checked.
     alternatives: the same for alternatives to drafted tokens.
-    rejected: factor on survival for a draft after a rejected token, as its masks were read without
-        knowing the right token there.
+    rejected: factor on survival for a draft after a rejected token, whose masks were read without
+        the right token before them.
     """
 
     survival: tuple[float, ...] = (0.5, 0.25)
@@ -108,7 +108,7 @@ class Calibration:
     def survival_to(self, depth: int) -> float:
         """Chance that a draft's tokens 0 to `depth` are all right.
 
-        Beyond what was measured, each further token keeps the last measured ratio.
+        Beyond the measured depths, each token lowers the chance by the last measured ratio.
         """
         if depth < len(self.survival):
             return self.survival[depth]
@@ -125,14 +125,15 @@ class DecodeConfig:
     solver: (sbd) the rule that picks which positions a forward pass reveals.
     block_size: positions k decoded together (sbd) or drafted together (verify).
     temperature: 0 is argmax, above 0 samples from the softmax of logits / temperature.
-    max_rows: (verify) most rows of a forward pass that reads one exact token: that token, its
-        draft, alternatives and masks. 1 is next-token prediction. None takes the number that
-        gives most tokens per second by row_costs.
-    row_costs: cost of a forward pass by its rows, for max_rows None. None measures it here.
+    max_rows: (verify) largest number of rows of a forward pass that reads one exact token: that
+        token, the draft, alternatives and masks. 1 is next-token prediction. None takes the number
+        that gives most tokens per second by row_costs.
+    row_costs: costs to use if max_rows is None. None measures the costs on this machine.
     top_k_recorded: number of likeliest tokens that events list for each masked position. At 0 the
         events of ntp and verify have no masked positions at all.
-    repetition_penalty: divides the logit of every token that stands before a position, the prompt's
-        too, or multiplies a negative one, as in transformers. 1 is none; None is the model's own.
+    repetition_penalty: divides the logits of tokens that occur before a position, in the prompt or
+        the answer, and multiplies negative ones, as in transformers. 1 changes nothing; None takes
+        the model's own penalty.
     pinned: (sbd) {offset: token id} of tokens given in advance; offset 0 is the first new token.
     is_raw_prompt: True leaves a str prompt as it is even if the model has a chat template.
     allows_untrained_block_size: True lets block_size leave the range the model was trained on.

@@ -1,7 +1,7 @@
 """The cost of a forward pass in operations and bytes, counted from a model's shape. No tensors.
 
 The shape is read from a transformers config, or the dict of a config.json, by the names that each
-family gives the sizes. Models that are no decoder of equal dense layers are refused. A forward pass
+family gives the sizes. Only decoders of equal dense layers are accepted. A forward pass
 multiplies every row by every weight, and every row's query by the keys and values it may attend to.
 It reads each weight and each cached key and value once. Norms, activations and the embedding
 lookup are left out. Each text is counted alone, as if it shared nothing with its batch.
@@ -32,7 +32,7 @@ class LayerShape:
     """Sizes of one transformer layer; all layers are alike, so their number cancels in ratios.
 
     num_feed_forward_matrices: 3 for a gated feed-forward (up, gate, down), 2 without a gate;
-    the published mode of the roofline has up and down alone.
+    the roofline's mode "published" always counts 2.
     """
 
     hidden_size: int
@@ -79,7 +79,7 @@ class LayerShape:
 
     @property
     def num_weights(self) -> int:
-        """Weights of the layer's matrices; norms and biases are left out."""
+        """Number of weights in the layer's matrices; norms and biases are left out."""
         feed_forward = self.num_feed_forward_matrices * self.feed_forward_size
         return self.hidden_size * (feed_forward + 2 * self.attention_width + 2 * self.kv_width)
 
@@ -110,16 +110,16 @@ class ModelShape:
 
     @property
     def num_weights(self) -> int:
-        """Weights that a forward pass multiplies by: every layer's and the output's."""
+        """Number of weights that a forward pass multiplies by: all layers' and the output's."""
         return self.num_layers * self.layer.num_weights + self.num_output_weights
 
     @property
     def num_output_weights(self) -> int:
-        """Weights of the output layer."""
+        """Number of weights in the output layer."""
         return self.vocabulary_size * self.layer.hidden_size
 
     def to_data(self) -> dict[str, int]:
-        """The sizes as flat plain data."""
+        """The sizes of the layer and of the model in one flat dict."""
         whole = asdict(self)
         layer: dict[str, int] = whole.pop("layer")
         return {**layer, **whole}
@@ -137,7 +137,7 @@ class ModelShape:
 
 
 def shape_or_none(config: Any, bytes_per_value: int) -> ModelShape | None:
-    """The shape in a config; None if it is no decoder of equal dense layers."""
+    """The shape in a config; None if the model is not a decoder of equal dense layers."""
     try:
         return ModelShape.of(config, bytes_per_value)
     except ArgumentError:
@@ -164,7 +164,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _get(config: Any, *names: str) -> Any:
-    """The first of the names that the config has and that is not None."""
+    """The value of the first of `names` that the config has and whose value is not None."""
     for name in names:
         is_dict = isinstance(config, Mapping)
         value = config.get(name) if is_dict else getattr(config, name, None)
@@ -230,8 +230,8 @@ def forward_cost(
 def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[int, int, int]]:
     """The blocks that the forward pass of `event` read; see forward_cost.
 
-    strategy: of the decode. ntp reads no block: its event's block is the position predicted.
-    num_prompt: tokens of the prompt, as an event's positions count from the answer's first token.
+    strategy: of the decode. ntp reads no block: an event's block is the position it predicts.
+    num_prompt: number of prompt tokens, as positions in an event count from the answer's start.
     """
     if strategy == "ntp":
         return []

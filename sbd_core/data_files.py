@@ -1,7 +1,7 @@
 """Reads the rows of data files that other programs write.
 
-JSON (an array, or values one after the other, as JSON Lines has them), CSV and TSV with a header,
-Parquet where pyarrow is installed; each may be compressed by gzip. Knows no field of a row.
+The files may be JSON (an array, or successive values, as in JSON Lines) or CSV and TSV with a
+header, all also compressed by gzip, or Parquet if pyarrow is installed. Knows no field of a row.
 """
 
 import csv
@@ -27,7 +27,7 @@ NEWLINE = "\n"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record. Errors name `argument`, the caller's name for the file, and `where`: its line."""
+    """One record. Errors name `argument`, the caller's name for the file, and `where`, its line."""
 
     fields: Mapping[str, Any]
     where: str
@@ -44,7 +44,7 @@ class Row:
         )
 
     def text(self, name: str, value: object) -> str:
-        """`value`, which is called `name`. Raises ArgumentError unless it is valid Unicode text."""
+        """Return `value`. Raises ArgumentError, which calls it `name`, if it is no Unicode text."""
         if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
             raise self.wrong(f"must have text as {name}", value)
         return value
@@ -74,12 +74,12 @@ def row_of(argument: str, where: str, value: object) -> Row:
 
 
 def suffix_of(path: Path) -> str:
-    """The file's extension without compression: ".jsonl" for a.JSONL.gz."""
+    """The file's extension in lower case, ignoring .gz: ".jsonl" for a.JSONL.gz."""
     return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
 
 
 def read_text(argument: str, path: Path) -> str:
-    """The UTF-8 text of a file, gzip or not. Raises ArgumentError naming file and line."""
+    """The UTF-8 text of a file, decompressed if gzip. Raises ArgumentError naming file and line."""
     name = shown_name(str(path), MAX_SHOWN_PATH)
     try:
         data = read_file(path)

@@ -13,7 +13,7 @@ from sbd_core.version import VERSION
 
 
 def environment(model_folder: Path | None) -> dict[str, Any]:
-    """The "circumstances" of a results file: machine, threads, versions, weights of a folder."""
+    """The "circumstances" of a results file, with the digest of the weights in a model folder."""
     facts: dict[str, Any] = {
         "processor": processor_name(),
         "vectors": vector_width(),
@@ -50,7 +50,7 @@ def processor_name() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of this package, Python and the libraries that compute."""
+    """Versions of this package, Python, torch and transformers."""
     return {
         "sbd_core": VERSION,
         "python": platform.python_version(),

@@ -37,7 +37,7 @@ class SetBlockDecodingError(Exception):
     """Base of all errors raised on purpose; its text is one line fit for a user."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without the constructor; a value of another type than PLAIN becomes text."""
+        """Pickle without the constructor; attributes whose type is not in PLAIN become text."""
         fields = {
             name: value if isinstance(value, PLAIN) else shown(value)
             for name, value in self.__dict__.items()
@@ -69,7 +69,7 @@ class ModelError(SetBlockDecodingError):
 
 
 class SandboxError(SetBlockDecodingError):
-    """This machine cannot run code under the sandbox's limits, so nothing can be scored by it."""
+    """This machine cannot run code under the sandbox's limits, so code answers get no score."""
 
 
 class TraceError(SetBlockDecodingError, ValueError):

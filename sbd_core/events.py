@@ -13,7 +13,7 @@ Kind = Literal["prefill", "decode"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Positions start .. start + size - 1."""
+    """The positions `start` to `start` + `size` - 1."""
 
     start: int
     size: int
@@ -39,10 +39,10 @@ class MaskedPosition:
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """A position that got its token. rank: place in the solver's order in this pass, from 0.
+    """A position whose token was revealed. rank: place in the pass's order of reveals, from 0.
 
-    probability: of the token under the distribution it was taken from: the masked head's for
-    sbd, the causal head's for ntp, verify and the first token under causal-first.
+    probability: the token's, by the head that gave it: the masked head for sbd, the causal head
+    for ntp, verify and the first token under causal-first.
     """
 
     position: int
@@ -53,7 +53,7 @@ class Reveal:
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """The causal head's probability of an answer token, and its own likeliest token there."""
+    """The causal head's probability of an answer token, and the causal head's likeliest token."""
 
     position: int
     token_id: int
@@ -66,16 +66,15 @@ class Hindsight:
 class Predraft:
     """(verify) A draft made ahead, for the case that the drafted token at block.start is rejected.
 
-    With an alternative it is for the case that the drafted token before block.start is rejected
-    and the alternative is right.
+    A predraft with an alternative is for the case that the drafted token before block.start is
+    rejected and the alternative is right.
 
-    block: the positions predicted; their masks see the tokens before block.start.
-    token_ids: the tokens drafted, empty unless is_used. They are for the positions after
-        block.start, which the check itself gives an exact token; with an alternative they begin
-        at block.start, with the token that the alternative's own row gives.
-    is_used: True if the case came true, so that token_ids are the next draft.
-    alternative: a token for the position before block.start, read causally in place of the drafted
-        one; None if the drafted one stands there.
+    block: the positions of the masks, which see the tokens before block.start.
+    token_ids: the tokens drafted, empty unless is_used. Without an alternative they begin after
+        block.start, where the check gives an exact token; with one they begin at block.start, with
+        the token that the alternative's own row gives.
+    is_used: whether the case came true, so that token_ids are the next draft.
+    alternative: the token read causally in place of the drafted one before block.start, or None.
     """
 
     block: Span
@@ -85,7 +84,7 @@ class Predraft:
 
     @property
     def num_rows(self) -> int:
-        """Number of rows that it took in the forward pass."""
+        """Number of rows that the predraft took in the forward pass."""
         return self.block.size + (self.alternative is not None)
 
 
@@ -104,7 +103,7 @@ class StepEvent:
     draft: (verify) the tokens drafted for the positions after the committed ones.
     hindsight: causal probabilities of answer tokens that it read causally or predicted.
     seconds: engine time of the forward pass, without the consumer's own time.
-    predrafts: (verify) the drafts made ahead, after tokens of the draft it checked.
+    predrafts: (verify) the drafts made ahead for the case that the checked draft is rejected.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""Files and folders written whole or not at all, digests, and where assets and caches lie."""
+"""Atomic writing of files and folders, digests, and the folders of assets and caches."""
 
 import errno
 import hashlib
@@ -18,7 +18,7 @@ ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent
 
 
 def cache_folder() -> Path:
-    """The folder of bases, graphs and measured costs: SBD_CACHE, else the user's cache folder."""
+    """The folder of cached bases, graphs and costs: SBD_CACHE, else in the user's cache folder."""
     own, root = os.environ.get("SBD_CACHE"), os.environ.get("XDG_CACHE_HOME")
     if own:
         return Path(own).expanduser()
@@ -46,7 +46,7 @@ def require_writable(argument: str, path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """write_bytes() of UTF-8 text."""
+    """Write text in UTF-8; see write_bytes()."""
     write_bytes(path, text.encode())
 
 
@@ -78,11 +78,11 @@ def new_folder(out: str | Path) -> Path:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """Give a new folder to fill, which takes the place of `folder` when the `with` block ends.
+    """Yield a new folder to fill, which takes the place of `folder` when the `with` block ends.
 
     A kill or a full disk at any moment leaves the old or the new folder whole. After a kill between
-    the two renames the old one lies beside `folder`, and recover() brings it back. Raises
-    ArgumentError if it cannot be written.
+    the two renames the old folder lies beside `folder`, and recover() brings it back. Raises
+    ArgumentError if the new folder cannot be written.
     """
     fresh, old = beside(folder, "new"), beside(folder, "old")
     try:
@@ -110,7 +110,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 
 def recover(folder: Path) -> None:
-    """Undo a replacement that was killed between its two renames, or remove what one left."""
+    """Bring back the old folder of a killed replaced_folder(), or remove it if it is not needed."""
     old = beside(folder, "old")
     if old.exists() and not folder.exists():
         os.rename(old, folder)
@@ -118,7 +118,7 @@ def recover(folder: Path) -> None:
 
 
 def beside(folder: Path, kind: str) -> Path:
-    """The hidden path of another version of a folder: .NAME.kind beside it."""
+    """The path .NAME.kind beside a folder called NAME, where another version of it is kept."""
     folder = folder.absolute()
     return folder.with_name(f".{folder.name}.{kind}")
 

@@ -41,7 +41,7 @@ class JsonNode:
         return self.at(key).value
 
     def at(self, key: str) -> "JsonNode":
-        """The member `key`."""
+        """The member `key` of an object, as a node."""
         if not isinstance(self.value, dict):
             raise self.wrong("must be an object")
         if key not in self.value:
@@ -68,18 +68,18 @@ class JsonNode:
         return [JsonNode(item, f"{self.path}[{index}]") for index, item in enumerate(self.value)]
 
     def integer(self, low: int = 0) -> int:
-        """A whole number from `low` on."""
+        """The value, a whole number from `low` to MAX_INTEGER."""
         is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
         if not is_integer or not low <= self.value <= MAX_INTEGER:
             raise self.wrong(f"must be a whole number from {low} to {MAX_INTEGER}")
         return int(self.value)
 
     def integers(self) -> tuple[int, ...]:
-        """A list of whole numbers from 0 on."""
+        """The value, a list of whole numbers from 0 to MAX_INTEGER, as a tuple."""
         return tuple(node.integer() for node in self.items())
 
     def number(self, high: float = math.inf) -> float:
-        """A finite number from 0 to `high`."""
+        """The value, a number from 0 to `high` and at most MAX_INTEGER."""
         is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
         # A JSON number too large for a float reads as inf or as a huge int.
         if not is_number or not 0 <= self.value <= min(high, MAX_INTEGER):
@@ -87,13 +87,13 @@ class JsonNode:
         return float(self.value)
 
     def boolean(self) -> bool:
-        """True or false."""
+        """The value, true or false."""
         if not isinstance(self.value, bool):
             raise self.wrong("must be true or false")
         return self.value
 
     def string(self) -> str:
-        """A string without lone surrogates."""
+        """The value, a string without lone surrogates."""
         if not isinstance(self.value, str):
             raise self.wrong("must be a string")
         if _has_surrogate(self.value):
@@ -101,7 +101,7 @@ class JsonNode:
         return self.value
 
     def one_of(self, allowed: tuple[Any, ...]) -> Any:
-        """One of the strings `allowed`."""
+        """The value, one of the strings `allowed`."""
         if self.value not in allowed:
             raise self.wrong(f"must be one of {', '.join(allowed)}")
         return self.value

@@ -21,11 +21,11 @@ MayAttend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 class SeenBlock(NamedTuple):
-    """A block of a forward pass.
+    """The shape of a block in a forward pass.
 
-    num_seen: causal tokens of the pass that it sees, from the first.
-    size: its rows.
-    num_causal: how many of its rows, from the first, are read causally.
+    num_seen: number of the pass's causal tokens, from the first, that the block sees.
+    size: number of the block's rows.
+    num_causal: number of the block's rows, from the first, that are read causally.
     """
 
     num_seen: int
@@ -39,13 +39,13 @@ Blocks = Sequence[tuple[int, int] | tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class TrainingLayout:
-    """Which text, position, block and copy each token of packed rows belongs to.
+    """The text, position, block and copy that each token of packed rows belongs to.
 
-    A row holds, of several texts and in any order, the clean text x and copies x_hat of its answer
+    A row packs several texts, in any order: each as the clean text x and copies x_hat of its answer
     in which tokens are masked (Alg. 1). Every field is (rows, num_tokens).
-    document: index of the text a token belongs to, -1 on padding.
-    position: of the token in that text.
-    block: of the answer, -1 for a prompt; the clean answer has the same numbers as its copies.
+    document: index of the token's text, -1 on padding.
+    position: index of the token in the clean text.
+    block: index of the answer's block, the same in x and in x_hat; -1 for a prompt.
     copy: 0 in x, n in the n-th x_hat of the text.
     """
 
@@ -56,7 +56,7 @@ class TrainingLayout:
 
     @property
     def is_noisy(self) -> Tensor:
-        """(rows, num_tokens) bool: part of an x_hat."""
+        """Whether each token is part of an x_hat: bool (rows, num_tokens)."""
         return self.copy > 0
 
     def to(self, device: torch.device) -> "TrainingLayout":
@@ -68,8 +68,9 @@ class TrainingLayout:
 def training_may_attend(layout: TrainingLayout) -> MayAttend:
     """Predicate of a training forward pass (paper Fig. 8); the texts of a row are kept apart.
 
-    x -> x causal; x_hat -> itself within one block, both ways; x_hat -> x of strictly earlier
-    blocks; x -> x_hat never. Padding sees padding, so that no query sees nothing.
+    A token of x sees x causally and no x_hat. A token of an x_hat sees its own block of that x_hat,
+    both ways, and x in strictly earlier blocks. Padding sees padding, so that every query sees a
+    key.
     """
     document, position = layout.document, layout.position
     block, copy = layout.block, layout.copy
@@ -89,11 +90,12 @@ def training_may_attend(layout: TrainingLayout) -> MayAttend:
 
 
 def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
-    """The rows that each row of a decoding forward pass sees, as (s, first, stop).
+    """For each row of a decoding forward pass, the rows that it sees, as (s, first, stop).
 
-    Rows are the causal tokens, then the blocks. A row sees the whole cache, the rows before s, and
-    those from `first` to before `stop`. A causal token sees the causal tokens up to itself. A row
-    of a block sees the block's num_seen causal tokens and the block; a causal row, up to itself.
+    The rows are the causal tokens, then the blocks. Each row sees the whole cache, rows 0 to s - 1
+    and rows `first` to `stop` - 1. A causal token sees the causal tokens up to itself. A block's
+    row sees the block's num_seen causal tokens, and the whole block or, if it is one of the block's
+    causal rows, the block up to itself.
     """
     rows = [(index + 1, 0, 0) for index in range(num_causal)]
     for block in blocks:
@@ -153,8 +155,9 @@ def flex(
 
 
 def training_mask(num_tokens: int, block_size: int) -> Tensor:
-    """(2L, 2L) bool, True = may attend: the mask of one training forward pass (Fig. 8).
+    """Bool mask (2 * num_tokens, 2 * num_tokens) of a training forward pass (Fig. 8).
 
+    True = may attend. The first num_tokens rows and columns are x, the others are an x_hat.
     Raises ArgumentError unless num_tokens >= 1 and block_size >= 1.
     """
     require_integer("num_tokens", num_tokens, 1)
@@ -172,7 +175,7 @@ def training_mask(num_tokens: int, block_size: int) -> Tensor:
 def decoding_mask(
     num_cached: int, num_causal: int, block_size: int, predrafts: Blocks = ()
 ) -> Tensor:
-    """(queries, num_cached + queries) bool, True = may attend: the mask of a decoding forward pass.
+    """Bool mask (queries, num_cached + queries) of a decoding forward pass, True = may attend.
 
     Queries are num_causal causal tokens, a block of block_size masks that sees all of them, and
     the predrafts (see SeenBlock). Raises ArgumentError for a negative size, for no query at all, or

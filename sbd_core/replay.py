@@ -1,6 +1,6 @@
-"""One HTML page that replays traces in the page's own player, and the same in a notebook.
+"""A self-contained HTML page that replays traces in the player, and the same for a notebook.
 
-The lines inside it are those of sbd_core.run_lines. Knows no model, no tensor, no Gradio.
+The page holds the lines of sbd_core.run_lines. Knows no model, no tensor, no Gradio.
 """
 
 import html
@@ -25,9 +25,9 @@ FRAME_HEIGHT = 780
 
 
 def replay_html(*traces: Trace) -> str:
-    """The page that replays `traces` side by side, the main one first: no server, no network.
+    """An HTML page that replays `traces`, the main one first, without a server or network.
 
-    Raises TraceError for none, or two of one strategy.
+    Raises TraceError without any trace, or for two traces of one strategy.
     """
     lanes: dict[str, Trace] = {trace.strategy: trace for trace in traces}
     if not traces or len(lanes) < len(traces):
@@ -36,7 +36,7 @@ def replay_html(*traces: Trace) -> str:
 
 
 def page_of(lines: str) -> str:
-    """The HTML page of the player with `lines` embedded; they hold no `<` that could end them."""
+    """The player's HTML page with `lines` embedded, which hold no `<`, as RunLines escapes it."""
     styles = "\n".join(_asset("css", f"{name}.css") for name in STYLES)
     page = _asset("html", "replay.html").strip().replace("/*STYLES*/", styles)
     page = page.replace("/*SCRIPTS*/", _asset("dist", "replay.js"))
@@ -44,7 +44,7 @@ def page_of(lines: str) -> str:
 
 
 class Replay:
-    """The replay of traces as a notebook shows it, in a sandboxed frame; see replay_html()."""
+    """Traces that a notebook shows as a replay in a sandboxed frame; see replay_html()."""
 
     def __init__(self, *traces: Trace) -> None:
         self._page = replay_html(*traces)

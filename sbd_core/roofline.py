@@ -1,7 +1,7 @@
 """The roofline of Sec. 4: how much longer a forward pass over a block takes than one over a token.
 
-Theory has two modes. "published" repeats the paper's tables to their three decimals: it takes the
-feed-forward as hidden_size times too wide, and K and V as num_heads * num_kv_heads wide.
+Theory has two modes. "published" reproduces the paper's tables to their three decimals, with a
+feed-forward that is hidden_size times too wide, and K and V that are num_heads * num_kv_heads wide.
 "corrected" takes the true widths. `Calibrated` has measured times in place of theory. Nothing is
 measured here.
 """
@@ -22,9 +22,10 @@ class Device:
     """Peak rates of a device, without sparsity.
 
     linear_flops, attention_flops: FLOP/s of linear layers and of attention.
-    bandwidth: of its memory, bytes/s.
-    source: where the rates are published.
-    memory: its size in bytes, None if unknown.
+    bandwidth: bytes/s of the memory.
+    bytes_per_value: bytes of a weight, an activation and a cached number.
+    source: where the rates come from.
+    memory: size of the memory in bytes, None if unknown.
     """
 
     name: str
@@ -99,7 +100,7 @@ def pass_seconds(
     kv_length: cached tokens of each text.
     mode: how widths are counted; see the top of this file.
     shape: None is Llama-3.1-8B, for "published" with the feed-forward width of the paper's tables.
-    Raises ArgumentError for a count that is too small or an unknown mode.
+    Raises ArgumentError for a count out of range or an unknown mode.
     """
     layer = _counted(shape, mode)
     return sum(max(pair) for pair in _layer(block_size, kv_length, batch_size, mode, layer, device))
@@ -132,7 +133,7 @@ class PassTime:
 def pass_time(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
 ) -> PassTime:
-    """The time of all layers of a model, without what left_out() gives; see pass_seconds."""
+    """The time of a forward pass in all layers, without what left_out() gives; see pass_seconds."""
     pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
     return PassTime(
         seconds=shape.num_layers * sum(max(pair) for pair in pairs),
@@ -203,10 +204,11 @@ def speedup(
     shape: LayerShape | None = None,
     device: Device = H100_FP8,
 ) -> float:
-    """Wall-clock speed-up of a block in l = block_size / nfe_speedup forward passes, Eq. 16.
+    """Wall-clock speed-up of decoding k = block_size tokens in k / nfe_speedup forward passes.
 
-    k time(1) / (time(2k) + (l - 1) time(k)): the first forward pass of a block carries the one
-    before. See pass_seconds. Raises ArgumentError also unless 0 < nfe_speedup <= block_size.
+    By Eq. 16 it is k time(1) / (time(2k) + (k / nfe_speedup - 1) time(k)), as the first forward
+    pass of a block also reads the previous block. For arguments and errors see pass_seconds.
+    Raises ArgumentError also unless 0 < nfe_speedup <= block_size.
     """
 
     def seconds(num_queries: int) -> float:
@@ -235,7 +237,7 @@ class Calibrated:
 
     @classmethod
     def read(cls, path: Path) -> "Calibrated":
-        """The measurements in a results file of bench. Raises ArgumentError."""
+        """Read the times of forward passes in a results file of bench. Raises ArgumentError."""
         try:
             if not path.is_file():  # a device might never end
                 raise FileNotFoundError(path)
@@ -250,7 +252,7 @@ class Calibrated:
         return cls(seconds)
 
     def reached(self, shape: ModelShape, name: str) -> Device:
-        """A Device called `name` with the best rates measured. shape: of the measured model."""
+        """A Device whose rates are the best that were measured. shape: of the measured model."""
         flops = bandwidth = 0.0
         for cached, times in self.seconds.items():
             for queries, seconds in times.items():
@@ -267,7 +269,7 @@ class Calibrated:
         )
 
     def pass_seconds(self, num_queries: int, kv_length: int) -> float:
-        """Seconds of a forward pass. Raises ArgumentError outside the measured range."""
+        """Seconds of a forward pass, interpolated. Raises ArgumentError out of measured range."""
         rows = {
             kv: _between("block_size", num_queries, times) for kv, times in self.seconds.items()
         }
@@ -278,7 +280,7 @@ class Calibrated:
         return self.pass_seconds(block_size, kv_length) / self.pass_seconds(1, kv_length)
 
     def speedup(self, block_size: int, nfe_speedup: float, kv_length: int) -> float:
-        """Eq. 16, which needs a time of 2 * block_size queries. Raises as speedup() does."""
+        """The speed-up by Eq. 16. Raises ArgumentError also if 2 * block_size is out of range."""
         require_integer("block_size", block_size, 1)
         return _equation_16(
             block_size, nfe_speedup, lambda queries: self.pass_seconds(queries, kv_length)
@@ -296,7 +298,7 @@ def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], f
 
 
 def _between(name: str, at: int, known: Mapping[int, float]) -> float:
-    """The value at `at`, linear between its neighbours in `known`; errors call `at` by `name`."""
+    """Interpolate `known` linearly at `at`. Raises ArgumentError for `name` if `at` is outside."""
     places = sorted(known)
     require_integer(name, at, places[0], places[-1])
     above = places[bisect_left(places, at)]

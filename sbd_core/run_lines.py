@@ -1,16 +1,16 @@
-"""A run as lines of JSON, by which every player shows it. Knows no model, no tensor, no page.
+"""A run as lines of JSON, from which every player shows it. Knows no model, no tensor, no page.
 
-A line is new to the player, which folds it into the run it shows. A lane is named by its strategy,
-unless the opening line gives "names":
+The player adds each line to the run that it shows. A lane is named after its strategy, unless the
+opening line gives "names":
 
     {"run": id, "seq": n, "type": "run",    ...}                what is about to be decoded
     {"run": id, "seq": n, "type": "step",   "lane": name, ...}  one forward pass
     {"run": id, "seq": n, "type": "end",    "lane": name, ...}  the lane is complete
     {"run": id, "seq": n, "type": "timing", ...}                engine times, from the page
 
-Configs, events and shapes are those of a trace file, see sbd_core.trace; so are the names of all
-that a trace has too. Each token's text travels once, in "tokens" of the first line that names
-it. Empty fields are left out.
+Configs, events and shapes are written as in a trace file, and fields that a trace also has keep
+their names; see sbd_core.trace. Each token's text is sent once, in "tokens" of the first line that
+mentions the token. Empty fields are left out.
 """
 
 import json
@@ -40,7 +40,7 @@ UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028
 
 
 class RunLines:
-    """Writes the lines of one run, in order. Each call gives one line without its newline."""
+    """Writes the lines of one run, in order. Each method returns one line without a newline."""
 
     def __init__(self, run_id: str, token_text: Callable[[int], str]) -> None:
         self._run_id = run_id
@@ -70,11 +70,12 @@ class RunLines:
         lanes: the config of each lane, the main one first.
         names: names of the lanes, if they are not their strategies.
         ask: id of the page's request that this run answers; "" for none.
-        end_token_ids: tokens that end an answer, needed until the end of this one is known.
+        end_token_ids: tokens that end an answer, by which the player knows a complete answer.
         about: a sentence on what to look at, shown beside the run.
-        prompt_token_ids: tokens that the model reads, chat template included; axes of the mask.
-        shape: sizes of the model; None leaves out what forward passes cost.
-        is_recorded, model, versions, weights, messages: see Trace.
+        prompt_token_ids: tokens that the model reads, chat template included, for the mask's axes.
+        shape: sizes of the model; without them the player shows no cost of forward passes.
+        is_recorded: whether the run is a replay of traces.
+        model, versions, weights, messages: see Trace.
         """
         configs, read = list(lanes), list(prompt_token_ids)
         named = list(names)
@@ -112,7 +113,7 @@ class RunLines:
     ) -> str:
         """The line that ends `lane`.
 
-        finish: see Trace. text: its whole decoded answer.
+        finish: see Trace. text: the lane's whole answer.
         verdict: {"right": bool, "words": sentence} if the answer could be checked.
         """
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)

@@ -1,7 +1,7 @@
-"""Turns logits into candidate tokens and measures of confidence. Knows no model and no rule.
+"""Turns logits into candidate tokens and measures of confidence. Knows no model and no solver.
 
-Candidates holds tensors, for callers. LogitStats holds plain numbers, for the engine, which reads
-them once per forward pass.
+Candidates holds tensors, for users of the package. LogitStats holds plain numbers, for the engine,
+which reads them once per forward pass.
 """
 
 import math
@@ -23,8 +23,8 @@ class Candidates:
     token_ids: the argmax (temperature 0) or a sample.
     probability: the top probability c_i, whatever token was sampled.
     margin: p1 - p2, the top probability less the second. entropy: in nats.
-    distribution: (block, vocab), the softmax at `temperature` (at 0 the plain one) that the three
-        measures are of; None if only they are known.
+    distribution: (block, vocab), the softmax at `temperature` (at 0 the plain one) from which the
+        three measures come; None if only the measures are known.
     """
 
     token_ids: Tensor
@@ -41,8 +41,8 @@ class Candidates:
 
         logits: -inf for tokens that must not be produced.
         temperature: 0 takes the argmax, above 0 samples by `generator`.
-        Raises ArgumentError for another shape, for logits that are NaN or +inf or leave a
-        position no token, or for a temperature that is negative or not finite.
+        Raises ArgumentError for another shape, for logits that are NaN, +inf or all -inf in a
+        row, or for a temperature that is negative or not finite.
         """
         require_number("temperature", temperature, 0)
         softmax = _Softmax.of(logits, temperature)
@@ -61,8 +61,8 @@ class Candidates:
 class LogitStatsSpec:
     """The statistics to compute of each row, besides its best token and that token's probability.
 
-    forbidden_id: a token barred first, as the mask token is no answer.
-    temperature: of the softmax; 0 is the plain one.
+    forbidden_id: a token to rule out first, such as the mask token, which is no answer.
+    temperature: divides the logits before the softmax; 0 leaves them as they are.
     num_top: number of likeliest tokens to list per row.
     """
 
@@ -77,7 +77,7 @@ class LogitStatsSpec:
 class LogitStats(ConfidenceScores):
     """Statistics of successive rows of logits. Lists not asked for are empty.
 
-    logits, start: all rows (.., vocab), and the index of the first one measured.
+    logits, start: all rows (.., vocab), and the index of the first row that was measured.
     best_ids: the argmax. top_ids, top_probabilities: the likeliest tokens, best first.
     distribution: the softmax (rows, vocab) to draw from, None at temperature 0.
     """
@@ -91,7 +91,7 @@ class LogitStats(ConfidenceScores):
     distribution: Tensor | None
 
     def rows(self, start: int, stop: int) -> "LogitStats":
-        """The statistics of rows `start` to `stop` - 1, counted from the first one measured."""
+        """The statistics of rows `start` to `stop` - 1, counted from the first measured row."""
         within = slice(start, stop)
         return LogitStats(
             probability=self.probability[within],
@@ -129,7 +129,7 @@ class LogitStats(ConfidenceScores):
         )
 
     def token_probabilities(self, token_ids: Sequence[int]) -> list[float]:
-        """The probability of one given token per row."""
+        """The probability of token_ids[i] in measured row i, for every row."""
         if token_ids == self.best_ids:
             return self.probability
         ids = torch.tensor([token_ids, self.best_ids], device=self.logits.device).t()
@@ -158,8 +158,8 @@ that are NaN or +inf or leave a row no token.
 def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
     """Compute the statistics that `spec` asks for, by tensor operations on the logits' device.
 
-    Only the statistics leave the device, and at a temperature above 0 the distribution, which
-    the CPU's generator draws from.
+    Only the statistics leave the device and, at a temperature above 0, the distribution, from
+    which a generator on the CPU draws.
     """
     rows = logits[start:stop]
     columns: dict[str, Tensor] = {}
@@ -197,11 +197,11 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
 
 @dataclass(frozen=True, slots=True)
 class _Softmax:
-    """The softmax of rows (rows, vocab) of logits / temperature; at 0 of the logits.
+    """The softmax (rows, vocab) of logits / temperature, or of the logits at temperature 0.
 
     best: index of each row's largest logit.
     below: (logit - largest logit) / temperature, at most 0, in fp32. powers: exp(below).
-    total: their sum; NaN for a row that has a logit that is NaN or inf, or none above -inf.
+    total: sum of each row's powers; NaN if a logit of the row is NaN or inf, or all are -inf.
     """
 
     best: Tensor
@@ -223,13 +223,14 @@ class _Softmax:
         return cls(best, below, powers, powers.sum(1))
 
     def margin(self) -> Tensor:
-        """p1 - p2 of each row."""
+        """The top probability less the second, for each row (rows,)."""
         return (1 - self._others().amax(1)) / self.total
 
     def entropy(self) -> Tensor:
         """Entropy (rows,) in nats; exactly 0 where one token has all the probability.
 
-        Computed by log1p, without the best token's 1, which would round small powers away.
+        log1p takes the other tokens' powers alone, as adding the best token's power, 1, would
+        round small ones away.
         """
         below = self.below.clamp_min(torch.finfo(torch.float32).min)  # 0 times -inf would be NaN
         surprise = torch.linalg.vecdot(self.powers, below) / self.total

@@ -1,8 +1,8 @@
 """Shares one piece of work among processes and keeps a journal of what each has finished.
 
-Each process takes every n-th part and adds lines to a file of its own, so that nobody waits for
-anybody and a kill loses only what was under way. The process that finds all entries there writes
-the result and removes the files.
+Each of n processes does every n-th part of the work and appends lines to a file of its own. So no
+process waits for another, and a kill loses only the part in progress. The process that finds the
+entries of all parts writes the result and removes the files.
 """
 
 import hashlib
@@ -26,19 +26,19 @@ class Share:
 
     @classmethod
     def of_environment(cls) -> "Share":
-        """The share that accelerate launch or torchrun assigns; without them one process of one."""
+        """The share that accelerate launch or torchrun assigns; without either, all of the work."""
         names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
         rank, size, local = (int(os.environ.get(name) or 0) for name in names)
         return cls(rank, max(size, 1), local)
 
     def device(self, asked: str) -> str:
-        """The device of this process: `asked`, or a GPU each for several processes with "auto"."""
+        """The device for this process: `asked`; with "auto" and several processes, a GPU each."""
         if asked != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
             return asked
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
 
     def wait(self) -> None:
-        """Wait until every process has come here."""
+        """Wait until every process has called this."""
         if self.num_processes > 1:
             torch.distributed.init_process_group("gloo")
             torch.distributed.barrier()
@@ -46,10 +46,10 @@ class Share:
 
 
 class Journal:
-    """Journal of the finished entries of one piece of work, by number.
+    """The finished entries of one piece of work, by number, in one file per process.
 
     out: the file of the result. rank: of this process.
-    work: a digest of all that the entries depend on, which tells this run's journal from others.
+    work: a digest of all that the entries depend on; another digest means another journal.
     """
 
     def __init__(self, out: Path, work: str, rank: int) -> None:
@@ -96,7 +96,7 @@ class Journal:
         return results
 
     def clear(self) -> None:
-        """Remove the files of every process."""
+        """Remove the journal files of every process."""
         for part in self.parts():
             part.unlink(missing_ok=True)
 

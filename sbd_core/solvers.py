@@ -1,8 +1,8 @@
 """The solvers: rules that choose which masked positions a forward pass reveals.
 
-Each is a class with its settings, checked, and its rule. A solver sees one forward pass: entropy,
-top probability and margin of every position, in plain numbers. It puts the masked positions in an
-order of preference and reveals a prefix of it, at least one. Pure: same inputs and generator, same
+Each solver is a class that holds its checked settings. It sees one forward pass: entropy, top
+probability and margin of every position, in plain numbers. It ranks the masked positions and
+reveals the first ones, at least one. Solvers are pure: the same inputs and generator give the same
 answer. Importing this needs the standard library only; select() and ranked() load torch.
 """
 
@@ -38,11 +38,12 @@ class ConfidenceScores:
 class Bound:
     """The quantity that a solver's γ bounds, in the words of the page.
 
-    kind: γ bounds the sum of revealed entropies without one of them, each entropy, or nothing.
+    kind: γ bounds the sum of the revealed entropies without the largest or the leftmost, or each
+        revealed entropy, or nothing.
     equation: number in the paper, "" for none.
     title: heading of the chart of entropies; a [word] in brackets is in the glossary.
     gamma: meaning of γ, "" for a solver without one.
-    exempt: (the position that is revealed whatever γ is, a verb for it); empty without a γ.
+    exempt: (position that is revealed whatever γ is, what the page says of it); empty without γ.
     """
 
     kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
@@ -57,12 +58,12 @@ NO_BOUND = Bound("none", title="[Entropy], added up", gamma="")
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """Protocol of every solver.
+    """Base class of the solvers.
 
-    name: in commands, traces and links.
-    title, words: for the page; words is a sentence on what it reveals.
-    bound: the quantity that its γ bounds.
-    compared_at: values of its first setting in the sweep of solvers, if it has settings.
+    name: name in commands, traces and links.
+    title, words: for the page; words is a sentence on what the solver reveals.
+    bound: the quantity that the solver's γ bounds.
+    compared_at: values of the solver's first setting in a sweep of solvers.
     reads_causal_row: whether the first position's scores and token come from the causal row before
         the block.
     Every concrete subclass must be listed in SOLVERS.
@@ -394,7 +395,7 @@ def select(
     is_masked: "Tensor",
     generator: "torch.Generator | None" = None,
 ) -> "Tensor":
-    """Bool tensor (block,), True = reveal now; a subset of is_masked with at least one True.
+    """Pick the positions to reveal now, at least one: True in a bool tensor (block,).
 
     candidates: sampling.Candidates of every position of the block.
     generator: used by Random alone.
@@ -414,7 +415,7 @@ def reveal_order(
     is_masked: "Tensor",
     generator: "torch.Generator | None" = None,
 ) -> list[int]:
-    """The positions that select() reveals, the rule's first choice first. See select()."""
+    """The positions that select() picks, in the solver's order. For the arguments see select()."""
     import torch
 
     if type(solver) not in SOLVERS.values():
@@ -461,8 +462,8 @@ def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
 def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
     """The longest prefix whose (sum of entropies) - (their maximum) is at most gamma, Eq. 18.
 
-    For entropies in ascending order the maximum is the last, which makes it Eq. 8. Summed
-    without the maximum rather than by subtraction, so that no rounding creeps in.
+    For entropies in ascending order the maximum is the last, and the rule is Eq. 8. The maximum is
+    left out of the sum, not subtracted, to avoid rounding errors.
     """
     total_of_others, largest = 0.0, 0.0
     for count, entropy in enumerate(_of(entropies, order)):

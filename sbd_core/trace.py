@@ -1,10 +1,10 @@
 """The trace of a finished or stopped decode: its events, all counts made from them, and its JSON.
 
 Standard library only. Knows nothing of the model; the trace holds the texts of its tokens. The JSON
-is versioned and checked field by field: one object, each event an object of short arrays, token
-texts once in "tokens". Positions, token ids and counts are whole numbers, everything else is
-finite. An unknown shape is null; a predraft with an alternative has it as its fifth value. Only the
-version that is written can be read.
+is one object with a version, and is checked field by field. An event is an object of short arrays;
+a token's text stands once, in "tokens". Positions, token ids and counts are whole numbers, all
+other numbers are finite. An unknown shape is null. A predraft with an alternative has a fifth
+value, the alternative. Only the version that this module writes can be read.
 """
 
 import json
@@ -28,14 +28,14 @@ Finish = Literal["end_of_sequence", "length", "stopped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One decode, complete: equal traces are equal runs.
+    """The complete record of one decode: equal traces are equal runs.
 
-    config: its settings, with defaults resolved.
+    config: the settings of the decode, with defaults resolved.
     prompt: the text as given; the last message of a conversation; "" if ids were given.
     prompt_token_ids: the ids that the model read, chat template included.
     tokens: {token id: text} for every id the trace mentions.
     text: the decoded answer.
-    finish: why it ended; "stopped" is a run its consumer left early.
+    finish: why the decode ended; "stopped" if its consumer asked for no further events.
     versions: {package: version}; for verify also "exactness", see sbd_core.models.probes.
     shape: the model's sizes, None if unknown.
     end_token_ids: the tokens that end an answer.
@@ -59,7 +59,7 @@ class Trace:
 
     @property
     def strategy(self) -> StrategyName:
-        """The strategy that made it; the model's own if none was asked for."""
+        """The strategy of the decode; the model's own if none was asked for."""
         assert self.config.strategy is not None  # make_trace() and from_json() name one
         return self.config.strategy
 
@@ -70,12 +70,12 @@ class Trace:
 
     @property
     def num_tokens(self) -> int:
-        """Tokens of the answer, end-of-sequence included."""
+        """Number of tokens of the answer, end-of-sequence included."""
         return len(self.token_ids)
 
     @property
     def num_forwards(self) -> int:
-        """NFE: model calls, prefill included."""
+        """Number of forward passes (NFE), prefill included."""
         return len(self.events)
 
     @property
@@ -92,7 +92,7 @@ class Trace:
 
     @property
     def tokens_per_forward(self) -> float:
-        """num_tokens / num_forwards: the NFE speed-up over one token a call; 0 without calls."""
+        """num_tokens / num_forwards, the NFE speed-up over NTP; 0 without forward passes."""
         return self.num_tokens / self.num_forwards if self.events else 0.0
 
     @property
@@ -134,7 +134,7 @@ class Trace:
 
     @classmethod
     def from_json(cls, text: str) -> "Trace":
-        """Read and validate. Raises TraceError naming the first thing wrong."""
+        """Read a trace and validate it. Raises TraceError naming the first thing wrong."""
         if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
             raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
         try:

@@ -1,4 +1,4 @@
-"""bench(): times methods side by side in one process, as plain data."""
+"""bench() times methods side by side in one process and returns plain data."""
 
 import os
 import random
@@ -34,7 +34,7 @@ NUM_TRIALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """Prompts to time. limit: per task. rounds: runs of each prompt, the best of which counts."""
+    """The prompts to time. limit: prompts per task. rounds: runs per prompt; the fastest counts."""
 
     limit: int = 50
     rounds: int = 1
@@ -51,8 +51,8 @@ class More:
     """Methods to time besides generate() and our strategies.
 
     assistant: a smaller model that drafts for generate().
-    gguf: the same weights for llama.cpp.
-    with_dtypes: whether our strategies are timed in each dtype of ONNX Runtime, with parts().
+    gguf: file of the same weights, with which to time llama.cpp.
+    with_dtypes: whether to time our strategies and parts() in each dtype of ONNX Runtime.
     """
 
     assistant: HuggingFaceModel | None = None
@@ -62,7 +62,7 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One method on one prompt. is_equal: whether it gave the baseline's tokens."""
+    """One method's timing on one prompt. is_equal: whether the baseline gave the same tokens."""
 
     answer: TimedAnswer
     seconds: float
@@ -80,14 +80,14 @@ Timings = dict[str, list[Timed]]
 
 
 def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None) -> dict[str, Any]:
-    """Measure, and return plain JSON data, which report.text() shows. Raises ArgumentError.
+    """Time all methods; returns JSON data, which report.text() shows. Raises ArgumentError.
 
     rows: row() of each method by name; the baseline, transformers' generate(), is first.
     forwards: see forwards().
     parts_by_dtype: parts() by dtype, if asked for.
-    left_out: methods that are missing, and why.
-    baseline_seconds_by_threads: the baseline's seconds on one prompt.
-    other_load: cores that other processes kept busy meanwhile.
+    left_out: a line on each method that was not timed, with the reason.
+    baseline_seconds_by_threads: the baseline's seconds on one prompt, by number of threads.
+    other_load: see other_load().
     """
     more = more or More()
     result: dict[str, Any] = {"model": model.name, "device": model.device}
@@ -109,7 +109,7 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
 
 
 def methods_left_out(model: HuggingFaceModel, more: More) -> list[str]:
-    """Methods that the model cannot run, each with the reason."""
+    """A line on each method that will not be timed, with the reason."""
     notes = []
     if more.assistant is None:
         notes.append(f"{GENERATE}, assistant: left out, no --assistant was given")
@@ -126,7 +126,7 @@ def _methods(
     more: More,
     twins: Mapping[str, HuggingFaceModel],
 ) -> tuple[list[Method], dict[str, float]]:
-    """Every method, baseline first, and the baseline's seconds by threads. twins: by dtype."""
+    """All methods, the baseline first, and its seconds by threads. twins: the model by dtype."""
     most = workload.max_new_tokens
     methods = by_transformers(model, most, more.assistant)
     others = []
@@ -145,7 +145,7 @@ def _methods(
 def _rows(
     model: HuggingFaceModel, workload: Workload, methods: Sequence[Method]
 ) -> dict[str, dict[str, Any]]:
-    """One row per method, over all prompts of all tasks."""
+    """Time all methods on all prompts of all tasks; returns a row() for each method by name."""
     from tqdm import tqdm
 
     suites = {name: held_out(name, workload.limit, workload.seed) for name in TASKS}
@@ -164,11 +164,11 @@ def time_methods(
     examples: Sequence[Example],
     num_rounds: int,
 ) -> Iterator[Timings]:
-    """Time every method on every prompt in turn, yielding all timings after each prompt.
+    """Time every method on every prompt; yields all timings so far after each prompt.
 
-    The first method is the baseline, with whose answers the others are compared. For each prompt
-    the best of num_rounds rounds counts, as disturbances only make a run longer. Each round has an
-    order of its own, as a method slows the next one by what it leaves in the processor's caches.
+    The first method is the baseline, with whose answers the others are compared. The fastest of
+    num_rounds runs counts, as disturbances only make a run longer. The methods run in another order
+    each round, as what a method leaves in the processor's caches slows the next one.
     """
     rows: Timings = {method.name: [] for method in methods}
     prompts = [model.encode(example.prompt, is_raw=False) for example in examples]
@@ -192,9 +192,9 @@ def time_methods(
 
 
 def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any]:
-    """Rates, ratios to the baseline prompt by prompt, and counts, by task and overall.
+    """A method's rates, their ratios to the baseline's, and counts, by task and overall.
 
-    name, baseline: two methods. tasks: timings of all methods by task.
+    name, baseline: names of the two methods. tasks: timings of all methods by task.
     """
     cells: dict[str, dict[str, Any]] = {}
     for task_name, rows in tasks.items():
@@ -224,7 +224,7 @@ def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any
 
 
 def median_and_spread(values: Sequence[float]) -> dict[str, float]:
-    """Median and quartiles."""
+    """The median, and the quartiles as "low" and "high"."""
     low, middle, high = (
         statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * [*values]
     )
@@ -234,9 +234,9 @@ def median_and_spread(values: Sequence[float]) -> dict[str, float]:
 def _at_best_threads(
     methods: Sequence[Method], prompt: Sequence[int]
 ) -> tuple[list[Method], dict[str, float]]:
-    """Have all methods use the number of threads that suits generate(), the first of them, best.
+    """Make all methods use the number of threads with which the first, generate(), is fastest.
 
-    One thread and every core are tried, turn by turn on `prompt`. Returns the methods, and the best
+    One thread and all cores are tried in turn on `prompt`. Returns the methods, and the best
     seconds by number of threads. Our own methods, added later, keep the threads that are set.
     """
     own = torch.get_num_threads()
@@ -264,7 +264,7 @@ def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[i
 
 @contextmanager
 def other_load() -> Iterator[dict[str, float]]:
-    """Give a dict whose "cores" is set at the end: cores that other processes kept busy (Linux)."""
+    """Yield a dict that gets "cores" at the end: cores kept busy by other processes (Linux)."""
     load: dict[str, float] = {}
     busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
     yield load

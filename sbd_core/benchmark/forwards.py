@@ -1,6 +1,6 @@
-"""Times of single forward passes, beside the roofline of this machine's measured peaks.
+"""Times of single forward passes, compared with a roofline from this machine's measured peaks.
 
-In ONNX Runtime their matrix products are timed alone, too. Knows no prompts and no other library.
+In ONNX Runtime the matrix products are timed alone, too. Knows no prompts and no other library.
 """
 
 import statistics
@@ -32,7 +32,7 @@ NUM_WARM_UPS = 3
 
 
 def median_seconds(call: Callable[[], object], device: str) -> float:
-    """Median seconds of NUM_RUNS calls, after NUM_WARM_UPS others."""
+    """Median seconds of NUM_RUNS calls, after NUM_WARM_UPS calls to warm up."""
     seconds = []
     for _ in range(NUM_WARM_UPS + NUM_RUNS):
         began = time.perf_counter()
@@ -46,8 +46,9 @@ def median_seconds(call: Callable[[], object], device: str) -> float:
 def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | None]]]:
     """Times of forward passes: {cache length: {query length: milliseconds and slowdowns}}.
 
-    "slowdown" is measured, to a query length of 1; "roofline" is the corrected model's for this
-    machine's measured peaks, None for weights in integers or a model that is not Llama-shaped.
+    "slowdown" is the measured time over that of query length 1. "roofline" is the same by theory
+    ("corrected"), from this machine's measured peaks; None for integer weights and for a model that
+    is not a decoder of equal dense layers.
     """
     device = machine(next(model.model.parameters()))
     try:
@@ -82,9 +83,10 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
 
 
 def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
-    """Milliseconds of forward passes in ONNX Runtime behind 64 cached tokens: {part: {rows: ms}}.
+    """Milliseconds in ONNX Runtime after 64 cached tokens: {part: {number of rows: ms}}.
 
-    The parts: matrix products alone; a pass of causal rows; one causal row followed by masks.
+    The parts: all matrix products of a forward pass alone; a forward pass over causal rows; a
+    forward pass over one causal row and masks.
     """
     multiply, cache = products_of(model.model, model.dtype), model.new_cache()
     model.forward(cache, [0] * CACHE_LENGTHS[0], (), 1)
@@ -110,7 +112,7 @@ def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 
 def machine(weight: Tensor) -> Device:
-    """Device of `weight`, with the peaks of a large matrix product and a large copy."""
+    """The device of `weight`, with peak rates from a large matrix product and a large copy."""
     kind = str(weight.device)
     square = torch.randn(1024, 1024, device=weight.device).to(weight.dtype)
     large = torch.zeros(64 * 1024**2 // weight.itemsize, dtype=weight.dtype, device=weight.device)
@@ -128,10 +130,13 @@ def machine(weight: Tensor) -> Device:
 
 
 class Products(Exporter):
-    """Graph of x (rows, in; integers in int8) times every linear layer's weight; no adapter."""
+    """ONNX graph of the products of every linear layer's weight with inputs (rows, in).
+
+    The inputs are uint8 for dtype int8. An adapter is left out.
+    """
 
     def groups(self) -> list[tuple[str, Sequence[Any]]]:
-        """Names of the products, each with the linear layers (of one input) that it joins."""
+        """(name, linear layers) of each product; layers of the same input are joined in one."""
         groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
         for index, layer in enumerate(self.model.model.layers):
             for name, members in GROUPS.items():
@@ -160,12 +165,12 @@ class Products(Exporter):
 
 
 def _weight(linears: Sequence[Any]) -> Tensor:
-    """The weights of linear layers, one below the other."""
+    """The weights of linear layers in fp32, joined along their outputs."""
     return torch.cat([linear.weight.detach().float() for linear in linears])
 
 
 def products_of(model: Any, dtype: Any) -> Callable[[int], None]:
-    """Make a function that multiplies so many rows by all weights. dtype: one of methods.DTYPES."""
+    """Make a function that multiplies num_rows rows by all weights. dtype: see methods.DTYPES."""
     exporter = Products(model, dtype)
     saturates = dtype == "int8" and not products_are_exact()
     with TemporaryDirectory() as folder:

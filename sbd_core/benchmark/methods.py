@@ -33,8 +33,8 @@ DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 class TimedAnswer:
     """The answer of one method to one prompt.
 
-    num_forwards: forward passes of the model, the prompt's included.
-    num_draft_forwards: those of an assistant. trace: None unless our engine answered.
+    num_forwards: forward passes of the model, prefill included.
+    num_draft_forwards: forward passes of an assistant. trace: None unless our engine answered.
     """
 
     token_ids: tuple[int, ...]
@@ -44,7 +44,7 @@ class TimedAnswer:
 
     @property
     def num_rows(self) -> int | None:
-        """Rows of the forward passes after the prompt's; None where unknown."""
+        """Number of rows of all forward passes after the prefill; None if unknown."""
         costs = None if self.trace is None else self.trace.costs
         return None if costs is None else sum(cost.rows for cost in costs[1:])
 
@@ -54,14 +54,14 @@ Ask = Callable[[Sequence[int]], TimedAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A name for the table, and the call that is timed."""
+    """A method: its name in the table, and the function whose calls are timed."""
 
     name: str
     answer: Ask
 
 
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
-    """Configs by display name of those of our strategies that the model can run."""
+    """Configs, by display name, of our strategies that the model can run."""
 
     def config(strategy: StrategyName, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
         return DecodeConfig(
@@ -99,7 +99,7 @@ def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> l
 
 
 def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel], list[str]]:
-    """The model in each dtype of ONNX Runtime, and a line on each that is left out.
+    """The model in each dtype of ONNX Runtime, by dtype, and a line on each dtype left out.
 
     Raises ArgumentError for a model that ONNX Runtime does not run here.
     """
@@ -163,7 +163,7 @@ def by_transformers(
 
 @contextmanager
 def _counted(model: Any) -> Iterator[list[None]]:
-    """Give a list that grows by one item with each forward pass of a transformers model."""
+    """Yield a list that gains one item with each forward pass of a transformers model, if any."""
     seen: list[None] = []
     if model is None:
         yield seen
@@ -178,8 +178,8 @@ def _counted(model: Any) -> Iterator[list[None]]:
 def as_loaded(model: HuggingFaceModel) -> Any:
     """The transformers model with every weight contiguous, as it comes from disk.
 
-    Our fused forward pass lays weights out for itself; generate() must not be slower for that, so
-    it gets a copy.
+    Our fused forward pass changes the layout of weights, which must not slow generate() down. So
+    generate() gets a copy.
     """
     if all(parameter.is_contiguous() for parameter in model.model.parameters()):
         return model.model
@@ -195,7 +195,7 @@ def _silent_llama_cpp() -> tuple[Any, Any]:
     import llama_cpp
 
     def log(level: int, text: bytes, data: object) -> None:
-        """Says nothing."""
+        """Ignore a log message."""
 
     callback = llama_cpp.llama_log_callback(log)
     llama_cpp.llama_log_set(callback, None)

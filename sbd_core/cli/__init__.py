@@ -1,4 +1,4 @@
-"""The command line: commands by what they are for, their flags, and their output."""
+"""The command line: one module for each kind of command, shared flags, and the output."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -10,9 +10,9 @@ from typing import Any
 class Command:
     """A command: its flags, and a function that runs it and returns what --json prints.
 
-    extra: the optional part that it needs.
-    has_own_json: whether it adds --json itself, or leaves its flags to another program.
-    parser_options: further arguments of its parser.
+    extra: name of the optional part of sbd-core that the command needs.
+    has_own_json: True if add_flags adds --json, or another program reads the flags.
+    parser_options: further arguments of the command's parser.
     """
 
     help: str

@@ -1,4 +1,4 @@
-"""The flags that every decoding command shares, and the DecodeConfig that they mean."""
+"""The flags that every decoding command shares, and the DecodeConfig that is made from them."""
 
 import argparse
 import re
@@ -27,7 +27,7 @@ def add_loading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of a model and of decoding."""
+    """Add the flags that choose a model and the settings of decoding."""
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     add_loading(parser)
     parser.add_argument("--strategy", help="sbd, ntp or verify (what the model's folder names)")
@@ -58,7 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
-    """Load the flags' model, on `device` if given, and set its threads. Raises our errors."""
+    """Load the model that the flags name, on `device` if given, and set the number of threads.
+
+    Raises SetBlockDecodingError.
+    """
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import choose_threads
 
@@ -79,9 +82,10 @@ def refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: st
 
 
 def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
-    """The config that the flags mean; a solver or a pin alone asks for sbd. Raises ArgumentError.
+    """Make the config that the flags describe. Raises ArgumentError.
 
-    more: fields of the config that no flag sets.
+    more: fields of the config that these flags do not set.
+    A solver or a pinned token without --strategy selects sbd.
     """
     given = {
         field: getattr(arguments, flag)

@@ -1,4 +1,4 @@
-"""`generate`: decode one prompt, printing the text as it becomes final, or a file of prompts."""
+"""The command `generate`, which decodes one prompt and prints its text, or a file of prompts."""
 
 import argparse
 import sys
@@ -49,7 +49,7 @@ def _flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Decode and print. Raises our errors."""
+    """Decode and print; returns what --json prints. Raises SetBlockDecodingError."""
     config = decoding_flags.decode_config(
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
@@ -100,7 +100,7 @@ def _standard_input() -> str:
 def _decoded(
     arguments: argparse.Namespace, prompt: "Prompt", config: DecodeConfig
 ) -> "tuple[Trace, str]":
-    """Decode one prompt; return the trace, and words on what made the forward passes.
+    """Decode one prompt; returns the trace, and a phrase that says what made the forward passes.
 
     Without --json the text is printed as it becomes final.
     """
@@ -123,10 +123,10 @@ def _decoded(
 
 
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
-    """Yield the text that each event adds; a character split over tokens comes with its last byte.
+    """Yield the text that each event adds. A character split over tokens waits for its last byte.
 
-    With byte tokens, a broken character can change the text before it: such text waits for the
-    tokens after it. If the text changes all the same, the whole text comes again at the end.
+    With byte tokens, an incomplete character can change the text before it; such text waits for
+    more tokens. If text that was already yielded changes, the whole text is yielded at the end.
     """
     token_ids: list[int] = []
     given = ""
@@ -141,7 +141,7 @@ def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterato
 
 
 def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
-    """Answer a file of prompts and print the counts. Raises our errors."""
+    """Answer a file of prompts and print the counts. Raises SetBlockDecodingError."""
     if arguments.out is None:
         raise ArgumentError("out", "must be given with --prompts", None)
     batch_size = 32 if arguments.batch_size is None else arguments.batch_size

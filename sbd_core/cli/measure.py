@@ -36,7 +36,7 @@ def _evaluate_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_comparisons(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that measure more than one config of one model."""
+    """Add the flags that make `evaluate` measure several configs or models."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--table",
@@ -76,9 +76,9 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Decode, check, print a table and return the results. Raises our errors.
+    """Decode, check, print a table and return the results. Raises SetBlockDecodingError.
 
-    Returns None in all but one of several processes that share the work.
+    If several processes share the work, all but one of them return None.
     """
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     _check_evaluation(arguments)
@@ -181,7 +181,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[s
 def _evaluated(
     arguments: argparse.Namespace, config: DecodeConfig
 ) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
-    """The results, and the journal if processes shared the work."""
+    """The results, and the journal of work that processes shared or a stopped run left."""
     from sbd_core.decoding.api import resolve_defaults
     from sbd_core.evaluation import Sample
     from sbd_core.evaluation.api import MODEL, evaluate_rows
@@ -227,7 +227,7 @@ def _evaluated(
 
 
 def _check_evaluation(arguments: argparse.Namespace) -> None:
-    """Check what needs no model. Raises ArgumentError."""
+    """Check the flags that can be checked without a model. Raises ArgumentError."""
     from sbd_core.shared_work import Share
 
     if arguments.processes is not None:
@@ -258,12 +258,12 @@ EVALUATE = Command(
 
 
 def _lm_eval_flags(parser: argparse.ArgumentParser) -> None:
-    """Accept whatever lm-eval takes."""
+    """Add one argument that takes all of lm-eval's arguments."""
     parser.add_argument("words", nargs="*", metavar="WORDS", help="lm-eval's arguments")
 
 
 def _lm_eval(arguments: argparse.Namespace) -> None:
-    """Hand over to lm-eval. Raises our errors, SystemExit."""
+    """Run lm-eval. Raises SetBlockDecodingError, and SystemExit where lm-eval does."""
     import langdetect
     from lm_eval.__main__ import cli_evaluate
 
@@ -279,7 +279,7 @@ def _lm_eval(arguments: argparse.Namespace) -> None:
 
 
 def with_model(words: list[str]) -> list[str]:
-    """The arguments of lm-eval, with our model added where they should name one and do not."""
+    """The arguments of lm-eval, with `--model sbd` added if they need a model and name none."""
     names = {word.split("=")[0] for word in words}
     if names & {"ls", "validate", "--model", "-M", "--config", "-C", "-h", "--help"}:
         return words
@@ -317,7 +317,7 @@ def _bench_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure, print tables, write JSON. Raises our errors."""
+    """Measure, print tables, and write and return the results. Raises SetBlockDecodingError."""
     if arguments.out is not None:
         require_writable("out", arguments.out)
     from sbd_core.benchmark import report
@@ -363,7 +363,7 @@ def _roofline_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Print every mode. Raises ArgumentError."""
+    """Print slowdown and speed-up in every mode, and return them. Raises ArgumentError."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
     device, shape = DEVICES[arguments.device], None  # the paper's

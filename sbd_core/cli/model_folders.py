@@ -18,7 +18,7 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Download a base model if it is missing or damaged, or remove it. Raises our errors."""
+    """Download a base model if missing or damaged, or remove it. Raises SetBlockDecodingError."""
     from tqdm import tqdm
 
     from sbd_core.models.bases import (
@@ -94,7 +94,7 @@ def _prepare_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Prepare, and say what was done. Raises our errors."""
+    """Prepare a model, then print and return what was done. Raises SetBlockDecodingError."""
     from sbd_core.hf.model_folders import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
@@ -118,7 +118,7 @@ def _merge_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _merge(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Merge, and say what was done. Raises our errors."""
+    """Merge an adapter, then print and return what was done. Raises SetBlockDecodingError."""
     from sbd_core.hf.model_folders import merge
 
     done = merge(arguments.adapter, arguments.out)
@@ -141,7 +141,7 @@ PLACES = {
 
 
 def _export_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the places, and the flags of each."""
+    """Add a subcommand with its flags for each place to export to."""
     places = parser.add_subparsers(dest="place", required=True, metavar="PLACE")
     for place, words in PLACES.items():
         flags = places.add_parser(place, help=words, description=words)
@@ -157,7 +157,7 @@ def _export_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Export, and say what was written. Raises our errors."""
+    """Export a model, then print and return what was written. Raises SetBlockDecodingError."""
     from sbd_core.hf.hub import export_hub
     from sbd_core.models.web_export import export_web
 

@@ -1,4 +1,4 @@
-"""Standard output and error that may be closed, full, not in Unicode, or lose their reader."""
+"""Copes with standard output that is closed, full, not in Unicode, or loses its reader."""
 
 import io
 import os
@@ -11,9 +11,9 @@ LOSSLESS = ("strict", "surrogateescape")
 
 
 def with_output(command: Callable[[], int]) -> int:
-    """Run `command` and return its exit status; 2 and one line if its output cannot be written.
+    """Run `command` and return its exit status; print an error and return 2 if output fails.
 
-    A reader that went away is no error. Buffered output is discarded, as Python would fail again at
+    A closed pipe is no error. Output still buffered is discarded, as Python would fail again at
     exit. Characters that the output's encoding lacks are replaced.
     """
     for name in ("stdout", "stderr"):

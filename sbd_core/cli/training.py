@@ -31,7 +31,7 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_recipe(group: argparse._ArgumentGroup) -> None:
-    """Add the flags of the recipe and of values that replace its own."""
+    """Add the flags that choose a recipe and replace its values."""
     group.add_argument(
         "--recipe",
         type=Path,
@@ -89,7 +89,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Train, resuming from the state beside --out if there is one. Raises our errors."""
+    """Train, resuming from any state beside --out. Raises SetBlockDecodingError."""
     changes = _changes(arguments)
     if arguments.estimate:
         from sbd_core.training.recipe import read_recipe
@@ -128,7 +128,7 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _check_finetuning(arguments: argparse.Namespace) -> None:
-    """Check what --recipe finetune and lora need. Raises ArgumentError."""
+    """Check for the flags that --recipe finetune and lora need. Raises ArgumentError."""
     recipe = arguments.recipe
     if str(recipe) not in ("finetune", "lora") or recipe.exists():
         return
@@ -142,7 +142,7 @@ def _check_finetuning(arguments: argparse.Namespace) -> None:
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields of the recipe that the flags change."""
+    """Values of the recipe's fields that the flags, or the prepared folder --init, replace."""
     names = (
         *("steps", "minutes", "batch_size", "learning_rate", "seed"),
         *("tokenizer", "row_tokens", "prompt_weight", "min_block_size", "max_block_size"),
@@ -214,7 +214,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
 
 def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
-    """Print the estimate of memory and return it. Raises our errors."""
+    """Print the estimate of memory and return it. Raises SetBlockDecodingError."""
     from sbd_core.training import estimate as memory
 
     init = None if arguments.init is None else str(arguments.init)
@@ -289,7 +289,7 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train, resuming from any state beside --out; Ctrl-C saves. Raises our errors."""
+    """Train, resuming from any state beside --out; Ctrl-C saves. Raises SetBlockDecodingError."""
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.data import ModelLimits
@@ -375,7 +375,7 @@ def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Write examples until there are enough, resuming after a stop. Raises our errors."""
+    """Write training examples, resuming a stopped run. Raises SetBlockDecodingError."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts

@@ -1,1 +1,1 @@
-"""Decoding of an answer: the public stream() and generate(), the strategies, what they share."""
+"""Decoding: the public stream() and generate(), the strategies, and the state that they share."""

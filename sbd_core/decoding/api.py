@@ -1,8 +1,7 @@
-"""stream(): one StepEvent per forward pass. generate(): drains it and takes its Trace.
+"""The public functions that decode: stream() gives one event per forward pass, generate() a trace.
 
-stream_batch() and generate_batch() do the same for many prompts, whose forward passes are made
-together. Knows the strategies by name and checks every argument before the first forward pass;
-knows nothing of how they work.
+stream_batch() and generate_batch() do the same for many prompts in joint forward passes. Every
+argument is checked before decoding begins. This module knows the strategies by name only.
 """
 
 import time
@@ -48,7 +47,7 @@ class _Active:
 
 
 def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
-    """Fill in what the config leaves open: strategy, penalty and, for verify, the costs of rows.
+    """Return the config with strategy, penalty and, for verify by cost, row costs filled in.
 
     Raises ArgumentError for a config that the model cannot decode with.
     """
@@ -63,9 +62,9 @@ def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig
 
 
 class Stream(Iterator[StepEvent]):
-    """The events of one decode, each made when it is asked for, and the trace of those so far.
+    """Iterator over the events of one decode, which makes the forward pass of each on demand.
 
-    config: with its defaults resolved.
+    config: the given config after resolve_defaults().
     """
 
     def __init__(self, model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> None:
@@ -77,7 +76,7 @@ class Stream(Iterator[StepEvent]):
         self._done: list[StepEvent] = []
 
     def __next__(self) -> StepEvent:
-        """The event of the next forward pass."""
+        """Make the next forward pass and return its event."""
         _, event = next(self._left)
         self._done.append(event)
         return event
@@ -88,11 +87,11 @@ class Stream(Iterator[StepEvent]):
 
 
 def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Stream:
-    """Decode a prompt: yields an event per forward pass, made when asked for; see also `.trace()`.
+    """Decode a prompt; returns an iterator of events, one per forward pass, with a trace() method.
 
     prompt: text, wrapped in the model's chat template unless config.is_raw_prompt; token ids,
     taken as they are; or messages, [{"role": "user", "content": ...}, ...], which the template
-    joins. Raises ArgumentError at the call, before any forward pass.
+    joins. Raises ArgumentError when called, not when the first event is asked for.
     """
     return Stream(model, prompt, config)
 
@@ -107,9 +106,9 @@ def stream_batch(
 ) -> Iterator[tuple[int, StepEvent]]:
     """Decode many prompts, at most `batch_size` at a time; yields (index of the prompt, event).
 
-    seeds: one per prompt, in place of config.seed. Each prompt's events are those that stream()
-    gives it, up to rounding in the model; their seconds are its share of a joint forward pass.
-    Raises ArgumentError at the call, before any forward pass.
+    seeds: one per prompt, in place of config.seed. Each prompt has the same events as with
+    stream(), up to rounding in the model; the seconds of an event are the prompt's share of a joint
+    forward pass. Raises ArgumentError when called, not when the first event is asked for.
     """
     require_integer("batch_size", batch_size, 1)
     config = resolve_defaults(model, config)
@@ -134,7 +133,7 @@ def generate_batch(
     batch_size: int = BATCH_SIZE,
     seeds: Sequence[int] | None = None,
 ) -> list[Trace]:
-    """Decode many prompts to the end; one trace per prompt, in order. See stream_batch()."""
+    """Decode many prompts to the end and return their traces, in order. See stream_batch()."""
     config = resolve_defaults(model, config)
     events: list[list[StepEvent]] = [[] for _ in prompts]
     read = [prompt_token_ids(model, prompt, config) for prompt in prompts]
@@ -148,7 +147,7 @@ def generate_batch(
 
 
 def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> list[DecodeConfig]:
-    """The config of each prompt."""
+    """The config of each of `count` prompts, which differ in the seed if `seeds` is given."""
     if seeds is None:
         return [config] * count
     if len(seeds) != count:
@@ -163,10 +162,10 @@ def make_trace(
     config: DecodeConfig,
     events: Iterable[StepEvent],
 ) -> Trace:
-    """The trace of all or the first events that stream() gave for the same arguments.
+    """Make the trace of a decode from all of its events, or from the first ones.
 
-    prompt_ids: the result of prompt_token_ids() for these arguments.
-    config: the trace's has its defaults resolved: strategy, penalty and the costs of rows.
+    prompt_ids: the result of prompt_token_ids() for this model, prompt and config.
+    config: the trace holds it as resolve_defaults() returns it.
     """
     config = resolve_defaults(model, config)
     done = tuple(events)
@@ -192,16 +191,13 @@ def make_trace(
 
 
 def made_by(model: SetBlockModel, config: DecodeConfig) -> dict[str, str]:
-    """The versions of a trace; for verify also "exactness": how its tokens compare with ntp's."""
+    """Versions of the libraries, for a trace; for verify also "exactness", how it matches ntp."""
     exactness = getattr(model, "exactness", None) if config.strategy == "verify" else None
     return versions() | ({} if exactness is None else {"exactness": exactness})
 
 
 def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> tuple[int, ...]:
-    """The ids the model will read. Raises ArgumentError naming what does not fit the model.
-
-    config: with its defaults resolved.
-    """
+    """The prompt's token ids as the model reads them. Raises ArgumentError for an unfit prompt."""
     messages = messages_of(prompt)
     if isinstance(prompt, str):
         _check_text(model, prompt)
@@ -241,7 +237,7 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
 def messages_of(prompt: Prompt) -> tuple[Message, ...]:
     """The (role, content) pairs of a conversation; empty for a text and for token ids.
 
-    Raises ArgumentError for a malformed one, or one that does not end with the user's turn.
+    Raises ArgumentError for a malformed message, or if the last message is not the user's.
     """
     if isinstance(prompt, str) or not isinstance(prompt, Sequence):
         return ()
@@ -279,7 +275,10 @@ def _events(
     configs: Sequence[DecodeConfig],
     caches: Sequence[Cache],
 ) -> Iterator[tuple[int, StepEvent]]:
-    """Yield (index of the prompt, event). configs: one per prompt; caches: one per text at once."""
+    """Decode prompts, as many at a time as there are caches; yields (index of the prompt, event).
+
+    configs: one per prompt.
+    """
     waiting = list(enumerate(prompts_ids))[::-1]
     active: list[_Active] = []
     free = list(caches)
@@ -310,7 +309,7 @@ def _events(
 
 
 def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[ForwardResult]:
-    """Make one forward pass for all texts; each is charged its share of the time, by its rows."""
+    """Make one joint forward pass, whose seconds are shared among texts in proportion to rows."""
     began = time.perf_counter()
     logits = model.forward_batch(requests)
     if len(logits) > 1 and logits[0].is_cuda:

@@ -1,4 +1,4 @@
-"""Next-token prediction: one token a forward pass, with a KV cache. The baseline."""
+"""Next-token prediction, the baseline: one token per forward pass, with a KV cache."""
 
 from sbd_core.decoding.state import (
     DecodingState,
@@ -11,7 +11,7 @@ from sbd_core.models.protocol import ForwardRequest
 
 
 class NextTokenPrediction:
-    """Next-token prediction. The prefill gives the first token: N tokens take N forward passes."""
+    """Strategy `ntp`. The prefill gives the first token, so N tokens take N forward passes."""
 
     def __init__(self, state: DecodingState) -> None:
         self._state = state

@@ -1,8 +1,8 @@
 """Answers a file of prompts, shared among processes and resumed after a kill.
 
-Of n processes that `accelerate launch` starts, each takes every n-th prompt and keeps a journal
-beside the file of answers; the one that finds all answers in the journals writes the file. Nobody
-waits for anybody, so nothing can time out.
+Each of the n processes that `accelerate launch` starts answers every n-th prompt and keeps a
+journal beside the file of answers. The process that finds all answers in the journals writes the
+file. No process waits for another, so none can time out.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ from sbd_core.shared_work import Journal, Share
 
 
 def read_prompts(argument: str, path: Path) -> list[dict[str, Any]]:
-    """Read the records of a file, at least one; `prompt` of each is its text or messages.
+    """Read a file's records, each with the text or messages of its prompt under "prompt".
 
-    Raises ArgumentError naming the line.
+    Raises ArgumentError for a wrong line, which it names, and for a file without records.
     """
     prompts = [{**row.fields, "prompt": prompt_of(row)} for row in read_rows(argument, path)]
     if not prompts:
@@ -53,13 +53,13 @@ def answer_prompts(
     share: Share,
     report: Callable[[int, int], Any] = lambda done, of: None,
 ) -> Summary | None:
-    """Answer this process's share, then write `out` if every answer is there.
+    """Answer this process's share of the prompts, then write `out` if no answer is missing.
 
     prompts: records of read_prompts().
     out: JSON Lines in the order of the prompts: each record with `text`, `token_ids`,
         `num_tokens`, `num_forwards` and `finish` added.
-    report: called with the number of this share's answers that are done, and of all of them.
-    Returns None if other processes still work. Raises ArgumentError.
+    report: called with the number of this share's answers that are done, and of all its answers.
+    Returns None if other processes have yet to answer. Raises ArgumentError.
     """
     require_writable("out", out)
     config = resolve_defaults(model, config)
@@ -80,7 +80,7 @@ def answer_prompts(
 def _finished(
     model: SetBlockModel, read: Sequence[Sequence[int]], config: DecodeConfig, batch_size: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (index, answer) for each prompt when it is complete. read: the prompts' token ids."""
+    """Yield (index, answer) as soon as a prompt's answer is complete. read: prompts' token ids."""
     events: list[list[StepEvent]] = [[] for _ in read]
     lengths = [0] * len(read)
     for index, event in stream_batch(model, read, config, batch_size=batch_size):
@@ -103,7 +103,7 @@ def _finished(
 
 
 def _written(out: Path, journal: Journal, count: int) -> Summary | None:
-    """Write `out` and clear the journal if all `count` answers are there; else return None."""
+    """Write `out`, clear the journal and return the counts; None if any answer is missing."""
     answers = journal.entries()
     if len(answers) < count:
         return None
@@ -117,6 +117,6 @@ def _written(out: Path, journal: Journal, count: int) -> Summary | None:
 def _fingerprint(
     model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
 ) -> str:
-    """A digest of all that answers depend on, which tells this run's journal from others."""
+    """A digest of all that answers depend on, so that runs which differ share no journal."""
     asked = json.dumps([model.name, model.num_parameters, repr(config), list(prompts)])
     return hashlib.sha256(asked.encode()).hexdigest()[:12]

@@ -1,7 +1,7 @@
-"""Repetition: the penalty on tokens that occurred before, and texts that loop.
+"""The repetition penalty on tokens that occurred before, and a test for texts that loop.
 
 The penalty is transformers' RepetitionPenaltyLogitsProcessor (Keskar et al., arXiv 1909.05858).
-Knows logits and token ids, not what the tokens of a forward pass are for.
+This module knows logits and token ids, but no strategy.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from sbd_core.sampling import is_on_cpu
 
 
 class SeenTokens:
-    """The distinct tokens of a text so far, and the penalty on each of them.
+    """The distinct tokens of a text so far, whose logits are penalised.
 
     Only the logits of these tokens are read and written, so the cost does not grow with the
     vocabulary.
@@ -26,15 +26,15 @@ class SeenTokens:
         self._ids: dict[int, None] = {}
         self._index = torch.empty(0, dtype=torch.long)
         self._num_added = 0
-        """Number of the text's tokens that were added."""
+        """Number of the text's tokens, from the first, that add() was given."""
         self._unsure: Sequence[int] = ()
-        """Causal tokens of this forward pass that the cache may not keep."""
+        """Causal tokens of the last forward pass that the cache may have dropped since."""
 
     def read(self, causal_ids: Sequence[int], *, num_cached: int, num_sure: int) -> None:
-        """Note that a forward pass reads `causal_ids` after `num_cached` cached tokens.
+        """Take note that a forward pass reads `causal_ids` after `num_cached` cached tokens.
 
-        num_sure: how many of them, from the first, stand before every row. The others are a draft,
-            which the cache may drop later.
+        num_sure: number of `causal_ids`, from the first, that every row of logits sees. The cache
+            may drop the others later, as they may be a rejected draft.
         """
         self.add(self._unsure[: num_cached - self._num_added])
         self.add(causal_ids[:num_sure])
@@ -42,13 +42,13 @@ class SeenTokens:
         self._num_added = num_cached + num_sure
 
     def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
-        """The `later` of penalise() for causal rows, from that of the last sure token on."""
+        """The `later` of penalise() for the causal rows from the last sure token's row on."""
         return [self._unsure[:row] for row in range(num_rows)]
 
     def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
         """The `later` of penalise() for a block's rows.
 
-        A row has all causal tokens before it, and the known tokens of the block to its left.
+        Each row counts all causal tokens, and the block's known tokens to the row's left.
         """
         before, known = [], list(self._unsure)
         for token_id in block_ids:
@@ -58,14 +58,14 @@ class SeenTokens:
         return before
 
     def add(self, token_ids: Iterable[int]) -> None:
-        """Add tokens that stand before every row from now on."""
+        """Add final tokens, which are penalised in every row from now on."""
         self._ids.update(dict.fromkeys(token_ids))
 
     @torch.inference_mode()
     def penalise(self, rows: Tensor, later: Sequence[Sequence[int]]) -> None:
-        """Penalise the logits `rows` (rows, vocab) in place; to be called once for each row.
+        """Penalise the logits `rows` (rows, vocab) in place. Each row must be passed only once.
 
-        later: for each row, the tokens before it that were not added yet.
+        later: for each row, the tokens before the row that add() has not been given.
         """
         if len(self._index) != len(self._ids) or self._index.device != rows.device:
             ids = np.fromiter(self._ids, np.int64)
@@ -92,7 +92,7 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
 
 
 def scaled(logits: Tensor, penalty: float) -> Tensor:
-    """The penalised logits of seen tokens."""
+    """Penalise logits: divide positive ones by the penalty, multiply negative ones by it."""
     return torch.where(logits < 0, logits * penalty, logits / penalty)
 
 
@@ -101,7 +101,7 @@ LOOP, MOST_REPEATS = 6, 3
 
 
 def is_loop(text: str) -> bool:
-    """Whether a text repeats itself: the same LOOP words more than MOST_REPEATS times."""
+    """Whether some sequence of LOOP words occurs in the text more than MOST_REPEATS times."""
     words = text.split()
     starts = range(len(words) - LOOP + 1)
     runs = Counter(tuple(words[start : start + LOOP]) for start in starts)

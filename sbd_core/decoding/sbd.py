@@ -1,8 +1,8 @@
 """Set Block Decoding, Algorithms 2-3 of the paper.
 
-A block starts as masks; each forward pass reveals the positions its solver picks. The first
-forward pass of a block also reads the block before it causally, which puts it in the KV cache.
-CausalFirstDecoding takes the block's first token from the last of those causal rows.
+A block starts as masks; each forward pass reveals the positions that the solver picks. The first
+forward pass of a block also reads the previous block causally, which puts that block in the KV
+cache. CausalFirstDecoding takes a block's first token from the causal row just before the block.
 """
 
 from collections.abc import Sequence
@@ -25,24 +25,23 @@ from sbd_core.solvers import ranked
 
 
 class PendingTokens:
-    """Revealed tokens that are not in the KV cache yet: the next forward pass reads them.
+    """Final tokens that are not in the KV cache yet; the next forward pass reads them causally.
 
-    That forward pass also rescores them with the causal head: a token is scored by the row of the
-    token before it.
+    The causal rows also rescore the tokens: each token is scored by the row of the token before.
     """
 
     def __init__(self, before: LogitStats) -> None:
-        """Start after the prompt. before: statistics of its last row, which scores token 0."""
+        """Start empty. before: statistics of the prompt's last row, which scores token 0."""
         self.token_ids: list[int] = []
         self._start = 0
         self._before = before
 
     def add(self, token_ids: list[int]) -> None:
-        """Have the next forward pass read more tokens."""
+        """Append tokens for the next forward pass to read."""
         self.token_ids += token_ids
 
     def rescore_and_clear(self, stats: LogitStats) -> tuple[Hindsight, ...]:
-        """Rescore the tokens that a forward pass has read. stats: of their causal rows."""
+        """Rescore the tokens, now read, and remove them. stats: one causal row for each token."""
         first, *others = self.token_ids
         last = len(others)
         hindsight = make_hindsight([first], self._before, self._start)
@@ -75,7 +74,7 @@ class Block:
 
     @property
     def final_token_ids(self) -> list[int] | None:
-        """The tokens that the block adds to the answer; None while a mask stands before its end."""
+        """The tokens up to the first end-of-sequence, or all; None while one of them is masked."""
         known = cut_after_end(self.token_ids, self._end_ids)
         return None if self._mask_id in known else known
 
@@ -90,9 +89,9 @@ class Block:
     def reveal(
         self, order: Sequence[int], token_ids: list[int], stats: LogitStats
     ) -> tuple[Reveal, ...]:
-        """Reveal the offsets in `order`.
+        """Reveal the positions at the offsets `order`.
 
-        token_ids: one token for every position of the block. stats: of the block's rows.
+        token_ids, stats: a token and the statistics for every position of the block.
         """
         reveals = []
         probabilities = stats.token_probabilities(token_ids)
@@ -104,7 +103,7 @@ class Block:
 
 
 class SetBlockDecoding:
-    """Prefill, then block after block until an end-of-sequence or the full length."""
+    """Decodes block after block, after the prefill, until an end-of-sequence or the full length."""
 
     def __init__(self, state: DecodingState) -> None:
         self._state = state
@@ -126,7 +125,7 @@ class SetBlockDecoding:
         return state.request(pending.token_ids, self._block.token_ids, len(pending.token_ids))
 
     def _next_block(self, pending: PendingTokens) -> Block:
-        """The next block that holds a mask; one of size 0 if nothing is left to predict."""
+        """Make the next block with a mask, or one of size 0 if only pinned tokens are left."""
         state, waiting, mask_id = self._state, self._waiting, self._state.model.mask_token_id
         assert mask_id is not None
         while True:
@@ -186,11 +185,11 @@ class SetBlockDecoding:
 
 
 class CausalFirstDecoding:
-    """Every forward pass starts a block after the known tokens and commits what it reveals.
+    """Every forward pass starts a new block after the final tokens and commits all it reveals.
 
-    The causal row before the block gives its first token, as next-token prediction would choose it;
-    so does the forward pass that reads the prompt. The solver decides how many guesses follow. With
-    a penalty or a sampler head each guess depends on the tokens before it.
+    The causal row before the block gives the block's first token, as next-token prediction would;
+    in the prefill it is the row of the prompt's last token. The solver decides how many guesses
+    follow. With a penalty or a sampler head each guess depends on the tokens before it.
     """
 
     def __init__(self, state: DecodingState) -> None:

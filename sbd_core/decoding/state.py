@@ -1,7 +1,7 @@
-"""The state that every strategy shares: a model, a cache, a random stream, the answer so far.
+"""The state that every strategy builds on: model, cache, random generator and the answer so far.
 
-A strategy names the forward pass that it needs and turns the result into an event. It does not know
-who makes the forward pass, or which other texts share it.
+A strategy requests the forward pass that it needs and turns the result into an event. It does not
+know who makes the forward pass, or which other texts share it.
 """
 
 import time
@@ -22,28 +22,28 @@ from sbd_core.sampling import LogitStats, LogitStatsSpec, argmax
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:
-    """Logits (rows asked for, vocab) of a ForwardRequest. seconds: its share of a joint pass."""
+    """The logits (rows, vocab) that a request asks for. seconds: its share of the forward pass."""
 
     logits: Tensor
     seconds: float
 
 
 class Strategy(Protocol):
-    """A decode at work: next_request() and update() are called in turns."""
+    """One decode in progress, whose caller alternates next_request() and update()."""
 
     def next_request(self) -> ForwardRequest | None:
-        """The forward pass needed next, None when the answer is complete."""
+        """Request the next forward pass; None when the answer is complete."""
         ...
 
     def update(self, result: ForwardResult) -> StepEvent:
-        """The event of the forward pass that next_request() asked for. Raises ModelError."""
+        """Return the event of the requested forward pass. Raises ModelError for unusable logits."""
         ...
 
 
 class DecodingState:
-    """State of one decode. Every request is made by `request`, every event by `event`.
+    """The state of one decode. Strategies make their requests and events with its methods.
 
-    config.repetition_penalty must be a number here: see resolve_defaults().
+    config: the result of resolve_defaults(), whose repetition_penalty is a number.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class DecodingState:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether events record measures that decoding itself does not need."""
+        """Whether events of ntp and verify list masked positions, which decoding does not need."""
         return self.config.top_k_recorded > 0
 
     @property
@@ -96,7 +96,7 @@ class DecodingState:
         num_causal_logits: int,
         predrafts: Sequence[PredraftBlock] = (),
     ) -> ForwardRequest:
-        """The request of one forward pass; see ForwardRequest."""
+        """Make the request of one forward pass; for the arguments see ForwardRequest."""
         self._context = (self.cache.length, len(causal_ids))
         if self._seen is not None:
             num_sure = len(causal_ids) - max(0, num_causal_logits - 1)
@@ -104,12 +104,12 @@ class DecodingState:
         return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, predrafts)
 
     def receive(self, result: ForwardResult) -> Tensor:
-        """Take the result's logits and start the clock of the event; update() calls it first."""
+        """Return the result's logits and start to time the event; update() calls this first."""
         self._began = time.perf_counter() - result.seconds
         return result.logits
 
     def causal_stats(self, logits: Tensor, stop: int, *, is_recorded: bool = False) -> LogitStats:
-        """Statistics of the causal rows before `stop`: the best token and its probability.
+        """Statistics of the causal rows before row `stop`: the best token and its probability.
 
         is_recorded: whether to add the statistics that the solver and the events need.
         """
@@ -120,7 +120,8 @@ class DecodingState:
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
         """Statistics of a block's rows from `start` on, as the solver and the events need them.
 
-        block_ids: the block as the model read it; a penalty counts the known tokens left of a row.
+        block_ids: the block as the model read it. A repetition penalty also counts the known tokens
+            to the left of a row.
         """
         before: Sequence[Sequence[int]] = ()
         if self._seen is not None:
@@ -130,7 +131,7 @@ class DecodingState:
     def alternative_stats(self, logits: Tensor, row: int, before: Sequence[int]) -> LogitStats:
         """Statistics of an alternative's causal row: the best token and its probability.
 
-        before: tokens of this forward pass up to the alternative, for a penalty.
+        before: final tokens of this forward pass, alternative included, for a repetition penalty.
         """
         return self._stats(logits, row, row + 1, self._causal_spec, [before])
 
@@ -144,15 +145,16 @@ class DecodingState:
         is_recorded: bool,
         num_top: int = 0,
     ) -> tuple[LogitStats, list[int]]:
-        """Draft a token for each row of a block, from `start` to before `stop`.
+        """Draft a token for each row of a block, whose rows of logits are `start` to `stop` - 1.
 
         exact: tokens that this forward pass has made final; the last one stands at the block's
             first position.
-        is_recorded: whether the events need all measures.
-        num_top: least number of tokens to list per row.
+        is_recorded: whether to add the statistics that the events need.
+        num_top: least number of likeliest tokens to list per row.
 
-        Returns (statistics, tokens); the first token is not used, as exact[-1] stands there. With a
-        penalty or a sampler head, tokens are chosen left to right, each given those before it.
+        Returns (statistics, tokens) of all rows; the first token means nothing, as exact[-1] stands
+        there. With a penalty or a sampler head, tokens are chosen left to right, each given the
+        tokens before.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
@@ -174,7 +176,7 @@ class DecodingState:
 
     @torch.inference_mode()
     def _choice(self, logits: Tensor, row: int) -> int:
-        """Choose a row's token before its statistics are made: the best, or one that is drawn."""
+        """Choose the token of one row: the best at temperature 0, else one that is drawn."""
         if self.config.temperature:
             stats = self._measured(logits, row, row + 1, self._causal_spec)
             return stats.sample(self.generator)[0]
@@ -193,7 +195,7 @@ class DecodingState:
         spec: LogitStatsSpec,
         before: Sequence[Sequence[int]] = (),
     ) -> LogitStats:
-        """Statistics of penalised rows. before: per row, see `later` of SeenTokens.penalise."""
+        """Penalise rows and compute their statistics. before: `later` of SeenTokens.penalise()."""
         if self._seen is not None:
             self._seen.penalise(logits[start:stop], before)
         return self._measured(logits, start, stop, spec)
@@ -217,7 +219,7 @@ class DecodingState:
         hindsight: tuple[Hindsight, ...] = (),
         predrafts: tuple[Predraft, ...] = (),
     ) -> StepEvent:
-        """The event of the forward pass just made, see StepEvent; `committed` joins the answer."""
+        """Add `committed` to the answer and make the forward pass's event; see StepEvent."""
         kind: Kind = "decode" if self._num_forwards else "prefill"
         index, self._num_forwards = self._num_forwards, self._num_forwards + 1
         self.answer.extend(committed)
@@ -240,9 +242,9 @@ class DecodingState:
 def masked_positions(
     stats: LogitStats, offsets: Sequence[int], start: int, num_top: int | None = None
 ) -> tuple[MaskedPosition, ...]:
-    """Record the predictions at the offsets `offsets` of the block at position `start`.
+    """Record the predictions at `offsets` in the block that starts at position `start`.
 
-    num_top: number of listed tokens to record, None for all.
+    num_top: number of the listed tokens to record, None for all.
     """
     ids = [each[:num_top] for each in stats.top_ids]
     probabilities = [each[:num_top] for each in stats.top_probabilities]
@@ -260,7 +262,7 @@ def masked_positions(
 def make_hindsight(
     token_ids: Sequence[int], stats: LogitStats, start: int
 ) -> tuple[Hindsight, ...]:
-    """The causal head's view of answer tokens from position `start` on; stats: a row for each."""
+    """Hindsight on answer tokens from position `start` on. stats: one causal row for each token."""
     rows = zip(
         token_ids,
         stats.token_probabilities(token_ids),
@@ -285,5 +287,5 @@ def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> li
 
 
 def round_to_6_digits(value: float) -> float:
-    """`value` to the six significant digits that events carry."""
+    """`value` rounded to six significant digits, as events hold it."""
     return float(f"{value:.6g}")

@@ -1,15 +1,15 @@
 """Lossless drafting with the masked head (after TiDAR, arXiv 2511.08923).
 
-One forward pass checks the current draft causally and drafts the next block. At temperature 0 the
-answer is NTP's token for token; above 0 the acceptance rule of speculative sampling (Leviathan
-et al., arXiv 2211.17192) keeps NTP's distribution. Masks after other ends of the draft are
-predrafts: if the check ends at one of them, it is the next draft. At temperature 0 the forward
-pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al., arXiv
-2305.09781). verify_rows.py decides which rows it reads.
+One forward pass checks the current draft causally and drafts the block after it. At temperature 0
+the answer has the same tokens as NTP's; above 0 the acceptance rule of speculative sampling
+(Leviathan et al., arXiv 2211.17192) keeps NTP's distribution. Masks after only some of the draft's
+tokens are predrafts: the predraft after the accepted tokens becomes the next draft. At temperature
+0 the forward pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al.,
+arXiv 2305.09781). verify_rows.py decides which rows a forward pass reads.
 
-Whether to draft a token is decided before it is drawn: a draft whose length or place depended on
-its own tokens would no longer be a sample of the head's distribution, and verification would not be
-exact.
+Whether to draft a token is decided before the token is drawn: a draft whose length or place
+depended on its own tokens would no longer be a sample of the head's distribution, and verification
+would not be exact.
 """
 
 from collections.abc import Sequence
@@ -39,13 +39,13 @@ from sbd_core.sampling import LogitStats
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Guesses for the positions after the exact tokens.
+    """Guesses for the positions after the final tokens.
 
-    probabilities: the head's, of the most likely token at each position.
-    distributions: (tokens, vocab) that the tokens were drawn from; None at temperature 0.
+    probabilities: the masked head's probability of the likeliest token at each position.
+    distributions: (tokens, vocab), from which the tokens were drawn; None at temperature 0.
     alternatives: per token, (other token, probability), likeliest first; none above temperature 0.
-    num_sure: number of leading tokens that the causal head gave after an alternative. They are
-        checked all the same, as sums over an alternative's keys may round differently.
+    num_sure: number of leading tokens that come from an alternative's causal row. They are checked
+        all the same, as attention over an alternative's keys may round differently.
     """
 
     token_ids: list[int]
@@ -55,7 +55,7 @@ class Draft:
     num_sure: int = 0
 
     def preceded_by(self, token_id: int) -> "Draft":
-        """The draft with a nearly certain token put before it; at temperature 0 only."""
+        """This draft with a nearly certain token put in front; at temperature 0 only."""
         return Draft(
             [token_id, *self.token_ids],
             [1.0, *self.probabilities],
@@ -71,10 +71,10 @@ EMPTY_DRAFT = Draft([], [], None)
 def _draft_of(
     stats: LogitStats, chosen: Sequence[int], length: int, end_ids: frozenset[int]
 ) -> Draft:
-    """Make a draft from a block's rows but the first, whose position has an exact token already.
+    """Make a draft from all rows of a block but the first, whose position has a final token.
 
-    stats, chosen: for each row of the block, its statistics and a token from its distribution.
-    length: most tokens of the draft.
+    stats, chosen: statistics and a chosen token for each row of the block.
+    length: largest number of tokens in the draft.
     end_ids: tokens that end an answer, and so the draft.
     """
     token_ids = cut_after_end(chosen[1 : length + 1], end_ids)
@@ -93,7 +93,7 @@ def _draft_of(
 
 @dataclass(frozen=True, slots=True)
 class _AskedPredraft:
-    """A requested predraft. span, alternative: see Predraft. row: its first row in the logits."""
+    """A predraft in a request. span: Predraft.block. row: the predraft's first row of logits."""
 
     span: Span
     alternative: int | None
@@ -101,21 +101,22 @@ class _AskedPredraft:
 
     @property
     def first_mask(self) -> int:
-        """The row of its first mask."""
+        """The row of logits of the first mask."""
         return self.row + (self.alternative is not None)
 
     @property
     def stop(self) -> int:
-        """One past its last row."""
+        """One past the predraft's last row of logits."""
         return self.first_mask + self.span.size
 
 
 class DraftAndVerify:
-    """Each forward pass adds the accepted draft and one exact token, so at least one token.
+    """Strategy `verify`: each forward pass adds the accepted draft tokens and one exact token.
 
-    config.block_size bounds the draft. Its length depends on the head's confidence, on how earlier
-    drafts fared, and on config.max_rows or the costs of rows, but never on the tokens drawn, which
-    keeps the distribution exact.
+    The exact token is next-token prediction's after the accepted ones. config.block_size bounds the
+    draft's length, which depends on the head's confidence, on how earlier drafts fared, and on
+    config.max_rows or the costs of rows. The length never depends on the tokens drawn, so the
+    distribution stays exact.
     """
 
     def __init__(self, state: DecodingState) -> None:
@@ -171,7 +172,7 @@ class DraftAndVerify:
         )
 
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
-        """The request of a predraft. num_before: offset from answer positions to causal rows."""
+        """The request of a predraft. num_before: causal row of an answer position, less it."""
         masks, num_causal = self._masks(asked.span), num_before + asked.span.start
         if asked.alternative is None:
             return PredraftBlock(num_causal, masks)
@@ -226,7 +227,7 @@ class DraftAndVerify:
         )
 
     def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
-        """Record how the draft fared, but for its num_sure tokens, which counted as right."""
+        """Record how the draft fared, without the num_sure tokens, which counted as right."""
         draft, config, plan = self._draft, self._state.config, self._plan
         others = [
             draft.alternatives[place][rank][1]
@@ -247,7 +248,7 @@ class DraftAndVerify:
     def _drafted(
         self, stats: LogitStats, chosen: Sequence[int], *, is_after_rejected: bool = False
     ) -> Draft:
-        """Make a draft of the length that pays; record its block unless a rejection precedes it."""
+        """Make a draft as long as pays off; record its chances unless it follows a rejection."""
         own, most = stats.probability[1:], self._state.config.max_rows
         end_ids = self._state.model.end_token_ids
         length = draft_length(self._record.chances(own), self._plan.price)
@@ -259,7 +260,7 @@ class DraftAndVerify:
         return _draft_of(stats, chosen, length, end_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
-        """The predraft after the accepted tokens, preferably after a right alternative."""
+        """The predraft that fits the check's end, if any; preferably after a right alternative."""
         if len(exact) > len(self._draft.token_ids):
             return None
         position = len(self._state.answer) + len(exact)
@@ -271,7 +272,7 @@ class DraftAndVerify:
     def _predrafts(
         self, logits: Tensor, used: _AskedPredraft | None, exact: Sequence[int]
     ) -> tuple[Predraft, ...]:
-        """The record of all predrafts. The used one becomes the draft; the others are dropped."""
+        """Record all predrafts, and make the used one the next draft."""
         predrafts = []
         for asked in self._asked:
             draft = EMPTY_DRAFT
@@ -283,7 +284,7 @@ class DraftAndVerify:
         return tuple(predrafts)
 
     def _draft_of_used(self, used: _AskedPredraft, logits: Tensor, exact: Sequence[int]) -> Draft:
-        """The next draft; after an alternative it begins with the token that its row gives."""
+        """The next draft, from the used predraft; an alternative's row gives its first token."""
         state, before = self._state, list(exact)
         if used.alternative is not None:
             before += state.alternative_stats(logits, used.row, exact).best_ids
@@ -298,7 +299,7 @@ class DraftAndVerify:
 
 
 def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int]:
-    """The accepted draft tokens and one exact token. causal: statistics of the checking rows."""
+    """The draft's accepted tokens and one exact token. causal: statistics of the causal rows."""
     if causal.distribution is None:
         best = causal.best_ids
         for index, token_id in enumerate(draft.token_ids):

@@ -1,20 +1,22 @@
-"""The rule that chooses the rows of a `verify` forward pass, by what each brings and costs.
+"""The rule that chooses the rows of a `verify` forward pass by their expected tokens and cost.
 
-A forward pass reads one exact token and checks a draft after it. The check ends after the draft's
-first 0, 1, 2, ... tokens; masks after such an end are the next draft if the check ends there.
-Where a drafted token may be rejected, the forward pass can also check an alternative, with masks
-after it: if the alternative is right, its own row gives one more token. All of these rows are a
-tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia, arXiv 2402.12374).
+A forward pass reads one exact token and checks a draft after it. The check accepts the draft's
+first 0, 1, 2, ... tokens and ends there. For each possible end the forward pass may read masks,
+which become the next draft if the check ends there. It may also check alternatives to a drafted
+token, with masks after them: if an alternative is right, its own row gives one more token. All of
+these rows are a tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia,
+arXiv 2402.12374).
 
-A row is worth the tokens expected of it. A drafted token is worth the chance that it and all before
-it are right; a mask, the chance that the check ends before it times the chance that the next draft
-holds up to there, which is less after a rejected token: its masks do not know the right one. Rows
-are taken by falling worth, each with the rows it depends on: at most `max_rows`, or as many as
-bring the most tokens for their cost in seconds.
+A row is worth the tokens expected of it. A drafted token is worth the chance that it and all tokens
+before it are right. A mask is worth the chance that the check ends just before the mask's block,
+times the chance that the next draft is right up to the mask. The latter chance is lower after a
+rejected token, as the masks do not see the right one. Rows are taken by falling worth, each with
+the rows it depends on: at most `max_rows`, or as many as bring the most tokens for their cost in
+seconds.
 
-Pure, standard library only. It sees no token, only the head's confidence, its record and the cost
-of rows: a draft whose length or place depended on its own tokens would no longer be a sample of the
-head's distribution, and verification would not be exact.
+Pure, standard library only. The rule sees no token, only the head's confidence, the record of
+drafts and the cost of rows: a draft whose length or place depended on its own tokens would no
+longer be a sample of the head's distribution, and verification would not be exact.
 """
 
 import math
@@ -38,24 +40,24 @@ Sums = tuple[float, float]
 
 
 def _plus(sums: Sums, true: float, expected: float) -> Sums:
-    """The sums with one more observation; the earlier ones fade."""
+    """Add one observation to the sums, in which the earlier observations lose weight."""
     return sums[0] * MEMORY + true, sums[1] * MEMORY + expected
 
 
 def _ratio(sums: Sums, usual: float) -> float:
-    """The ratio of true to expected, as if `usual` had held in PRIOR_WEIGHT more observations."""
+    """The ratio of true to expected, after PRIOR_WEIGHT imaginary observations of ratio `usual`."""
     return (sums[0] + PRIOR_WEIGHT * usual) / (sums[1] + PRIOR_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRecord:
-    """Record of how drafts fared in this decode; old observations fade towards the calibration.
+    """Record of how drafts fared in this decode: fading sums, with the calibration as a prior.
 
-    drafted: number of drafted tokens that were right; summed probabilities of those checked.
+    drafted: number of right drafted tokens, and the summed probabilities of all checked ones.
     others: the same for alternatives.
-    survivals: per depth, summed chances that a new draft is right up to there; number of drafts.
-        Only drafts after accepted tokens count.
-    rate: tokens and seconds of the forward passes so far, by the table of costs.
+    survivals: per depth, the summed chances that a new draft is right up to there, and the number
+        of drafts. Only drafts after accepted tokens count.
+    rate: tokens of the forward passes so far, and their seconds by the table of costs.
     """
 
     calibration: Calibration
@@ -65,12 +67,12 @@ class DraftRecord:
     rate: Sums = (0.0, 0.0)
 
     def chances(self, probabilities: Sequence[float]) -> list[float]:
-        """The chance of each drafted token to be right, from the head's probabilities."""
+        """The chance that each drafted token is right. probabilities: the masked head's."""
         scale = _ratio(self.drafted, self.calibration.drafted)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def chances_of_others(self, probabilities: Sequence[float]) -> list[float]:
-        """The chance of each alternative to one token to be right."""
+        """The chance that each alternative to a drafted token is right; see chances()."""
         scale = _ratio(self.others, self.calibration.alternatives)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
@@ -87,9 +89,9 @@ class DraftRecord:
         return chances
 
     def having_seen(self, probabilities: Sequence[float]) -> "DraftRecord":
-        """The record once a block that follows accepted tokens has been read.
+        """The record with one more block after accepted tokens counted in `survivals`.
 
-        probabilities: the head's, of every token that it might draft; 0 after the end of the text.
+        probabilities: the head's, per token that the block could draft; 0 after an end-of-sequence.
         """
         seen = list(accumulate(self.chances(probabilities), mul))
         known = [*self.survivals, *[(0.0, 0.0)] * (len(seen) - len(self.survivals))]
@@ -108,12 +110,12 @@ class DraftRecord:
     ) -> "DraftRecord":
         """The record after a forward pass.
 
-        checked: the head's probabilities of the drafted tokens up to and with the first wrong one.
-        num_right: how many of these were right.
+        checked: the head's probabilities of the drafted tokens, through the first wrong one.
+        num_right: number of the checked tokens that were right.
         others: the head's probabilities of the alternatives that the check reached.
-        has_alternative: whether one of them was right.
-        num_tokens: tokens that the pass added to the answer.
-        seconds: of the pass, by the table of costs; 0 leaves it out of the rate.
+        has_alternative: whether one of these alternatives was right.
+        num_tokens: number of tokens that the pass added to the answer.
+        seconds: cost of the pass by the table of costs; 0 leaves the pass out of `rate`.
         """
         return replace(
             self,
@@ -125,11 +127,11 @@ class DraftRecord:
 
 @dataclass(frozen=True, slots=True)
 class RowPlan:
-    """The rows of a forward pass besides the exact token and the draft that it checks.
+    """The rows that a forward pass reads besides the exact token and the draft that it checks.
 
-    block_sizes: number of masks after the draft's first 0, 1, 2, ... tokens; 0 is no block.
-    alternatives: (place in the draft, rank from 0, masks after it) of each one that is read.
-    price: expected tokens that a row must bring; the next draft ends before a token worth less.
+    block_sizes: number of masks after the draft's first 0, 1, 2, ... tokens.
+    alternatives: (index of the drafted token, rank from 0, number of masks after) of each one read.
+    price: expected tokens from which a row pays; the next draft ends before a token worth less.
     """
 
     block_sizes: tuple[int, ...]
@@ -138,24 +140,25 @@ class RowPlan:
 
     @property
     def num_rows(self) -> int:
-        """Rows of a forward pass that reads one exact token and has this plan."""
+        """Number of rows of the forward pass: one exact token, the draft and the planned rows."""
         alternatives = sum(1 + size for _, _, size in self.alternatives)
         return len(self.block_sizes) + sum(self.block_sizes) + alternatives
 
 
 def draft_length(chances: Sequence[float], price: float) -> int:
-    """Number of tokens to draft: as long as the chance that all are right is above the price."""
+    """Number of tokens to draft: the most that are all correct with a chance above the price."""
     reached = accumulate(chances, mul)
     return next((i for i, chance in enumerate(reached) if chance <= price), len(chances))
 
 
 @dataclass(slots=True)
 class _Branch:
-    """A place for rows: masks after `place` drafted tokens, or after an alternative to the next.
+    """Rows that may follow the draft's first `place` tokens: an alternative, if any, then masks.
 
-    rank: of the alternative, None without one.
-    chance: the chance that the check ends there.
-    steps: (expected tokens per row if it ends there, rows) by which the branch can grow, in order.
+    rank: rank of the alternative to the token at `place`; None for masks alone.
+    chance: the chance that the check ends at `place`, with the alternative right if there is one.
+    steps: (expected tokens per row in that case, number of rows) by which the branch grows in turn.
+    rows: number of rows taken so far.
     """
 
     place: int
@@ -166,11 +169,11 @@ class _Branch:
 
     @property
     def has_token(self) -> bool:
-        """Whether its first row is an alternative's own."""
+        """Whether the branch's first row is an alternative."""
         return self.rank is not None
 
     def units(self, index: int) -> Iterator[tuple[float, int, int]]:
-        """Yield each step as (minus the expected worth per row, index, rows), to merge by worth."""
+        """Yield steps as (minus the worth per row, `index`, rows), for heapq.merge() to order."""
         for worth, rows in self.steps:
             yield -self.chance * worth, index, rows
 
@@ -191,14 +194,14 @@ def plan_rows(
 ) -> RowPlan:
     """Plan the rows of the forward pass that checks a draft.
 
-    probabilities: the head's, of the drafted tokens.
-    block_size: most masks of a block.
-    num_left: tokens that the answer may still grow by.
-    alternatives: for each drafted token, the probabilities of others, likeliest first.
+    probabilities: the head's probabilities of the drafted tokens.
+    block_size: largest number of masks in a block.
+    num_left: number of tokens that the answer may still grow by.
+    alternatives: for each drafted token, its alternatives' probabilities, likeliest first.
     num_sure: number of leading draft tokens that are taken as right.
     is_end: whether the draft's last token ends the text.
-    max_rows: most rows of the pass, if costs is None.
-    costs: by which the number of rows is chosen, if given.
+    max_rows: largest number of rows of the pass, used if costs is None.
+    costs: table of costs from which the number of rows is chosen.
     num_causal: number of exact tokens that the pass reads.
     price: RowPlan.price of the last plan.
     """
@@ -254,12 +257,13 @@ def _branches(
     survival: Sequence[float],
     price: float,
 ) -> list[_Branch]:
-    """All places for rows; the last is after the whole draft.
+    """All branches that rows may be taken from; the last one follows the whole draft.
 
-    chances: of the drafted tokens to be right. survival: of a future draft. Others: see plan_rows.
+    chances: the chance that each drafted token is right. survival: see DraftRecord.survival().
+    alternatives, price: see plan_rows().
 
-    If an alternative is right, masks after the rejected token go unused. So the better of the two
-    counts in full, and the other for what it adds.
+    If an alternative is right, the masks after the rejected token go unused. So the better of these
+    two branches counts in full, the other only for what it adds.
     """
     gains = [max(0.0, chance - price) for chance in survival]
     less = [max(0.0, chance * record.calibration.rejected - price) for chance in survival]
@@ -281,10 +285,10 @@ def _branches(
 
 
 def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
-    """Tokens per second so far, drawn towards the best rate of `points`: (tokens, seconds).
+    """Tokens per second so far, averaged with the best rate of `points` (tokens, seconds).
 
-    Without that, the first forward passes would go by the rate of next-token prediction, and read
-    too many rows.
+    Without `points`, the first forward passes would assume the rate of next-token prediction, and
+    read too many rows.
     """
     tokens, seconds = max(points, key=lambda point: point[0] / point[1])
     tokens, seconds = (
@@ -297,8 +301,8 @@ def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
 def _steps(gains: Sequence[float]) -> list[tuple[float, int]]:
     """Group rows, taken in order, into steps of falling worth: (mean gain per row, rows).
 
-    gains: of row 1, 2, ... A row that gains less than the next one is worth taking only with
-    that one, so both are pooled.
+    gains: expected tokens of row 1, 2, ... A row that gains less than the next one is worth taking
+    only together with the next one, so the two form one step.
     """
     steps: list[tuple[float, int]] = []
     for gain in gains:

@@ -1,10 +1,10 @@
-"""A Trace, or the results of a sweep, as Plotly figures: for the page and for notebooks.
+"""Plotly figures of a trace, a sweep of solvers and the roofline, for the page and notebooks.
 
     from sbd_core import plots
     plots.entropy_heatmap(trace).show()
 
-Every function takes theme="light" or "dark"; a figure has its id in layout.meta["id"]. Needs the
-extra: pip install "sbd-core[plots]".
+Every figure takes theme="light" or "dark" and has its id in layout.meta["id"]. Needs the extra:
+pip install "sbd-core[plots]".
 """
 
 from sbd_core.errors import MissingExtraError

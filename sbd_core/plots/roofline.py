@@ -1,6 +1,6 @@
 """Figures of the roofline: cost of a block's forward pass, and speed-up of decoding by blocks.
 
-The heatmaps have the quantities of the paper's Tables 3 and 4, as the paper counts and corrected.
+The heatmaps show the quantities of the paper's Tables 3 and 4 in either mode of the roofline.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflinePoint:
-    """A point that the reader chose: a device, a model and how it decodes. Raises ArgumentError.
+    """The reader's choice of device, model and decoding. Raises ArgumentError.
 
-    shape: None takes the paper's model, with the widths that each mode counts.
+    shape: None takes the paper's model, whose widths depend on the mode.
     tokens_per_forward: the NFE speed-up, at most block_size.
     """
 
@@ -50,7 +50,7 @@ class RooflinePoint:
             raise ArgumentError("tokens_per_forward", "must be above 0", 0)
 
     def slowdown(self, block_size: int, kv_length: int, mode: Mode) -> float:
-        """See sbd_core.roofline.slowdown, at the point's batch size."""
+        """Call sbd_core.roofline.slowdown() with the point's device, model and batch size."""
         return slowdown(block_size, kv_length, self.batch_size, mode, **self._where())
 
     def cache_growth(self, mode: Mode) -> float:
@@ -62,7 +62,7 @@ class RooflinePoint:
         return long / short
 
     def speedup(self, nfe_speedup: float, kv_length: int, mode: Mode) -> float:
-        """See sbd_core.roofline.speedup, at the point's block and batch size."""
+        """Call sbd_core.roofline.speedup() with the point's device, model, block and batch size."""
         return speedup(
             self.block_size, nfe_speedup, kv_length, self.batch_size, mode, **self._where()
         )
@@ -79,8 +79,8 @@ def slowdown_curve(
 ) -> go.Figure:
     """Curve of the time of a forward pass over n tokens, relative to a pass over one token.
 
-    measured: {tokens: seconds} of a machine, 1 among them, drawn as marks.
-    measured_name: name of these marks.
+    measured: {tokens: seconds} measured on a machine, with 1 among the tokens; drawn as marks.
+    measured_name: name of the measured marks.
     """
     ink = ink_of(theme)
     sizes = sorted({*BLOCK_SIZES, point.block_size, 2 * point.block_size})
@@ -245,7 +245,7 @@ def _mark(slowdowns: Mapping[int, float], name: str, look: tuple[str, int, str])
 
 
 def _nearest(value: float, values: Any) -> int:
-    """Index of the value that is nearest by ratio."""
+    """Index of the entry of `values` whose ratio to `value` is nearest to 1."""
     ratios = [max(value, 0.5) / known for known in values]
     distances = [max(ratio, 1 / ratio) for ratio in ratios]
     return distances.index(min(distances))

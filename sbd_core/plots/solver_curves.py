@@ -56,7 +56,7 @@ class CurvePoint:
 
 
 def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
-    """The points of each solver, from rows named "solver parameter"; others are left out."""
+    """The points of each solver, from the rows that are named "solver parameter"."""
     by_solver: dict[str, list[CurvePoint]] = {}
     for name, row in rows.items():
         solver, _, parameter = name.partition(" ")
@@ -77,10 +77,10 @@ class RunMark:
 
 
 def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
-    """Solvers that rivals equal at every setting and outdo at one or more."""
+    """Solvers that others match at every setting and beat at one setting or more."""
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
-        """For each rival setting that is at least as good, whether it is better in one respect."""
+        """Kinds of other solvers' points that are at least as good: True better, False equal."""
         return {
             (other.accuracy, other.speed) != (point.accuracy, point.speed)
             for name, points in by_solver.items()
@@ -99,13 +99,13 @@ def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
 def solvers(
     results: Mapping[str, Any], theme: Theme = "light", runs: Sequence[RunMark] = ()
 ) -> go.Figure:
-    """A line for each solver, a star for next-token prediction, another for verify.
+    """Figure with a line for each solver, a star for next-token prediction and one for verify.
 
-    results: of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data() of rows named "solver
-    parameter" and one named "NTP".
+    results: data of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data() of rows named
+    "solver parameter" and one named "NTP".
     runs: marked at the bottom by tokens per forward pass, as one answer has no accuracy.
-    Names stand at the end of a line or where it is last alone. Lines of dominated() solvers are
-    pale. Raises ArgumentError.
+    A solver's name is tied to the last point that only the solver's line has. Lines of dominated()
+    solvers are pale. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = results.get("rows") if isinstance(results, Mapping) else None
@@ -150,12 +150,12 @@ def solvers(
 
 
 def title_of(solver: str) -> str:
-    """The solver's title in the form; an unknown solver keeps its name in the results."""
+    """The solver's title on the page; an unknown solver keeps its name from the results."""
     return SOLVER_TITLES.get(solver, html.escape(solver))
 
 
 def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
-    """A solver's points, slowest first. index: chooses the symbol and the dashes."""
+    """The line through a solver's points, slowest first. index: selects symbol and dashes."""
     in_order = sorted(points, key=lambda point: point.speed)
     is_chief = solver in (MAIN, OWN)
     colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
@@ -176,7 +176,7 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
 
 
 def _last_alone(line: dict[str, Any], lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """The last point of a line that lies on no other line; its last point if each does."""
+    """The last of a line's points that no other line has; the very last if others have them all."""
     points = list(zip(line["x"], line["y"], strict=True))
     others = [zip(each["x"], each["y"], strict=True) for each in lines if each is not line]
     taken = {point for each in others for point in each}
@@ -189,9 +189,9 @@ def _labels(
     room: float,
     colours: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Names in a column at the right, each tied to a point of its line, without overlap.
+    """Labels in a column at the right, without overlap, each tied to a point of its line.
 
-    named: (name, x, y) of these points. fastest: largest x of any mark. room: height of the lines.
+    named: (label, x, y) of each point. fastest: largest x of any mark. room: height of the lines.
     """
     below: float | None = None
     labels = []
@@ -219,7 +219,7 @@ def _labels(
 
 
 def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
-    """Name of a single mark at its right, `rise` pixels up; no line, which would look like data."""
+    """Label `rise` pixels above and right of a mark; a line to it would look like data."""
     return {
         "text": mark["name"],
         "x": mark["x"][0],
@@ -233,7 +233,7 @@ def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
 
 
 def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
-    """The reader's runs at the bottom, at a height in percent of right answers."""
+    """Marks of the reader's runs. height: where to draw them, in percent of right answers."""
     checked = {True: "right", False: "wrong", None: "not checked"}
     words = [f"Your run: {html.escape(run.name)}<br>answer {checked[run.is_right]}" for run in runs]
     return {
@@ -250,7 +250,7 @@ def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
 
 
 def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
-    """The mark of a strategy without a parameter."""
+    """The single mark of a strategy that has no parameter."""
     mean = row["mean"]
     return {
         "type": "scatter",

@@ -1,6 +1,6 @@
-"""The look of figures: colours, entropy scale and type of the page, and token texts made safe.
+"""The look of figures: the page's colours, entropy scale and fonts, and escaped token texts.
 
-Plotly reads a few tags in any text it shows, so every token text goes through safe().
+Plotly interprets a few HTML tags in any text, so every token text must be escaped.
 """
 
 import html
@@ -45,7 +45,7 @@ class Ink:
     ntp: str
 
     def of(self, strategy: StrategyName) -> str:
-        """The hue that a strategy has on the whole page."""
+        """The colour of a strategy, which is the same on the whole page."""
         return {"sbd": self.sbd, "verify": self.verify, "ntp": self.ntp}[strategy]
 
 
@@ -82,12 +82,12 @@ def ink_of(theme: Theme) -> Ink:
 
 
 def unsureness(entropy: float) -> float:
-    """An entropy in nats on the page's square-root scale: 0 to 1, which is MAX_ENTROPY or more."""
+    """Map an entropy in nats to the page's square-root scale; 1 is MAX_ENTROPY or more."""
     return round(math.sqrt(min(max(entropy, 0.0), MAX_ENTROPY) / MAX_ENTROPY), 4)
 
 
 def safe(text: str) -> str:
-    """A token's text escaped, as Plotly would read tags in it."""
+    """A token's text as token_name() shows it, escaped for Plotly."""
     return html.escape(token_name(text), quote=False)
 
 
@@ -109,7 +109,7 @@ def columns(rows: list[tuple[int, Any, str]]) -> dict[str, list[Any]]:
 
 
 def entropy_ticks() -> dict[str, Any]:
-    """The ticks of an axis of unsureness(), in nats."""
+    """Axis settings: ticks on the scale of unsureness(), labelled in nats."""
     labels = [f"{tick:g}" for tick in TICKS]
     return {"tickvals": [unsureness(tick) for tick in TICKS], "ticktext": labels}
 
@@ -123,7 +123,7 @@ def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
 
 
 def readable_on(ramp: list[str], place: float) -> str:
-    """Black or white, whichever stands out more at a place of a ramp, 0 to 1."""
+    """Black or white, whichever contrasts more with the ramp's colour at `place`, 0 to 1."""
     low = min(int(place * (len(ramp) - 1)), len(ramp) - 2)
     part = place * (len(ramp) - 1) - low
     pairs = zip(bytes.fromhex(ramp[low][1:]), bytes.fromhex(ramp[low + 1][1:]), strict=True)
@@ -145,12 +145,12 @@ def figure_of(
     up: dict[str, Any],
     **more: Any,
 ) -> go.Figure:
-    """Figure with the page's fonts and colours and a quiet grid.
+    """Make a figure with the page's fonts and colours.
 
     name: id of the figure, kept in layout.meta.
     data: Plotly traces.
-    across, up: axes, each with its title as a text.
-    more: fields of the layout.
+    across, up: settings of the x and y axis, each with its title as a text.
+    more: further fields of the layout.
     """
     layout = {
         "meta": {"id": name},

@@ -28,9 +28,11 @@ from sbd_core.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Token ids that one forward pass revealed, split by what next-token prediction later says.
+    """Token ids that one forward pass revealed, grouped by what hindsight says of them.
 
-    same, other: it says the same token, or another. unread: not read again.
+    pass_number: counted from 1.
+    same, other: the causal head's likeliest token is the same, or another one.
+    unread: tokens that were not read again.
     """
 
     pass_number: int
@@ -46,13 +48,12 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Gamble:
-    """A forward pass that revealed several tokens at once, and the probabilities that this ignored.
+    """A forward pass that revealed several tokens at once, with separate and joint probability.
 
     positions, token_ids: from left to right.
-    separate: log of the product of the probabilities by which the tokens were revealed.
-    joint: log of their joint probability by next-token prediction, each token after all text to its
-    left; may be -inf.
-    Both logs are in nats, at most 0.
+    separate: log of the product of the probabilities with which the tokens were revealed.
+    joint: log of the tokens' joint probability by next-token prediction.
+    Both logs are in nats, at most 0, and may be -inf.
     """
 
     pass_number: int
@@ -68,7 +69,7 @@ class Gamble:
 
 
 def hindsights(trace: Trace) -> dict[int, Hindsight]:
-    """The causal head's rescoring of the answer's tokens that it has read, by position."""
+    """The hindsight on each of the answer's tokens that the causal head rescored, by position."""
     return {item.position: item for event in trace.events for item in event.hindsight}
 
 
@@ -91,7 +92,7 @@ def agreements(trace: Trace) -> list[Agreement]:
 
 
 def gambles(trace: Trace) -> list[Gamble]:
-    """Forward passes that revealed several tokens, all read again since; widest gap first."""
+    """Forward passes that revealed several tokens, all rescored later; largest abs(cost) first."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -131,7 +132,7 @@ FEW_PASSES = 12
 
 
 def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Entropy in nats of each masked position (across) in each forward pass (down).
+    """Heatmap of the entropy in nats of masked positions (x axis) by forward pass (y axis).
 
     A dot marks the forward pass that revealed the position. Raises ArgumentError for more than
     250,000 cells.
@@ -176,7 +177,7 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def _whole(num_passes: int) -> dict[str, int]:
-    """Axis settings: a tick per forward pass if there are few, as Plotly would number halves."""
+    """Axis settings: a tick per forward pass if there are few, where Plotly would add halves."""
     return {"dtick": 1} if num_passes <= FEW_PASSES else {}
 
 
@@ -197,7 +198,7 @@ def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
 
 
 def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Bars of tokens revealed by each forward pass; a line at NTP's one. Raises ArgumentError."""
+    """Bars of tokens revealed per forward pass, a line at 1 as in NTP. Raises ArgumentError."""
     ink = ink_of(theme)
     rows = [
         (row.pass_number, row.num_reveals, names(trace, row.same + row.other + row.unread))
@@ -220,7 +221,7 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Entropy in nats of each position in the pass that revealed it. Raises ArgumentError."""
+    """Dots of each position's entropy in nats when it was revealed. Raises ArgumentError."""
     ink = ink_of(theme)
     rows = [
         (
@@ -244,10 +245,10 @@ def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Bars of the tokens that each forward pass revealed, by what next-token prediction would say.
+    """Bars of the tokens that each forward pass revealed, by whether hindsight agrees.
 
-    It says so in hindsight, when a later forward pass reads the tokens causally; tokens that are
-    never read again are a third group. Raises ArgumentError.
+    Hindsight comes from the causal head, when a later forward pass reads the tokens; tokens that
+    are never read again are a third group. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = agreements(trace)
@@ -292,12 +293,11 @@ MAX_NATS = 50.0
 
 
 def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Forward passes that revealed several tokens: joint probability and product of separate ones.
+    """Figure that compares the joint probability of tokens revealed at once with their product.
 
-    The joint probability is that of next-token prediction in hindsight, each token after all the
-    text to its left; the product is of the probabilities by which the tokens were revealed. At most
-    12 forward passes are shown, the widest gap first; those not wholly read again are left out.
-    Raises ArgumentError.
+    The joint probability is next-token prediction's in hindsight; the product is of the
+    probabilities with which the tokens were revealed. The figure shows at most 12 forward passes
+    whose tokens were all read again later; the widest gap comes first. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = gambles(trace)
@@ -385,12 +385,12 @@ def _probability_words(logarithm: float) -> str:
 
 
 def _log10(logarithm: float) -> float:
-    """The power of ten at which a probability is drawn, from its natural logarithm."""
+    """The power of ten at which to draw a probability, at least FLOOR. logarithm: natural."""
     return max(logarithm / math.log(10), FLOOR)
 
 
 def _power(exponent: int, *, is_cut: bool) -> str:
-    """Label of the tick at 10 ** exponent. is_cut: values below 10 ** FLOOR are drawn there."""
+    """Label of the tick at 10 ** exponent. is_cut: whether smaller values are drawn at FLOOR."""
     if is_cut and exponent == FLOOR:
         return f"≤ 10<sup>{exponent}</sup>"
     return f"{10.0**exponent:g}" if exponent >= -3 else f"10<sup>{exponent}</sup>"
