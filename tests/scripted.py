@@ -11,8 +11,8 @@ from torch import Tensor
 
 from sbd_core.config import Calibration, StrategyName
 from sbd_core.cost import ModelShape
-from sbd_core.models.block_adapter import SamplerHead
 from sbd_core.models.protocol import ForwardRequest, Message, PredraftBlock
+from sbd_core.models.sampler_head import SamplerHead
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]

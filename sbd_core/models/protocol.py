@@ -10,7 +10,7 @@ from sbd_core.cost import ModelShape
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from sbd_core.models.block_adapter import SamplerHead
+    from sbd_core.models.sampler_head import SamplerHead
     from sbd_core.sampling import ComputeLogitStats
 
 

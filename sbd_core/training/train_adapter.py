@@ -34,13 +34,13 @@ from sbd_core.models.block_adapter import (
     BlockAdapter,
     BlockAdapterInfo,
     read_block_adapter,
-    sampler_change,
     write_block_adapter,
 )
 from sbd_core.models.hf_model import Fingerprint
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
+from sbd_core.models.sampler_head import sampler_change
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     keep_others,

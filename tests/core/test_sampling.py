@@ -13,7 +13,7 @@ from sbd_core.config import DecodeConfig, StrategyName
 from sbd_core.decoding import repetition
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
-from sbd_core.models.block_adapter import NUM_CANDIDATES, SamplerHead, sampler_change
+from sbd_core.models.sampler_head import NUM_CANDIDATES, SamplerHead, sampler_change
 from sbd_core.sampling import Candidates, LogitStats, LogitStatsSpec, compute_logit_stats, forbid
 
 INF = math.inf

@@ -15,8 +15,9 @@ from torch.nn.functional import linear
 from transformers import DynamicCache
 
 from sbd_core.masks import decoding_mask
-from sbd_core.models.block_adapter import LINEARS, AdapterLayers, BlockAdapter, SamplerHead
+from sbd_core.models.block_adapter import LINEARS, AdapterLayers, BlockAdapter
 from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.sampler_head import SamplerHead
 
 ALL_ROWS = slice(None)
 """Value of GatedLinears.rows() for every row of any text."""

@@ -8,7 +8,7 @@ import torch
 
 from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
-from sbd_core.models import block_adapter
+from sbd_core.models import sampler_head
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.block_adapter import (
     BlockAdapter,
@@ -79,7 +79,7 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
 ) -> None:
     from tests.conftest import loaded
 
-    monkeypatch.setattr(block_adapter, "NUM_CANDIDATES", 1000)  # all tokens
+    monkeypatch.setattr(sampler_head, "NUM_CANDIDATES", 1000)  # all tokens
     model = loaded(tiny_folders[architecture])
     module = randomised(model)
     assert model.mask_token_id is not None

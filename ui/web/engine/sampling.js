@@ -1,5 +1,5 @@
 // Does in plain numbers what PyTorch does where tokens are sampled: the measures of sbd_core/sampling.py, the head
-// of sbd_core/models/block_adapter.py, the permutations of a torch.Generator.
+// of sbd_core/models/sampler_head.py, the permutations of a torch.Generator.
 
 import { EngineError } from "./errors.js";
 

@@ -9,7 +9,7 @@ of capacity):
     bias (R, C), is_of_block (R, 1) with an adapter
     keys.N, values.N (KV heads * C, head size) of each layer
 outputs: logits (L, vocabulary); keys.N.new, values.N.new; with a sampler head also sampler (L, 2
-width), the hidden states' part of `into @ x` (sbd_core.models.block_adapter.SamplerHead).
+width), the hidden states' part of `into @ x` (sbd_core.models.sampler_head.SamplerHead).
 
 places has one index per written row, as ONNX Runtime Web's WebGPU would write several indices one
 after the other. A model with an adapter has one graph only, as two sessions would hold the weights
