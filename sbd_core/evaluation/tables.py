@@ -26,18 +26,16 @@ from sbd_core.evaluation.scoring import Sample, Score, as_text, rows_data, score
 from sbd_core.json_node import json_of
 from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example
-from sbd_core.training.checkpoint import load_model
-from sbd_core.training.data import (
-    Pair,
+from sbd_core.training.batches import (
     TrainingSequence,
     clean_sequence,
     draw_masks,
-    encode_examples,
     noisy_sequence,
     pack,
     padding_id,
-    require_tokens,
 )
+from sbd_core.training.checkpoint import load_model
+from sbd_core.training.data import Pair, encode_examples, require_tokens
 from sbd_core.training.step import LossModule, training_loss
 
 # The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.

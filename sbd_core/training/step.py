@@ -23,7 +23,7 @@ from transformers import PreTrainedModel
 from sbd_core.errors import ArgumentError, TrainingError, require_integer
 from sbd_core.masks import dense, flex, training_may_attend
 from sbd_core.models.runtime import has_bf16
-from sbd_core.training.data import NO_TARGET, Batch, PackedBatch
+from sbd_core.training.batches import NO_TARGET, Batch, PackedBatch
 from sbd_core.training.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -32,6 +32,7 @@ from transformers import PreTrainedModel
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.files import recover
 from sbd_core.models.peft_adapter import Fingerprint, is_adapter
+from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     Metrics,
@@ -49,14 +50,7 @@ from sbd_core.training.checkpoint import (
     unreadable,
     write_state,
 )
-from sbd_core.training.data import (
-    Batch,
-    BatchBuilder,
-    ModelLimits,
-    batches,
-    chosen_workers,
-    require_tokens,
-)
+from sbd_core.training.data import ModelLimits, require_tokens
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
 from sbd_core.training.step import Loss, RunSettings, StepRunner, base_dtype, check_output_layer

@@ -41,6 +41,7 @@ from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.models.sampler_head import sampler_change
+from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     keep_others,
@@ -48,15 +49,7 @@ from sbd_core.training.checkpoint import (
     unreadable,
     write_metrics,
 )
-from sbd_core.training.data import (
-    NO_LIMITS,
-    NO_TARGET,
-    ModelLimits,
-    Pair,
-    Skipped,
-    encoded_text,
-    read_source,
-)
+from sbd_core.training.data import NO_LIMITS, ModelLimits, Pair, Skipped, encoded_text, read_source
 from sbd_core.training.step import follow_gradients
 from sbd_core.training.train import Loop, StepAbandoned, StopWish, TellParts
 

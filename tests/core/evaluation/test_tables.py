@@ -16,8 +16,9 @@ from sbd_core.masks import decoding_mask
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.solvers import SOLVERS
 from sbd_core.tasks import held_out
+from sbd_core.training.batches import draw_masks
 from sbd_core.training.checkpoint import load_model
-from sbd_core.training.data import draw_masks, encode_examples
+from sbd_core.training.data import encode_examples
 from tests.core.cli.commands import last_line
 
 COUNTED = ("accuracy", "tokens_per_forward")

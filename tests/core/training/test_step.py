@@ -13,8 +13,8 @@ from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.masks import decoding_mask
 from sbd_core.models.runtime import has_bf16
 from sbd_core.training import step
+from sbd_core.training.batches import Batch, clean_sequence, pack
 from sbd_core.training.checkpoint import state_folder
-from sbd_core.training.data import Batch, clean_sequence, pack
 from sbd_core.training.step import (
     ATTENTIONS,
     LossModule,

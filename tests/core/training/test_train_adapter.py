@@ -19,7 +19,8 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.training.data import NO_TARGET, Pair
+from sbd_core.training.batches import NO_TARGET
+from sbd_core.training.data import Pair
 from sbd_core.training.train import StopWish
 from sbd_core.training.train_adapter import (
     STATE_FILE,

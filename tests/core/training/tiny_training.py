@@ -1,7 +1,7 @@
-"""A training run small enough for a test and what it left behind; texts with masked copies."""
+"""A training run small enough for a test, its data, what it left behind; masked copies."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -11,8 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from sbd_core.training.checkpoint import state_folder
-from sbd_core.training.data import (
+from sbd_core.training.batches import (
     NO_TARGET,
     TrainingSequence,
     clean_sequence,
@@ -20,6 +19,7 @@ from sbd_core.training.data import (
     noisy_sequence,
     pack,
 )
+from sbd_core.training.checkpoint import state_folder
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.step import Loss, LossModule, RunSettings, training_loss
 from sbd_core.training.train import SAVE_EVERY, SAVE_MINUTES, Run
@@ -81,6 +81,21 @@ def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1
     wanted = weights(expected)
     for name, weight in weights(found).items():
         torch.testing.assert_close(weight, wanted[name], atol=atol, rtol=1e-3)
+
+
+SUM = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "It is 4."}]
+
+
+def written(folder: Path, name: str, data: str | bytes) -> str:
+    """A file of that content, as a source."""
+    file = folder / name
+    file.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return f"file:{file}"
+
+
+def json_lines(folder: Path, rows: Sequence[object]) -> str:
+    """A file of these records as JSON Lines, as a source."""
+    return written(folder, "a.jsonl", "\n".join(json.dumps(row) for row in rows))
 
 
 def command(recipe: Recipe, folder: Path) -> list[str]:

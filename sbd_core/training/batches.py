@@ -1,0 +1,476 @@
+"""The batch of a training step: examples drawn, masked (Alg. 1) and packed, ahead by workers.
+
+The examples of a step depend on recipe and step alone, so a resumed run draws the same ones. A
+training sequence is the prompt and the answer of one example. Stage sbd adds x_hat, a copy of the
+answer in which some tokens are masked (Alg. 1). In half of the steps the first block of x_hat is
+whole, as in decoding; in the others its length is random. The masks of a sequence depend on the
+recipe's seed, the step and the sequence's number in the step, so the number of processes changes
+no mask. Several sequences share a row. Knows no model.
+"""
+
+import os
+import random
+import signal
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import count, islice
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from sbd_core.errors import SetBlockDecodingError, TrainingError, one_line, shown
+from sbd_core.masks import TrainingLayout
+from sbd_core.models.chat import encode_plain, template_mark
+from sbd_core.tasks import Example
+from sbd_core.training.data import (
+    NO_LIMITS,
+    ModelLimits,
+    Pair,
+    Skipped,
+    Text,
+    can_read,
+    encode_examples,
+    encoded_text,
+    mixed,
+    read_source,
+    writes_own_turns,
+)
+from sbd_core.training.recipe import Recipe
+
+NO_TARGET = -1
+Packed: TypeAlias = "tuple[array[int], array[int]]"
+"""A Pair in arrays, which take a tenth of the memory of lists."""
+ROWS_OF = 128
+"""Row lengths are multiples of this many tokens, the size of FlexAttention's blocks."""
+MOST_TRIED = 20
+"""Number of batches drawn at most to fill one batch with examples that fit into a row."""
+
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSequence:
+    """One prompt with its answer as a forward pass reads them; every field is (num_tokens,).
+
+    position, block, copy: see TrainingLayout.
+    targets: the token id to predict at each index, NO_TARGET for none.
+    weights: weight of each prediction in the loss, float32.
+    """
+
+    token_ids: Integers
+    position: Integers
+    block: Integers
+    copy: Integers
+    targets: Integers
+    weights: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
+
+    @property
+    def is_noisy(self) -> Booleans:
+        """(num_tokens,) bool: whether a token belongs to the masked copy x_hat."""
+        return self.copy > 0
+
+    @property
+    def ntp_weight(self) -> float:
+        """Total weight of the sequence's next-token predictions."""
+        return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class PackedBatch:
+    """Sequences packed into rows; every tensor is (num_rows, row_tokens). Padding has no target."""
+
+    token_ids: Tensor
+    layout: TrainingLayout
+    targets: Tensor
+    weights: Tensor
+
+    def parts(self, count: int) -> list["PackedBatch"]:
+        """Split the rows into `count` parts, whose sizes differ by one row at most."""
+        split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
+        return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
+
+    def beginning(self, num_tokens: int) -> "PackedBatch":
+        """The first row, cut to `num_tokens`."""
+        return _of_tensors([tensor[:1, :num_tokens] for tensor in self._tensors()])
+
+    def _tensors(self) -> list[Tensor]:
+        layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
+        return [self.token_ids, *layout, self.targets, self.weights]
+
+
+def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
+    token_ids, *places, targets, weights = tensors
+    return PackedBatch(token_ids, TrainingLayout(*places), targets, weights)
+
+
+def clean_sequence(
+    prompt: Sequence[int], answer: Sequence[int], prompt_weight: float
+) -> TrainingSequence:
+    """The sequence x of Alg. 1, without a masked copy: every token predicts the next.
+
+    prompt_weight: weight in the loss of predicting a prompt token; an answer token has weight 1.
+    """
+    token_ids = np.array([*prompt, *answer])
+    weights = np.ones(len(token_ids), np.float32)
+    weights[: len(prompt) - 1] = prompt_weight
+    targets = np.append(token_ids[1:], NO_TARGET)
+    targets[weights == 0] = NO_TARGET
+    none = np.full_like(token_ids, -1)
+    position, copy = np.arange(len(token_ids)), np.zeros_like(token_ids)
+    return TrainingSequence(token_ids, position, none, copy, targets, weights)
+
+
+def noisy_sequence(
+    clean: TrainingSequence,
+    num_prompt: int,
+    is_masked: Tensor | Booleans,
+    block_size: int,
+    phase: int,
+    mask_id: int,
+) -> TrainingSequence:
+    """The sequence [x ; x_hat] of Alg. 1: x_hat is the answer in blocks, with some tokens masked.
+
+    num_prompt: number of prompt tokens in `clean`. is_masked: (num_answer,) bool.
+    block_size, phase: see blocks_of(). mask_id: token id of <m>.
+    The last block is filled up with <m> that have no target, as in decoding.
+    """
+    answer = clean.token_ids[num_prompt:]
+    block = blocks_of(len(answer), block_size, phase)
+    hidden = np.ones(len(block), np.bool_)
+    hidden[: len(answer)] = is_masked
+    copied, targets = np.full_like(block, mask_id), np.full_like(block, NO_TARGET)
+    copied[: len(answer)] = np.where(hidden[: len(answer)], mask_id, answer)
+    targets[: len(answer)] = np.where(hidden[: len(answer)], answer, NO_TARGET)
+    return TrainingSequence(
+        token_ids=np.concatenate([clean.token_ids, copied]),
+        position=np.concatenate([clean.position, num_prompt + np.arange(len(block))]),
+        block=np.concatenate([clean.block[:num_prompt], block[: len(answer)], block]),
+        copy=np.concatenate([clean.copy, np.ones_like(block)]),
+        targets=np.concatenate([clean.targets, targets]),
+        weights=np.concatenate([clean.weights, np.ones(len(block), np.float32)]),
+    )
+
+
+def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
+    """For each position of x_hat, the number of its block.
+
+    phase: number of positions by which the first block is shorter than block_size.
+    """
+    num_copied = -(-(num_answer + phase) // block_size) * block_size - phase
+    return (np.arange(num_copied) + phase) // block_size
+
+
+def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0) -> Tensor:
+    """Draw which answer tokens are masked, (num_answer,) bool, as in Alg. 1.
+
+    Each token is masked with probability eta, drawn once from U(0, 1). full_ratio: probability that
+    all tokens are masked instead, as before a block's first forward pass.
+    """
+    eta = torch.rand((), generator=draws)
+    if full_ratio and torch.rand((), generator=draws) < full_ratio:
+        eta = torch.ones(())
+    return torch.rand(num_answer, generator=draws) < eta
+
+
+def padding_id(tokenizer: Any) -> int:
+    """Token id for padding. Any id would do, as padding is neither attended to nor predicted."""
+    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
+    return int(end if pad is None else pad)
+
+
+def pack(
+    sequences: Sequence[TrainingSequence],
+    row_tokens: int,
+    pad_id: int,
+    num_rows: int = 0,
+) -> PackedBatch:
+    """Pack sequences, none longer than row_tokens, into rows by first-fit decreasing.
+
+    pad_id: token id of padding. num_rows: least number of rows; surplus rows are padding alone.
+    """
+    members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
+    shape = (max(len(members), num_rows), row_tokens)
+    padding = {"token_ids": pad_id, "position": 0, "block": -1, "copy": 0, "targets": NO_TARGET}
+    filled: dict[str, npt.NDArray[Any]] = {
+        name: np.full(shape, value) for name, value in padding.items()
+    }
+    filled |= {"weights": np.zeros(shape, np.float32), "document": np.full(shape, -1)}
+    names = [field.name for field in fields(TrainingSequence)]
+    for row, indices in enumerate(members):
+        start = 0
+        for index in indices:
+            stop = start + len(sequences[index])
+            for name in names:
+                filled[name][row, start:stop] = getattr(sequences[index], name)
+            filled["document"][row, start:stop] = index
+            start = stop
+    tensors = {name: torch.from_numpy(array) for name, array in filled.items()}
+    layout = TrainingLayout(
+        **{name: tensors.pop(name) for name in ("document", "position", "block", "copy")}
+    )
+    return PackedBatch(layout=layout, **tensors)
+
+
+def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
+    """Assign sequences to rows by first-fit decreasing; return the sequence indices of each row."""
+    free: list[int] = []
+    members: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        size = lengths[index]
+        row = next((row for row, left in enumerate(free) if left >= size), len(free))
+        if row == len(free):
+            free.append(row_tokens)
+            members.append([])
+        free[row] -= size
+        members[row].append(index)
+    return members
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The batch of one step, or one process's share. ntp_weight: divisor of the summed losses."""
+
+    packed: PackedBatch
+    ntp_weight: float
+
+
+class BatchBuilder:
+    """Builds the batch of every step of a recipe, or one process's share of it.
+
+    notes: lines that say which texts of the recipe's sources are left out.
+    row_tokens: length of a row. Without tasks it is no more than the longest text needs, as padding
+    costs as much time as text.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        tokenizer: Any,
+        limits: ModelLimits = NO_LIMITS,
+        *,
+        process_index: int = 0,
+        num_processes: int = 1,
+        min_rows: int = 1,
+    ) -> None:
+        """limits: limits of the model. min_rows: least number of rows in each process's batch."""
+        self._recipe, self._tokenizer, self._limits = recipe, tokenizer, limits
+        self._process_index, self._num_processes = process_index, num_processes
+        self._min_rows = min_rows
+        self.notes: list[str] = []
+        self._sources = [self._pieces(source) for source in recipe.data]
+        self.row_tokens = recipe.row_tokens
+        if not recipe.tasks:
+            longest = max(self._needed(*piece) for source in self._sources for piece in source)
+            self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
+
+    def draw(self, step: int) -> list[Pair]:
+        """Draw and encode the batch_size examples of a step, the same ones in both stages.
+
+        Raises TrainingError if hardly any example fits into a row.
+        """
+        recipe = self._recipe
+        seed = recipe.seed * 1_000_003 + step
+        drawn = mixed(seed, recipe.tasks, self._sources)
+        fitting: list[Pair] = []
+        for _ in range(MOST_TRIED):
+            pairs = self._encoded(list(islice(drawn, recipe.batch_size)))
+            fitting += [pair for pair in pairs if self._fits(pair)]
+            if len(fitting) >= recipe.batch_size:
+                break
+        if len(fitting) < recipe.batch_size:
+            names = ", ".join((*recipe.tasks, *recipe.data))
+            raise TrainingError(
+                f"row_tokens: hardly any example of {names} fits into {recipe.row_tokens} tokens"
+            )
+        return fitting[: recipe.batch_size]
+
+    def _encoded(self, items: "Sequence[Example | Packed]") -> list[Pair]:
+        made = encode_examples(
+            self._tokenizer, [item for item in items if isinstance(item, Example)]
+        )
+        waiting = iter(made)
+        return [
+            next(waiting) if isinstance(item, Example) else (list(item[0]), list(item[1]))
+            for item in items
+        ]
+
+    def _pieces(self, source: str) -> list[Packed]:
+        """Encode a source: answers that fit into a row, and plain texts cut into pieces that do.
+
+        Only the last piece of a plain text ends in <eos>. Raises ArgumentError if nothing is left.
+        """
+        pieces: list[Packed] = []
+        skipped = Skipped(source)
+        for text in read_source(source, skipped):
+            if not text.messages:
+                pieces += self._cut(text, skipped)
+                continue
+            pair = encoded_text(self._tokenizer, text, "init", skipped, self._limits)
+            if pair and self._fits(pair):
+                pieces.append((array("I", pair[0]), array("I", pair[1])))
+            elif pair:
+                size = f"a row of {self._recipe.row_tokens} tokens (--row-tokens)"
+                skipped.add(f"do not fit with their masked copy into {size}", text.where)
+        skipped.require(pieces)
+        self.notes += skipped.notes()
+        return pieces
+
+    def _cut(self, text: Text, skipped: Skipped) -> list[Packed]:
+        """Cut a plain text into pieces of about equal length that fit into a row.
+
+        Each piece gets a prompt: an empty turn with CHAT_TEMPLATE, else the tokenizer's start
+        token, else the first token of the piece.
+        """
+        mark = template_mark(self._tokenizer, text.answer)
+        if mark is not None:
+            reason = f"are chats as a template writes them, with {shown(mark)}: give their messages"
+            skipped.add(reason, text.where)
+            return []
+        start = self._tokenizer.bos_token_id
+        opening = [] if start is None else [start]
+        if writes_own_turns(self._tokenizer):
+            opening = self._tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
+        ids = [*encode_plain(self._tokenizer, text.answer), self._tokenizer.eos_token_id]
+        if not can_read(self._tokenizer, ids, self._limits, text, skipped):
+            return []
+        longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
+        longest = min(longest, (self._limits.reach or longest) - len(opening))
+        if longest < 1:
+            return []
+        num_first = 0 if opening else 1
+        size = num_first + -(-len(ids) // -(-len(ids) // longest))
+        pieces = [ids[start : start + size] for start in range(0, len(ids), size)]
+        return [
+            (array("I", [*opening, *piece[:num_first]]), array("I", piece[num_first:]))
+            for piece in pieces
+            if len(piece) > num_first
+        ]
+
+    @property
+    def _longest_rest(self) -> int:
+        """Most positions that the last block of a masked copy has beyond the answer's end."""
+        return self._recipe.max_block_size - 1
+
+    def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
+        """Most tokens that an example takes in a row, its masked copy included."""
+        return len(prompt) + 2 * len(answer) + self._longest_rest
+
+    def _fits(self, pair: Pair) -> bool:
+        return self._needed(*pair) <= self._recipe.row_tokens
+
+    def batch(self, step: int) -> Batch:
+        """Build the batch of a step, or this process's share of it.
+
+        Gradients are averaged over processes, so each process divides its loss by the mean NTP
+        weight of all shares.
+        """
+        recipe = self._recipe
+        pairs = self.draw(step)
+        clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
+        ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
+        own = range(self._process_index, len(pairs), self._num_processes)
+        sequences = [clean[index] for index in own]
+        if recipe.stage == "sbd":
+            nums_prompt = [len(pairs[index][0]) for index in own]
+            sequences = self._masked(sequences, nums_prompt, own, step)
+        padding = padding_id(self._tokenizer)
+        packed = pack(sequences, self.row_tokens, padding, self._min_rows)
+        return Batch(packed, ntp_weight)
+
+    def _masked(
+        self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int
+    ) -> list[TrainingSequence]:
+        """Append a masked copy to each sequence, with one block size for the whole step.
+
+        own: the number of each sequence in the step, which seeds its masks.
+        """
+        recipe = self._recipe.at(step)
+        draw = random.Random(recipe.seed * 1_000_003 + step)
+        block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
+        # Half the steps start blocks at the answer, as decoding does; the others anywhere.
+        phase = draw.choice((0, draw.randrange(block_size)))
+        # Each sequence has its own seed, whichever process it goes to.
+        seed = draw.getrandbits(62)
+        generator = torch.Generator()
+        masked = []
+        for index, sequence, num_prompt in zip(own, sequences, nums_prompt, strict=True):
+            draws = generator.manual_seed(seed + index)
+            num_answer = len(sequence) - num_prompt
+            is_masked = draw_masks(num_answer, draws, recipe.full_mask_ratio)
+            mask_id = self._tokenizer.mask_token_id
+            masked.append(
+                noisy_sequence(sequence, num_prompt, is_masked, block_size, phase, mask_id)
+            )
+        return masked
+
+
+MOST_WORKERS = 14
+AHEAD = 2
+"""Batches that each worker has ready or under way."""
+
+
+def chosen_workers(device: torch.device) -> int:
+    """Number of workers that keep a device busy: 0 on a CPU, whose cores they would take."""
+    return min(MOST_WORKERS, max(1, (os.cpu_count() or 1) - 1)) if device.type == "cuda" else 0
+
+
+class _Steps(Dataset[Batch | SetBlockDecodingError]):
+    def __init__(self, builder: BatchBuilder) -> None:
+        self._builder = builder
+
+    def __getitem__(self, step: int) -> Batch | SetBlockDecodingError:
+        try:
+            return self._builder.batch(step)
+        except SetBlockDecodingError as error:
+            # If raised here, it would reach the run as the text of a traceback.
+            return error
+
+
+def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Batch]:
+    """Yield the batches of step `first` and of all later steps, endlessly.
+
+    num_workers: processes that build batches ahead; with 0, this process builds each when asked.
+    Raises TrainingError if a worker was killed, and the errors of BatchBuilder.batch().
+    """
+    if num_workers == 0:
+        yield from map(builder.batch, count(first))
+    ahead = iter(
+        DataLoader(
+            _Steps(builder),
+            batch_size=None,
+            sampler=count(first),
+            num_workers=num_workers,
+            prefetch_factor=AHEAD,
+            worker_init_fn=_prepare_worker,
+        )
+    )
+    while True:
+        try:
+            item = next(ahead)
+        except RuntimeError as error:
+            raise TrainingError(
+                f"workers: a process that builds batches ended: {one_line(error)}"
+            ) from error
+        if isinstance(item, SetBlockDecodingError):
+            raise item
+        yield item
+
+
+def _prepare_worker(worker: int) -> None:
+    """Let a worker process ignore stop signals and tokenize in one thread.
+
+    Ctrl-C reaches every process of a terminal, but the step under way still needs its batch. The
+    other cores are busy with other workers.
+    """
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
