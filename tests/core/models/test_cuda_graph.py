@@ -16,7 +16,7 @@ from sbd_core.solvers import EntropyBound
 from tests.conftest import loaded, unfused
 from tests.core.decoding.doubles import corpus_texts, random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
-from tests.core.training.test_train_adapter import randomised, with_adapter
+from tests.core.training.test_adapter_step import randomised, with_adapter
 
 STRATEGIES = ("ntp", "sbd", "verify")
 

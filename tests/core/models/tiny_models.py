@@ -45,8 +45,9 @@ from transformers import (
 
 from sbd_core.config import Calibration
 from sbd_core.models.block_adapter import write_block_adapter
+from sbd_core.training.adapter_step import GatedBase
 from sbd_core.training.new_model import EOS_ID, PAD_ID, train_tokenizer
-from sbd_core.training.train_adapter import GatedBase, read_base
+from sbd_core.training.train_adapter import read_base
 
 VOCABULARY = 300
 REACH = 128

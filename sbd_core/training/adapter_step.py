@@ -1,0 +1,286 @@
+"""A step of an adapter's training: its batch of blocks, the gated base with its loss, the measure.
+
+The batch is BlockStates: texts, the places of blocks in them, and the masked positions of these
+blocks, such as decoding may meet. The base reads the clean texts once without gradient. Then all
+blocks of a text attend to the keys and values of the text, in a forward pass whose linear layers
+add the adapter's part.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.functional import linear, pad
+from torch.nn.utils.rnn import pad_sequence
+from transformers import DynamicCache
+
+from sbd_core.models.backends.transformers import ALL_ROWS, GatedLinears
+from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
+from sbd_core.models.sampler_head import sampler_change
+from sbd_core.training.batches import NO_TARGET
+from sbd_core.training.data import Pair
+
+NUM_MEASURED = 96
+"""Held-out texts that a measurement reads."""
+LEAD_SIZE = 16
+"""Size of the wholly masked blocks that a measurement reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStates:
+    """Blocks of one size over a batch of texts.
+
+    texts (texts, n): token ids of each text, with padding behind its end.
+    start (texts, blocks): position of each block's first token.
+    token_ids (texts, blocks, size): the block's tokens, mask_id where masked.
+    targets (texts, blocks, size): the token wanted at a masked position, NO_TARGET elsewhere.
+    before (texts, blocks, size): the text's token before each position.
+    """
+
+    texts: Tensor
+    start: Tensor
+    token_ids: Tensor
+    targets: Tensor
+    before: Tensor
+
+
+def make_states(
+    texts: Sequence[Pair],
+    block_size: int,
+    num_blocks: int,
+    mask_id: int,
+    whole_ratio: float,
+    generator: torch.Generator,
+    num_columns: int = 0,
+) -> BlockStates:
+    """Place num_blocks blocks at random in the answer of each text, and mask some of their tokens.
+
+    whole_ratio: share of the blocks that are masked throughout. Any other block draws a rate from
+    U(0, 1), masks each position with that probability, and masks at least one.
+    num_columns: least number of columns of BlockStates.texts, for a shape that stays the same.
+    Positions behind the end of a text are masked and have no target.
+    """
+    shape = (len(texts), num_blocks)
+    whole = [torch.tensor([*prompt, *answer]) for prompt, answer in texts]
+    ids = pad_sequence(whole, batch_first=True)
+    ids = pad(ids, (0, max(0, num_columns - ids.shape[1])))
+    length = torch.tensor([[len(text)] for text in whole])
+    num_prompt = torch.tensor([[len(prompt)] for prompt, _ in texts])
+    drawn = torch.rand(shape, generator=generator) * (length - num_prompt)
+    start = (num_prompt + drawn.long()).clamp(max=length - 1)
+    place = (start[..., None] + torch.arange(block_size)).flatten(1)
+    is_inside = (place < length).view(*shape, block_size)
+    last = place.clamp(max=length - 1)
+    clean = ids.gather(1, last).view(is_inside.shape).where(is_inside, NO_TARGET)
+    before = ids.gather(1, (place - 1).clamp(max=length - 1)).view(is_inside.shape)
+    rate = torch.rand((*shape, 1), generator=generator)
+    is_whole = torch.rand((*shape, 1), generator=generator) < whole_ratio
+    chance = torch.rand(clean.shape, generator=generator)
+    is_masked = is_whole | (chance < rate)
+    # The position with the least chance in its block is masked whatever the rate.
+    least = chance.masked_fill(~is_inside, 2.0).argmin(-1, keepdim=True)
+    is_masked = is_masked.scatter(-1, least, value=True)
+    is_masked |= ~is_inside
+    return BlockStates(
+        ids,
+        start,
+        clean.masked_fill(is_masked, mask_id),
+        clean.masked_fill(~is_masked, NO_TARGET),
+        before,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StepLoss:
+    """Loss of a step. total: the value to minimise.
+
+    plain: mean nats per masked token. with_before: the same with the sampler head, which knows the
+    token before. num_masked: number of masked tokens in both means.
+    """
+
+    total: Tensor
+    plain: Tensor
+    with_before: Tensor
+    num_masked: int
+
+
+class GatedBase:
+    """A frozen base whose linear layers add an adapter's B A x for the rows of blocks.
+
+    The hooks that do so stay on the model. adapter: the adapter, in fp32, with gradients.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        info: BlockAdapterInfo,
+        sampler_width: int,
+        generator: torch.Generator,
+        *,
+        is_compiled: bool = False,
+    ) -> None:
+        """is_compiled: True runs the model through torch.compile, which pays off on a GPU."""
+        self._embedding = model.get_input_embeddings().weight.detach()
+        self._head = model.get_output_embeddings().weight.detach()
+        self._mask_id = info.mask_token_id
+        device, hidden = self._embedding.device, self._embedding.shape[1]
+
+        def drawn(rows: int, columns: int) -> Tensor:
+            values = torch.randn(rows, columns, generator=generator) / math.sqrt(columns)
+            return values.to(device)
+
+        layers = []
+        for layer in model.base_model.layers:
+            modules = {name: layer.get_submodule(place) for name, place in LINEARS.items()}
+            pairs = {
+                name: (
+                    drawn(info.rank, module.in_features),
+                    torch.zeros(module.out_features, info.rank, device=device),
+                )
+                for name, module in modules.items()
+            }
+            layers.append(pairs)
+        self._gate = GatedLinears(model, layers)
+        mask = self._embedding[: self._mask_id].float().mean(0)
+        sampler = None
+        if sampler_width:
+            into = drawn(2 * sampler_width, 2 * hidden)
+            sampler = into, torch.zeros(hidden, sampler_width, device=device)
+        self.adapter = BlockAdapter(info, tuple(layers), mask, sampler)
+        for tensor in self.adapter.tensors().values():
+            tensor.requires_grad_()
+        self._run, self._is_compiled = model.base_model.forward, is_compiled
+        self._run_compiled, self._nats = self._run, nats_of
+        if is_compiled:
+            self._run_compiled = torch.compile(self._run, dynamic=False)
+            self._nats = torch.compile(nats_of, dynamic=True)
+
+    @torch.no_grad()
+    def set(self, values: Mapping[str, Tensor]) -> None:
+        """Set the adapter's values. values: tensors by their names in BlockAdapter.tensors()."""
+        for name, tensor in self.adapter.tensors().items():
+            tensor.copy_(values[name])
+
+    def hidden(self, states: BlockStates) -> Tensor:
+        """Hidden states after the last norm, (texts, blocks, size, hidden), in the base's dtype."""
+        device = self._embedding.device
+        texts = states.texts.to(device, non_blocking=True)
+        run = self._run_compiled if torch.is_grad_enabled() else self._run
+        # Keys and values of the clean texts. No block attends to padding behind a shorter one.
+        cache = DynamicCache()
+        with torch.no_grad():
+            run(input_ids=texts, past_key_values=cache, use_cache=True)
+        num_texts, num_blocks, size = states.token_ids.shape
+        start = states.start.to(device, non_blocking=True).repeat_interleave(size, 1)
+        own = torch.arange(num_blocks * size, device=device)
+        ids = states.token_ids.to(device, non_blocking=True).flatten(1)
+        known = self._embedding[ids.clamp(max=self._embedding.shape[0] - 1)].float()
+        is_mask = (ids == self._mask_id)[..., None]
+        # Mask (texts, 1, rows, clean keys and the rows' own): a row attends to the text before its
+        # block, and to the block.
+        is_before = torch.arange(texts.shape[1], device=device) < start[..., None]
+        is_own = (own // size == (own // size)[:, None]).expand(num_texts, -1, -1)
+        is_low = self._embedding.dtype != torch.float32
+        with (
+            self._gate.rows(ALL_ROWS),
+            torch.autocast(device.type, torch.bfloat16, enabled=is_low),
+        ):
+            hidden: Tensor = run(
+                inputs_embeds=torch.where(is_mask, self.adapter.mask_embedding, known),
+                attention_mask=torch.cat([is_before, is_own], -1)[:, None],
+                position_ids=start + own % size,
+                past_key_values=cache,
+                use_cache=True,
+            ).last_hidden_state
+        return hidden.to(self._embedding.dtype).view(num_texts, num_blocks, size, -1)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Logits in fp32, (rows, vocab), of hidden states (rows, hidden)."""
+        return linear(hidden, self._head).float()
+
+    def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
+        """Apply the sampler head to hidden states (rows, hidden).
+
+        before: (rows,) id of the token before each row's position.
+        """
+        assert self.adapter.sampler is not None
+        into, out = (part.to(hidden.dtype) for part in self.adapter.sampler)
+        known = self._embedding[before].to(hidden.dtype)
+        return hidden + sampler_change(hidden, known, into, out)
+
+    def loss(self, states: BlockStates, weight_of_first: float, decay: float) -> StepLoss:
+        """Cross-entropy at masked positions, where a position's row predicts its own token.
+
+        A position's weight is decay ** (masked positions before it in its block), times
+        weight_of_first for a block's first position, which the causal head predicts anyway.
+        """
+        is_target = states.targets != NO_TARGET
+        rank = (is_target.cumsum(-1) - 1).clamp(min=0)
+        weight = decay ** rank.float() * is_target
+        weight[..., 0] *= weight_of_first
+        weight = weight.flatten() / weight.sum()
+        rows = is_target.flatten().nonzero()[:, 0]
+        parts = (rows, weight[rows], states.targets.flatten()[rows], states.before.flatten()[rows])
+        rows, weight, targets, before = (
+            part.to(self._embedding.device, non_blocking=True) for part in parts
+        )
+        hidden = self.hidden(states).flatten(0, 2)[rows]
+        nats = self._nats(self._head, hidden, targets)
+        total, with_before = (nats * weight).sum(), nats
+        if self.adapter.sampler is not None:
+            with_before = self._nats(self._head, self.moved(hidden, before), targets)
+            total = (total + (with_before * weight).sum()) / 2
+        plain, with_before = (each.detach().mean() for each in (nats, with_before))
+        return StepLoss(total, plain, with_before, len(targets))
+
+
+def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy in nats, (rows,) fp32. head: (vocab, hidden). hidden: (rows, hidden)."""
+    return functional.cross_entropy(linear(hidden, head).float(), targets, reduction="none")
+
+
+@torch.no_grad()
+def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
+    """Measure an adapter on wholly masked blocks of held-out texts, of long texts if there are any.
+
+    nats, nats_with_before: mean per masked token, without and with the sampler head.
+    lead: mean number of right guesses from the left end of a block up to the first wrong one,
+    without the sampler head.
+    drafted: the same from the second position on (the causal head knows the first), with the
+    sampler head, which is given the true token before. drafted_plain: drafted without that head.
+    """
+    generator = torch.Generator().manual_seed(1)
+    nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0
+    long_enough = [text for text in held_out if len(text[1]) >= LEAD_SIZE]
+    texts = (long_enough or held_out)[:NUM_MEASURED]
+    mask_id = base.adapter.info.mask_token_id
+    for first in range(0, len(texts), 4):
+        states = make_states(texts[first : first + 4], LEAD_SIZE, 8, mask_id, 1.0, generator)
+        hidden = base.hidden(states)
+        is_target = states.targets != NO_TARGET
+        # Behind the end of a text there is no target, and any guess counts as wrong.
+        rows = is_target.flatten().nonzero()[:, 0]
+        wanted = states.targets.flatten()[rows]
+        before = states.before.flatten()[rows].to(hidden.device)
+        hidden = hidden.flatten(0, 2)[rows.to(hidden.device)]
+        moved = hidden if base.adapter.sampler is None else base.moved(hidden, before)
+        is_right = []
+        for place, each in enumerate((hidden, moved)):
+            logits = base.logits(each).cpu()
+            nats[place] += float(functional.cross_entropy(logits, wanted, reduction="sum"))
+            right = torch.zeros(is_target.numel(), dtype=torch.long)
+            right[rows] = (logits.argmax(-1) == wanted).long()
+            is_right.append(right.view(is_target.shape))
+        plain, by_before = is_right
+        num_masked += len(rows)
+        num_blocks += plain.shape[0] * plain.shape[1]
+        # The true token before is what decoding has, as long as all earlier guesses are right.
+        for place, run in enumerate((plain, by_before[..., 1:], plain[..., 1:])):
+            guesses[place] += int(run.cumprod(-1).sum())
+    names = ("nats", "nats_with_before", "lead", "drafted", "drafted_plain")
+    means = *(each / num_masked for each in nats), *(each / num_blocks for each in guesses)
+    return dict(zip(names, means, strict=True))
