@@ -1,42 +1,26 @@
 """Comparisons: the paper's Table 1, a sweep of every solver, and models side by side.
 
-Besides accuracy there are two losses on held-out answers, which need no decoding: perplexity of the
-next-token head (Fig. 4) and cross-entropy of the masked head. Handwritten prompts come from no
-generator: handwritten_prompts.json is a list of objects of three strings: family (a task), prompt,
-and case as the task's checker reads it.
+Besides accuracy there are two losses (losses.py). Handwritten prompts come from no generator:
+handwritten_prompts.json is a list of objects of three strings: family (a task), prompt, and case as
+the task's checker reads it.
 """
 
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
-
-import torch
-from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.evaluation.api import MODEL, Evaluation, evaluate_rows
+from sbd_core.evaluation.losses import masked_loss, perplexity
 from sbd_core.evaluation.runners import Job, LocalRunner, ModelSet
 from sbd_core.evaluation.scoring import Sample, Score, as_text, rows_data, score, tally
 from sbd_core.json_node import json_of
 from sbd_core.solvers import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
 from sbd_core.tasks import Example
-from sbd_core.training.batches import (
-    TrainingSequence,
-    clean_sequence,
-    draw_masks,
-    noisy_sequence,
-    pack,
-    padding_id,
-)
-from sbd_core.training.checkpoint import load_model
-from sbd_core.training.data import Pair, encode_examples, require_tokens
-from sbd_core.training.step import LossModule, training_loss
 
 # The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.
 TABLE = {
@@ -266,68 +250,3 @@ def _facts(
         "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},
         "weights_sha256": environment(folder).get("weights_sha256"),
     }
-
-
-TEXTS_PER_FORWARD = 64
-
-
-def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[str, float]:
-    """Perplexity of each suite's answer tokens, <eos> included, given their prompts.
-
-    folder: a model folder, read in fp32. suites: examples by name, none empty.
-    Raises TrainingError.
-    """
-    model, tokenizer = load_model(folder)
-    require_tokens(tokenizer, folder.name, needs_mask=False)
-
-    def clean(pair: Pair) -> TrainingSequence:
-        return clean_sequence(*pair, prompt_weight=0.0)
-
-    return {
-        name: math.exp(float(sums[0] / sums[1]))
-        for name, items in suites.items()
-        for sums in [_loss_sums(model, tokenizer, items, clean)]
-    }
-
-
-def masked_loss(
-    folder: Path, suites: Mapping[str, Sequence[Example]], block_size: int, seed: int = 0
-) -> dict[str, float]:
-    """Mean cross-entropy in nats of each suite's masked answer tokens: the MATP term of Eq. 14.
-
-    Every answer is masked once as in Alg. 1 (eta ~ U(0, 1)); equal seeds give equal masks for all
-    models. Blocks of block_size start at the answer. Raises TrainingError.
-    """
-    model, tokenizer = load_model(folder)
-    require_tokens(tokenizer, folder.name, needs_mask=True)
-    draws, mask_id = torch.Generator(), tokenizer.mask_token_id
-
-    def noisy(pair: Pair) -> TrainingSequence:
-        prompt, answer = pair
-        clean = clean_sequence(prompt, answer, prompt_weight=0.0)
-        is_masked = draw_masks(len(answer), draws)
-        return noisy_sequence(clean, len(prompt), is_masked, block_size, 0, mask_id)
-
-    means = {}
-    for name, items in suites.items():
-        draws.manual_seed(seed)
-        sums = _loss_sums(model, tokenizer, items, noisy)
-        means[name] = float(sums[2] / sums[3])
-    return means
-
-
-@torch.no_grad()
-def _loss_sums(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    items: Sequence[Example],
-    sequence_of: Callable[[Pair], TrainingSequence],
-) -> Tensor:
-    """Loss.sums over all items, (4,) in float64. sequence_of: makes an item's training sequence."""
-    module, total = LossModule(model).eval(), torch.zeros(4, dtype=torch.float64)
-    for start in range(0, len(items), TEXTS_PER_FORWARD):
-        part = items[start : start + TEXTS_PER_FORWARD]
-        sequences = [sequence_of(pair) for pair in encode_examples(tokenizer, part)]
-        batch = pack(sequences, max(map(len, sequences)), padding_id(tokenizer))
-        total += training_loss(module, batch, torch.device("cpu")).sums
-    return total

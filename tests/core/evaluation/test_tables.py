@@ -1,24 +1,14 @@
-"""The tables of evaluate have their rows; losses are what a slow loop over the tokens gives."""
+"""The tables of evaluate have their rows, alike for every number of processes."""
 
 import json
-import math
 from shutil import copytree
 
 import pytest
-import torch
-from torch.nn.functional import cross_entropy
 
 from sbd_core.__main__ import main
-from sbd_core.errors import TrainingError
-from sbd_core.evaluation import tables
-from sbd_core.evaluation.tables import handwritten_prompts, masked_loss, perplexity
-from sbd_core.masks import decoding_mask
+from sbd_core.evaluation.tables import handwritten_prompts
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from sbd_core.solvers import SOLVERS
-from sbd_core.tasks import held_out
-from sbd_core.training.batches import draw_masks
-from sbd_core.training.checkpoint import load_model
-from sbd_core.training.data import encode_examples
 from tests.core.cli.commands import last_line
 
 COUNTED = ("accuracy", "tokens_per_forward")
@@ -115,50 +105,3 @@ def test_a_sweep_has_every_solver_at_each_of_its_settings(capsys) -> None:
     passes = {row: data["families"][0]["num_forwards"] for row, data in rows.items()}
     assert passes["top-k 4"] == 2
     assert passes["left-to-right 1"] == 5
-
-
-def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens(monkeypatch) -> None:
-    monkeypatch.setattr(tables, "TEXTS_PER_FORWARD", 4)
-    items = held_out("math", 9, 0, "test")
-    model, tokenizer = load_model(DEFAULT_CHECKPOINT)
-    total = count = 0.0
-    for prompt, answer in encode_examples(tokenizer, items):
-        with torch.no_grad():
-            logits = model(input_ids=torch.tensor([[*prompt, *answer]])).logits[0]
-        wanted = logits[len(prompt) - 1 : -1]
-        total += cross_entropy(wanted, torch.tensor(answer), reduction="sum").item()
-        count += len(answer)
-    found = perplexity(DEFAULT_CHECKPOINT, {"math": items})["math"]
-    assert found == pytest.approx(math.exp(total / count), rel=1e-4)
-    assert found > 1
-
-
-def test_masked_loss_is_the_mean_cross_entropy_of_what_the_masks_hide() -> None:
-    items = held_out("json", 5, 0, "test")
-    model, tokenizer = load_model(DEFAULT_CHECKPOINT)
-    draws = torch.Generator().manual_seed(3)
-    total = count = 0.0
-    for prompt, answer in encode_examples(tokenizer, items):
-        is_masked = draw_masks(len(answer), draws)
-        for start in range(0, len(answer), 8):
-            part = torch.tensor(answer[start : start + 8])
-            hidden = is_masked[start : start + 8]
-            # What a block holds behind the end of an answer is masked, and asked of nobody.
-            shown = torch.full((8,), tokenizer.mask_token_id)
-            shown[: len(part)] = part.masked_fill(hidden, tokenizer.mask_token_id)
-            seen = [*prompt, *answer[:start]]
-            with torch.no_grad():
-                logits = model(
-                    input_ids=torch.tensor([[*seen, *shown.tolist()]]),
-                    attention_mask=decoding_mask(0, len(seen), 8)[None, None],
-                    use_cache=False,
-                ).logits[0, len(seen) : len(seen) + len(part)]
-            total += cross_entropy(logits[hidden], part[hidden], reduction="sum").item()
-            count += int(hidden.sum())
-    found = masked_loss(DEFAULT_CHECKPOINT, {"json": items}, block_size=8, seed=3)["json"]
-    assert found == pytest.approx(total / count, rel=1e-4)
-
-
-def test_a_missing_folder_is_named(tmp_path) -> None:
-    with pytest.raises(TrainingError, match="nowhere"):
-        perplexity(tmp_path / "nowhere", {"math": held_out("math", 1, 0, "test")})
