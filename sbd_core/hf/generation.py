@@ -28,7 +28,7 @@ from sbd_core.decoding.api import stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.logits_rules import read_processors, with_processors
+from sbd_core.models.logits_processors import read_processors, with_processors
 from sbd_core.models.model_folder import BlockSettings, reach_of, untrained_note
 from sbd_core.models.probes import require_block_attention
 from sbd_core.models.protocol import Cache, ForwardRequest, Message

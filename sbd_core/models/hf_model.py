@@ -16,7 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.cost import shape_or_none
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.chat import encode_prompt
-from sbd_core.models.logits_rules import rules_of_folder, with_processors
+from sbd_core.models.logits_processors import rules_of_folder, with_processors
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_folder import (
     BlockSettings,

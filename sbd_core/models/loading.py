@@ -42,7 +42,7 @@ from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
 from sbd_core.models.chat import require_bounded_template
 from sbd_core.models.hf_model import Fingerprint, HuggingFaceModel
-from sbd_core.models.logits_rules import rules_of_folder
+from sbd_core.models.logits_processors import rules_of_folder
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.model_folder import (
     DEFAULT_CHECKPOINT,

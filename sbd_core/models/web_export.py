@@ -19,7 +19,7 @@ from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.loading import read, read_with_adapter, require_source
-from sbd_core.models.logits_rules import rules_of_folder
+from sbd_core.models.logits_processors import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_folder import (
     WEB_MANIFEST,

@@ -304,7 +304,7 @@ def test_what_cannot_be_honoured_is_refused_by_name(arguments, argument, plain, 
 
 
 def test_a_warper_of_logits_is_applied_before_entropies() -> None:
-    from sbd_core.models.logits_rules import LogitsRules, with_processors
+    from sbd_core.models.logits_processors import LogitsRules, with_processors
     from sbd_core.sampling import LogitStatsSpec
 
     logits = torch.tensor([[2.0, 1.0, 0.0, -1.0]])
