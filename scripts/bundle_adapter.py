@@ -34,7 +34,7 @@ from sbd_core.models.block_adapter import (
 from sbd_core.models.loading import load
 from sbd_core.models.model_folder import CHECKPOINTS, REAL_MODEL
 from sbd_core.models.runtime import choose_threads
-from ui.measured import ADAPTER_BLOCK_SIZE
+from ui.best_settings import ADAPTER_BLOCK_SIZE
 
 PROMPTS = ASSETS / "presets-english.json"
 CARD = Path(__file__).with_name("adapter_card.md")

@@ -25,9 +25,9 @@ from sbd_core.models.web_folder import WebFolder, keep_export
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.run_lines import wire_json
 from ui import examples
+from ui.best_settings import Best, best_for
 from ui.components import DIST, STYLES, markups
 from ui.decode.form import settings_of
-from ui.measured import Best, best_for
 from ui.models import BUNDLED, REAL_PRESETS
 from ui.views import controls
 from ui.views.compare import compare_value

@@ -21,9 +21,9 @@ from tests.scripted import ScriptedModel
 from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
+from ui.best_settings import Best, best_for
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import Preset, gallery
-from ui.measured import Best, best_for
 from ui.views.controls import BUNDLED_MODEL
 
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -19,7 +19,7 @@ from tests.browser.conftest import (
 )
 from tests.ui.doubles import story_model
 from ui import examples
-from ui.measured import best_for
+from ui.best_settings import best_for
 from ui.models import LazyModel, Models, Offer
 from ui.views.controls import BUNDLED_MODEL
 

@@ -9,12 +9,12 @@ from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.model_folder import REAL_MODEL
 from sbd_core.run_lines import wire_json
 from ui import examples
+from ui.best_settings import best_for
 from ui.components import PROMPT_ID, Speaker
 from ui.decode.form import Form, forms_of, message_of
 from ui.decode.session import STOPPED_TEXT, Client, Session, Update
 from ui.examples import BUNDLED_MODEL
 from ui.gradio_hooks import HIDDEN, data_of
-from ui.measured import best_for
 from ui.views.recorded import replay
 
 COMPARED_MODELS = (BUNDLED_MODEL, REAL_MODEL)

@@ -11,10 +11,10 @@ from sbd_core.models.web_folder import find_export
 from sbd_core.run_lines import LANE_NAMES, wire_json
 from sbd_core.solvers import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from ui import examples
+from ui.best_settings import Best, best_for
 from ui.components import DIST, PROMPT_ID, server_message, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS, USUAL, Limits
 from ui.examples import BUNDLED_MODEL, PRESETS, presets, recording_of
-from ui.measured import Best, best_for
 from ui.models import LazyModel, Models, Offer, address_of
 
 

@@ -14,10 +14,10 @@ from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.run_lines import replay_lines, wire_json
 from sbd_core.solvers import solver_parameters
 from sbd_core.trace import Trace
+from ui.best_settings import EVALUATION
 from ui.components import ASSETS, PROMPT_ID
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import BLOCKS, LearnRuns, learn_runs, presets
-from ui.measured import EVALUATION
 from ui.models import REAL_PRESETS
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import pytest
 
 from sbd_core.errors import TraceError
 from ui import examples
-from ui.measured import EVALUATION
+from ui.best_settings import EVALUATION
 from ui.share import lesson_page
 from ui.views import learn
 from ui.views.learn import facts, machines, run_seconds, setting

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from sbd_core.solvers import SOLVERS
-from ui import measured
-from ui.measured import best_for, best_of
+from ui import best_settings
+from ui.best_settings import best_for, best_of
 from ui.page import PARAMETERS, _parameters_of
 from ui.views.controls import BUNDLED_MODEL
 
@@ -53,7 +53,7 @@ def test_without_verify_and_with_no_gamma_near_the_most_accurate_one_is_taken():
 
 def test_the_committed_evaluation_has_an_answer_whose_numbers_are_its_own():
     best = best_for(BUNDLED_MODEL, can_draft=True)
-    rows = json.loads(measured.EVALUATION.read_text("utf-8"))["rows"]
+    rows = json.loads(best_settings.EVALUATION.read_text("utf-8"))["rows"]
     row = rows[f"SBD gamma {best.gamma:g}"]["mean"]
     for share in (row["accuracy"], rows["NTP"]["mean"]["accuracy"]):
         assert f"{share:.1%}" in best.words
@@ -69,15 +69,15 @@ def test_a_model_that_was_not_measured_gets_the_gamma_of_the_paper_and_is_told()
 
 @pytest.mark.parametrize("text", ["", "{}", '{"rows": {}}', '{"rows": {"NTP": {}}}', "[1]"])
 def test_a_missing_or_damaged_evaluation_is_no_reason_to_fall_over(monkeypatch, tmp_path, text):
-    monkeypatch.setattr(measured, "EVALUATION", tmp_path / "evaluation.json")
-    measured.measured.cache_clear()
+    monkeypatch.setattr(best_settings, "EVALUATION", tmp_path / "evaluation.json")
+    best_settings.measured.cache_clear()
     try:
         assert "did not measure" in best_for(BUNDLED_MODEL, can_draft=True).words
-        measured.EVALUATION.write_text(text, encoding="utf-8")
-        measured.measured.cache_clear()
+        best_settings.EVALUATION.write_text(text, encoding="utf-8")
+        best_settings.measured.cache_clear()
         assert best_for(BUNDLED_MODEL, can_draft=True).gamma == 0.1
     finally:
-        measured.measured.cache_clear()
+        best_settings.measured.cache_clear()
 
 
 def test_solvers_with_a_gamma_say_what_it_is_and_no_others():
@@ -99,10 +99,10 @@ def test_the_form_says_what_gamma_is_to_the_solver_that_is_chosen(solver, words)
 
 def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp_path, monkeypatch):
     file = tmp_path / "requests.json"
-    monkeypatch.setattr(measured, "REQUESTS", file)
+    monkeypatch.setattr(best_settings, "REQUESTS", file)
     plain = best_for("real", can_draft=True, has_adapter=True)
     assert (plain.strategy, plain.block_size) == ("verify", 4)
-    assert plain.words == f"{measured.ADAPTER_WORDS}."
+    assert plain.words == f"{best_settings.ADAPTER_WORDS}."
     scores = [
         {"row": row, "tokens_per_forward": speed, "agreement": share, "num_answers": 48}
         for row, speed, share in (
@@ -114,7 +114,7 @@ def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp
     gammas = {"SBD": 0.35, "SBD causal token first": 2.0}
     data = {"model": "real", "block_size": 5, "gammas": gammas, "requests": {"own": scores}}
     file.write_text(json.dumps(data))
-    measured.measured_on_requests.cache_clear()
+    best_settings.measured_on_requests.cache_clear()
     best = best_for("real", can_draft=True, has_adapter=True)
     assert (best.strategy, best.gamma, best.block_size) == ("verify", 0.35, 5)
     assert best.words.endswith("1.75 tokens a forward pass (48 prompts of own, blocks of 5).")
@@ -126,4 +126,4 @@ def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp
     assert "1.40 tokens a forward pass, of which" in best.causal_first[1]
     assert best.causal_first[1].endswith("would keep 95%.")
     assert best_for("other", can_draft=True, has_adapter=True) == plain
-    measured.measured_on_requests.cache_clear()
+    best_settings.measured_on_requests.cache_clear()
