@@ -1,9 +1,9 @@
 // The race of the first visit: a recorded run in two lanes, forward pass by forward pass, over and
 // over; which of two runs is the visitor's choice. Knows nothing of Gradio.
 
+import { entropyColour, unsureness } from "./core/colours.js";
 import { clamp, formatSeconds } from "./core/numbers.js";
 import { History } from "./core/run.js";
-import { entropyColour, unsureness } from "./core/scale.js";
 import { fasterWords } from "./core/times.js";
 import { LANE_TITLES } from "./core/words.js";
 import { find, make, makeButton, setStyle, setText, showPlaying } from "./dom/elements.js";

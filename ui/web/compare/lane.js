@@ -10,7 +10,7 @@ import { laneTitle, laneWords, strategyOf } from "../core/words.js";
 import { make, setStyle, setText, showPieces } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
 import { explain, makeTerm, question } from "../dom/terms.js";
-import { contextOf, inksOf } from "../watch/hood.js";
+import { contextOf, inksOf } from "../watch/mask_grid.js";
 import { answersInCells } from "../watch/sudoku.js";
 import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 

@@ -1,8 +1,8 @@
 // What explains itself on the page: words of the glossary, "?" and the colours of entropy. Point at one, reach it
 // by Tab or tap it, and its sentence shows beside it. One note serves all of them.
 
+import { entropyColour, MAX_ENTROPY, SCALE_TICKS, unsureness } from "../core/colours.js";
 import { clamp } from "../core/numbers.js";
-import { entropyColour, MAX_ENTROPY, SCALE_TICKS, unsureness } from "../core/scale.js";
 import { GLOSSARY, PAPER_URL, wordPieces } from "../core/words.js";
 import { elementOf, make, setAttribute, setStyle, setText } from "./elements.js";
 

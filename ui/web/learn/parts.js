@@ -1,8 +1,8 @@
 // The parts that scenes are made of: bars, choices, a slider, motion, room that words keep, and a recorded run in the
 // player's own parts, its state set by the scene.
 
+import { entropyColour, inkOn, unsureness } from "../core/colours.js";
 import { clamp } from "../core/numbers.js";
-import { entropyColour, inkOn, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { isDarkPage, isStill, onScheme } from "../dom/screen.js";
 import { initialState, makeClock, Reveals, viewOf } from "../watch/playhead.js";

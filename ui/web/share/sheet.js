@@ -7,8 +7,9 @@ import { traceText } from "../core/trace.js";
 import { icon, make, setText } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
 import { askFor } from "../models.js";
+import { animate } from "./gif.js";
 import { linkTo } from "./permalink.js";
-import { animate, staircasePicture } from "./pictures.js";
+import { staircasePicture } from "./picture.js";
 
 /** @import { Run, WireLine } from "../core/run.js" */
 /** @import { Timing } from "../core/times.js" */

@@ -2,7 +2,6 @@
 
 import { clamp } from "../core/numbers.js";
 import { isLecturing } from "../dom/screen.js";
-import { positionTitle } from "./playhead.js";
 
 /** @import { Origin } from "./tree.js" */
 /** @import { Run } from "../core/run.js" */
@@ -140,5 +139,5 @@ function movePosition(player, by) {
   const { start, size } = view.run.windowAt(player.state.pass);
   const target = clamp((view.focus ?? start - by) + by, 0, start + size - 1);
   player.set({ hovered: target });
-  player.say(positionTitle(player.makeView() ?? view, target));
+  player.sayPosition(target);
 }

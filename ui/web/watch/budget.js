@@ -2,9 +2,9 @@
 // one revealed entropy that is not counted, then what did not fit. Gamma can be dragged: what it would reveal
 // lights up, without a forward pass.
 
+import { entropyColour, inkOn } from "../core/colours.js";
 import { clamp, digitsThatShow, draggedGamma, formatGamma } from "../core/numbers.js";
 import { MAX_TILES } from "../core/run.js";
-import { entropyColour, inkOn } from "../core/scale.js";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../core/solvers.js";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";

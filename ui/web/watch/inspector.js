@@ -13,7 +13,8 @@ import {
   showToken,
 } from "../dom/elements.js";
 import { makeLegend, term } from "../dom/terms.js";
-import { openPositions, predictedTiles, tileState } from "./playhead.js";
+import { openPositions, predictedTiles } from "./playhead.js";
+import { tileState } from "./tiles.js";
 
 /** @import { FixedItem, Run, Top } from "../core/run.js" */
 /** @import { View } from "./playhead.js" */

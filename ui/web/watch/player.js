@@ -31,7 +31,6 @@ import { TabKeeper } from "../saved_runs.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { replayPage, Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
-import { BlockView } from "./block.js";
 import { Conversation } from "./conversation.js";
 import { Help } from "./help.js";
 import { Hood } from "./hood.js";
@@ -42,6 +41,7 @@ import { Staircase } from "./staircase.js";
 import { Stale } from "./stale.js";
 import { SudokuView } from "./sudoku.js";
 import { LaneView } from "./text.js";
+import { BlockView, positionTitle } from "./tiles.js";
 import { makeTransport } from "./transport.js";
 import { Family, Tree } from "./tree.js";
 
@@ -252,6 +252,12 @@ export class Player {
    */
   say(text) {
     setText(this.parts.live, text);
+  }
+
+  /** Tell a screen reader what stands at a position. @param {number} position */
+  sayPosition(position) {
+    const view = this.makeView();
+    if (view) this.say(positionTitle(view, position));
   }
 
   draw() {

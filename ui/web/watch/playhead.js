@@ -1,13 +1,11 @@
-// The playhead: where it stands and how it moves (by hand, at the chosen speed, along with a live run), how a
-// mask settles into its token when it comes by, and the view of that moment, from which every part draws.
+// The playhead moves along the forward passes of a run: by hand, at the chosen speed, or as quickly as a live run
+// comes. A mask settles into its token as it comes by; every part draws from the view of where it stands.
 
-import { tokenName } from "../core/letters.js";
-import { clamp, formatNats } from "../core/numbers.js";
-import { draftedAt } from "../core/run.js";
+import { clamp } from "../core/numbers.js";
 import { isStill } from "../dom/screen.js";
 import { revealedAt } from "./budget.js";
 
-/** @import { FixedItem, Masked, Run } from "../core/run.js" */
+/** @import { Masked, Run } from "../core/run.js" */
 
 const MANUAL_STEP_MS = 500;
 
@@ -369,17 +367,6 @@ export function initialState() {
 
 /** @typedef {ReturnType<typeof viewOf>} View */
 
-/** @typedef {"pinned" | "new" | "accepted" | "fixed" | "draft" | "struck" | "masked" | "beyond" | "empty"} TileKind */
-/**
- * Content of a tile.
- * @typedef {object} TileState
- * @property {TileKind} kind
- * @property {number | undefined} token
- * @property {number | null} entropy nats
- * @property {FixedItem} [item]
- * @property {number} [struck] the drafted token that was thrown away for this one
- */
-
 /**
  * The positions that this pass predicted, of those that have a tile.
  * @param {Run} run
@@ -435,87 +422,4 @@ export function viewOf(state, parts) {
     // Positions that the dragged gamma would reveal.
     wouldReveal: gammaPreview === null ? null : revealedAt(run, pass, gammaPreview),
   };
-}
-
-/**
- * A token that verify just made final: drafted and accepted, or its own, if in the place of a draft.
- * @param {View} view
- * @param {TileState & { item: FixedItem }} state
- * @returns {TileState}
- */
-function checkedState({ run, pass }, state) {
-  const { drafted, isAccepted } = draftedAt(run.main, pass, state.item.position);
-  if (drafted === undefined) return state;
-  return isAccepted ? { ...state, kind: "accepted" } : { ...state, struck: drafted };
-}
-
-/**
- * Content of one tile at the view's pass.
- * @param {View} view
- * @param {number} position
- * @returns {TileState}
- */
-export function tileState(view, position) {
-  const { run, pass } = view;
-  const step = run.main.steps[pass];
-  const item = run.main.fixedAt(position, pass);
-  const masked = step?.masked.get(position) ?? null;
-  if (run.main.isAfterEnd(position, pass)) {
-    const token = item?.token ?? masked?.top[0]?.token;
-    return { kind: "beyond", token, entropy: null, ...(item && { item }) };
-  }
-  if (item) {
-    const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
-    /** @type {TileState & { item: FixedItem }} */
-    const known = { kind, token: item.token, entropy: item.entropy, item };
-    return kind === "new" && run.strategy === "verify" ? checkedState(view, known) : known;
-  }
-  const draft = step?.draft[position - step.committedBefore - step.committed.length];
-  if (draft !== undefined) return { kind: "draft", token: draft, entropy: masked?.entropy ?? null };
-  const { drafted } = draftedAt(run.main, pass, position);
-  if (drafted !== undefined) return { kind: "struck", token: drafted, entropy: null };
-  if (masked) return { kind: "masked", token: masked.top[0]?.token, entropy: masked.entropy };
-  return {
-    kind: position >= run.main.endAt(pass) ? "beyond" : "empty",
-    token: undefined,
-    entropy: null,
-  };
-}
-
-/**
- * How a position came to the token it holds, in a word: the forward pass, "set" if it was given, or nothing.
- * @param {Pick<TileState, "item">} state
- */
-export function passMark({ item }) {
-  if (item?.isPinned) return "set";
-  return item ? `#${item.pass + 1}` : "";
-}
-
-/**
- * A position in words, as its tile shows it.
- * @param {View} view
- * @param {number} position
- * @param {TileState} [state]
- */
-export function positionTitle(view, position, state = tileState(view, position)) {
-  const text = state.token === undefined ? "" : `, ${tokenName(view.run.shownText(state.token))}`;
-  const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
-  const isPlain = view.run.strategy === "ntp";
-  const got = isPlain ? "written" : "revealed";
-  const came = `${got} in forward pass ${(state.item?.pass ?? 0) + 1}`;
-  const isLost = state.item !== undefined && !state.item.isPinned;
-  const kinds = {
-    new: `${got} in this forward pass${text}`,
-    pinned: `given, not decoded${text}`,
-    fixed: `${came}${text}`,
-    masked: `masked, best guess${text}`,
-    accepted: `drafted, checked and accepted${text}`,
-    draft: `drafted, not checked yet${text}`,
-    struck: `drafted and thrown away${text}`,
-    beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
-    empty: isPlain ? "not written yet" : "masked",
-  };
-  const name = state.struck === undefined ? "" : tokenName(view.run.shownText(state.struck));
-  const struck = name && `, in the place of the drafted ${name}`;
-  return `Position ${position}: ${kinds[state.kind]}${struck}${entropy}`;
 }

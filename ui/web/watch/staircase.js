@@ -3,9 +3,9 @@
 // click or drag to go to its pass and position.
 
 import constants from "../constants.json" with { type: "json" };
+import { entropyColour, inkOn } from "../core/colours.js";
 import { tokenName } from "../core/letters.js";
 import { clamp, formatNats, formatPercent, tickStep } from "../core/numbers.js";
-import { entropyColour, inkOn } from "../core/scale.js";
 import { GLOSSARY } from "../core/words.js";
 import { make, setAttribute, setStyle } from "../dom/elements.js";
 import { question } from "../dom/terms.js";

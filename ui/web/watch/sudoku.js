@@ -1,10 +1,10 @@
 // A 4x4 sudoku in the prompt: its answer, a token a cell, also as a grid. Givens are marked, cells fill in as
 // they are revealed, and a digit that breaks a rule of the puzzle says so.
 
-import { entropyColour } from "../core/scale.js";
+import { entropyColour } from "../core/colours.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
 import { pointsAt } from "./actions.js";
-import { passMark, positionTitle, tileState } from "./playhead.js";
+import { passMark, positionTitle, tileState } from "./tiles.js";
 
 /** @import { Pointing } from "./actions.js" */
 /** @import { View } from "./playhead.js" */

@@ -1,10 +1,10 @@
 // A lane's text: every token in its place, the colour of its ground and the line under it as unsure as the model
 // was. A mask or draft is an empty place as wide as what will stand there, so no word moves when another lands.
 
+import { entropyColour, unsureness } from "../core/colours.js";
 import { againstPlain } from "../core/differences.js";
 import { lanePieces, tokenName } from "../core/letters.js";
 import { formatPercent } from "../core/numbers.js";
-import { entropyColour, unsureness } from "../core/scale.js";
 import { wayTitle } from "../core/words.js";
 import { make, pieceNodes, setAttribute, setStyle, setText, showPieces } from "../dom/elements.js";
 import { makeRamp } from "../dom/terms.js";

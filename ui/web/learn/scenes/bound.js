@@ -4,8 +4,8 @@ import { draggedGamma, formatGamma, gammaDigits } from "../../core/numbers.js";
 import { Lane } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/terms.js";
-import { Tiles } from "../../watch/block.js";
 import { axisNats, axisPlace, Budget, layOut, revealedAt } from "../../watch/budget.js";
+import { Tiles } from "../../watch/tiles.js";
 import { Figure, makePassWords, makeRoom, sweep } from "../parts.js";
 
 /** @import { Run } from "../../core/run.js" */

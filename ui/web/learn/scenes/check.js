@@ -4,7 +4,8 @@ import { tokenName } from "../../core/letters.js";
 import { countInWords, countOf } from "../../core/numbers.js";
 import { checkedDraft } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
-import { makeVerifyLegend, Tiles } from "../../watch/block.js";
+import { Tiles } from "../../watch/tiles.js";
+import { makeVerifyLegend } from "../../watch/verify_legend.js";
 import { Figure, makePassWords, makeRoom } from "../parts.js";
 
 /** @import { Run } from "../../core/run.js" */

@@ -1,3 +1,5 @@
+// A run, made from its lines: its numbers, its lanes pass by pass, and the drafts of verify.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
@@ -10,7 +12,7 @@ import {
   rightAlternative,
 } from "../../core/run.js";
 import { mentionedIds } from "../../core/trace.js";
-import { tileState } from "../../watch/playhead.js";
+import { tileState } from "../../watch/tiles.js";
 import {
   ALTERNATIVE_RUN,
   END,

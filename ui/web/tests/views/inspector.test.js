@@ -1,8 +1,11 @@
+// The inspector's words on a position, and the verdict on an answer.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { guessTitle, hindsightText, inspectorKicker, revealText } from "../../watch/inspector.js";
-import { initialState, positionTitle, Reveals, viewOf } from "../../watch/playhead.js";
+import { initialState, Reveals, viewOf } from "../../watch/playhead.js";
 import { stairsKey } from "../../watch/staircase.js";
+import { positionTitle } from "../../watch/tiles.js";
 import { besidePlain, briefly, verdictParts } from "../../watch/verdict.js";
 import {
   END,

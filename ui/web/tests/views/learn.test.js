@@ -1,3 +1,5 @@
+// The scenes of the lesson: their addresses, and the words under their moving pictures.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { sumWords, withKept } from "../../learn/scenes/bound.js";
@@ -9,7 +11,7 @@ import { fillWords } from "../../learn/scenes/order.js";
 import { storyPieces, verdictWords } from "../../learn/scenes/wrong.js";
 import { hashOf, readLesson, sceneAt } from "../../learn/view.js";
 import { layOut, revealedAt } from "../../watch/budget.js";
-import { passMark, positionTitle, tileState } from "../../watch/playhead.js";
+import { passMark, positionTitle, tileState } from "../../watch/tiles.js";
 import { FIRST, masks, PREFILL, runOf, start, wire } from "../core/lines.js";
 
 /** @import { View } from "../../watch/playhead.js" */

@@ -1,6 +1,9 @@
+// A run as a picture and as an animation: words over them, rows of passes, frames.
+
 import assert from "node:assert/strict";
 import test from "node:test";
-import { countsText, framePasses, MAX_FRAMES, wayLabel } from "../../share/pictures.js";
+import { framePasses, MAX_FRAMES } from "../../share/gif.js";
+import { countsText, wayLabel } from "../../share/picture.js";
 import { drawAxes } from "../../watch/staircase.js";
 import { END, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 

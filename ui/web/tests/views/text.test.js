@@ -1,7 +1,9 @@
+// Answers as text: places and pieces, numbers beside next-token prediction, a sudoku's grid.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { againstPlain } from "../../core/differences.js";
-import { passesOf } from "../../watch/results.js";
+import { passesOf, weightsWords } from "../../watch/results.js";
 import {
   answersInCells,
   brokenCells,
@@ -94,6 +96,18 @@ test("the two numbers are those of the moment, and at the end next-token predict
 
 const PUZZLE = "1000000000000004";
 const SOLVED = [..."1234341221434321"];
+
+test("the details name the weights that decoded, and nothing where a run does not say it", () => {
+  const words = (/** @type {Record<string, string>} */ weights) =>
+    weightsWords(runOf(wire(start({ weights }))));
+  const [adapter, base] = ["0123456789abcdef", "fedcba9876543210"];
+  assert.equal(
+    words({ adapter, base }),
+    "Weights: adapter adapter (01234567), which masks alone read, beside base (fedcba98)",
+  );
+  assert.equal(words({ adapter }), "Weights: adapter (01234567)");
+  assert.equal(weightsWords(runOf()), "");
+});
 
 test("a prompt asks for a sudoku if it ends in sixteen digits", () => {
   assert.equal(puzzleIn(`solve ${PUZZLE}\n`), PUZZLE);

@@ -1,21 +1,22 @@
-// The current block: its tiles under a heading, each with position, forward pass, token or best guess, and a bar
-// that sinks as the model grows sure; under them the entropy budget, or the predraft that verify used.
+// The tiles of the current block, and what a position's tile is in a forward pass. Each has position, forward pass,
+// token or best guess, and a bar that sinks as the model grows sure; over them is a heading, under them the entropy
+// budget, or what verify has to say.
 
+import { entropyColour, unsureness } from "../core/colours.js";
 import { tokenName } from "../core/letters.js";
-import { clamp } from "../core/numbers.js";
-import { alternativeWords, branchOf, checkedDraft, draftedAt, MAX_TILES } from "../core/run.js";
-import { entropyColour, unsureness } from "../core/scale.js";
+import { clamp, formatNats } from "../core/numbers.js";
+import { draftedAt, MAX_TILES } from "../core/run.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/screen.js";
-import { question, term } from "../dom/terms.js";
+import { question } from "../dom/terms.js";
 import { pointsAt } from "./actions.js";
 import { Budget } from "./budget.js";
-import { passMark, positionTitle, tileState } from "./playhead.js";
+import { Branches, makeVerifyLegend } from "./verify_legend.js";
 
 /** @import { Joined } from "../core/letters.js" */
-/** @import { Branch, Run } from "../core/run.js" */
+/** @import { FixedItem } from "../core/run.js" */
 /** @import { Actions, Pointing } from "./actions.js" */
-/** @import { TileState, View } from "./playhead.js" */
+/** @import { View } from "./playhead.js" */
 
 const TILES =
   "Each tile is a place of the block. In grey italics: a mask’s best guess; the bar is how unsure " +
@@ -82,6 +83,100 @@ export class BlockView {
     if (strategy !== "verify") return;
     this.branches.update(view);
   }
+}
+
+/** @typedef {"pinned" | "new" | "accepted" | "fixed" | "draft" | "struck" | "masked" | "beyond" | "empty"} TileKind */
+/**
+ * Content of a tile.
+ * @typedef {object} TileState
+ * @property {TileKind} kind
+ * @property {number | undefined} token
+ * @property {number | null} entropy nats
+ * @property {FixedItem} [item]
+ * @property {number} [struck] the drafted token that was thrown away for this one
+ */
+
+/**
+ * A token that verify just made final: drafted and accepted, or its own, if in the place of a draft.
+ * @param {View} view
+ * @param {TileState & { item: FixedItem }} state
+ * @returns {TileState}
+ */
+function checkedState({ run, pass }, state) {
+  const { drafted, isAccepted } = draftedAt(run.main, pass, state.item.position);
+  if (drafted === undefined) return state;
+  return isAccepted ? { ...state, kind: "accepted" } : { ...state, struck: drafted };
+}
+
+/**
+ * Content of one tile at the view's pass.
+ * @param {View} view
+ * @param {number} position
+ * @returns {TileState}
+ */
+export function tileState(view, position) {
+  const { run, pass } = view;
+  const step = run.main.steps[pass];
+  const item = run.main.fixedAt(position, pass);
+  const masked = step?.masked.get(position) ?? null;
+  if (run.main.isAfterEnd(position, pass)) {
+    const token = item?.token ?? masked?.top[0]?.token;
+    return { kind: "beyond", token, entropy: null, ...(item && { item }) };
+  }
+  if (item) {
+    const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
+    /** @type {TileState & { item: FixedItem }} */
+    const known = { kind, token: item.token, entropy: item.entropy, item };
+    return kind === "new" && run.strategy === "verify" ? checkedState(view, known) : known;
+  }
+  const draft = step?.draft[position - step.committedBefore - step.committed.length];
+  if (draft !== undefined) return { kind: "draft", token: draft, entropy: masked?.entropy ?? null };
+  const { drafted } = draftedAt(run.main, pass, position);
+  if (drafted !== undefined) return { kind: "struck", token: drafted, entropy: null };
+  if (masked) return { kind: "masked", token: masked.top[0]?.token, entropy: masked.entropy };
+  return {
+    kind: position >= run.main.endAt(pass) ? "beyond" : "empty",
+    token: undefined,
+    entropy: null,
+  };
+}
+
+/**
+ * How a position came to the token it holds, in a word: the forward pass, "set" if it was given, or nothing.
+ * @param {Pick<TileState, "item">} state
+ */
+export function passMark({ item }) {
+  if (item?.isPinned) return "set";
+  return item ? `#${item.pass + 1}` : "";
+}
+
+/**
+ * A position in words, as its tile shows it.
+ * @param {View} view
+ * @param {number} position
+ * @param {TileState} [state]
+ */
+export function positionTitle(view, position, state = tileState(view, position)) {
+  const text = state.token === undefined ? "" : `, ${tokenName(view.run.shownText(state.token))}`;
+  const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
+  const isPlain = view.run.strategy === "ntp";
+  const got = isPlain ? "written" : "revealed";
+  const came = `${got} in forward pass ${(state.item?.pass ?? 0) + 1}`;
+  const isLost = state.item !== undefined && !state.item.isPinned;
+  const kinds = {
+    new: `${got} in this forward pass${text}`,
+    pinned: `given, not decoded${text}`,
+    fixed: `${came}${text}`,
+    masked: `masked, best guess${text}`,
+    accepted: `drafted, checked and accepted${text}`,
+    draft: `drafted, not checked yet${text}`,
+    struck: `drafted and thrown away${text}`,
+    beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
+    empty: isPlain ? "not written yet" : "masked",
+  };
+  const name = state.struck === undefined ? "" : tokenName(view.run.shownText(state.struck));
+  const struck = name && `, in the place of the drafted ${name}`;
+  return `Position ${position}: ${kinds[state.kind]}${struck}${entropy}`;
 }
 
 const MAX_HEAD_LETTERS = 4; // as many as stand side by side over a token
@@ -254,119 +349,5 @@ export class Tiles {
     const from = this.focused?.index;
     const first = this.indexOf(position) ?? 0;
     this.tiles[from === undefined ? first : clamp(from + by, 0, size - 1)]?.node.focus();
-  }
-}
-
-/** @type {[kind: string, words: string][]} */
-const KINDS = [
-  ["draft", "drafted"],
-  ["accepted", "accepted"],
-  ["struck", "thrown away"],
-  ["new", "its own token"],
-  ["masked", "a mask’s guess"],
-  ["beyond", "after the end"],
-];
-
-/** The legend under the tiles. @param {string} [without] a kind that none of them is */
-export function makeVerifyLegend(without) {
-  const check = [
-    "One ",
-    term("pass"),
-    " checks the last ",
-    term("draft"),
-    " from left to right (",
-    term("causal"),
-    "). It keeps the tokens up to the first that next-token prediction would not have written, and writes " +
-      "its own there; if the whole draft holds, it drafts on at once. So the answer is next-token " +
-      "prediction’s.",
-  ];
-  const kinds = KINDS.filter(([kind]) => kind !== without).map(([kind, words]) =>
-    make(
-      "li",
-      "",
-      make("span", `sbd-sample sbd-sample-${kind}`, { "aria-hidden": "true" }, "a"),
-      words,
-    ),
-  );
-  const more = [
-    "Beside drafted tokens it may read other ones (",
-    term("alternative", "alternatives"),
-    "), and it may draft for the case that a token is thrown away (a ",
-    term("predraft"),
-    "): the next pass then has a draft all the same.",
-  ];
-  const root = make(
-    "section",
-    "sbd-verify",
-    { "aria-label": "What the tiles mean" },
-    make("ul", "", ...kinds),
-    make("p", "", ...check),
-    make("p", "", ...more),
-  );
-  return root;
-}
-
-/** @param {Run} run @param {number} token @param {string} look */
-function makeToken(run, token, look = "") {
-  const node = make("span", `sbd-branch-token${look}`);
-  showToken(node, run.shownText(token));
-  return node;
-}
-
-/** @param {Run} run @param {number} pass @param {Branch} branch */
-function makeBranch(run, pass, branch) {
-  const { position, tokens, numHidden, alternative } = branch;
-  const thrown = alternative === undefined ? position : position - 1;
-  const { drafted } = draftedAt(run.main, pass, thrown);
-  const instead = make("s", "sbd-branch-instead", { "aria-hidden": "true" });
-  showToken(instead, drafted === undefined ? "…" : run.shownText(drafted));
-  const exact = alternative === undefined ? [] : exactTokens(run, pass, thrown);
-  const names = tokens.map((token) => tokenName(run.shownText(token))).join(" ");
-  const hidden = numHidden ? ` and ${numHidden} more` : "";
-  const right = exact.map((token) => tokenName(run.shownText(token))).join(" ");
-  const title =
-    alternative === undefined
-      ? `Drafted in case position ${position} is thrown away, as it was: ${names}${hidden}`
-      : `Another token at position ${thrown} was right: ${right}${names && `; drafted behind it: ${names}${hidden}`}`;
-  const nodes = [
-    ...exact.map((token) => makeToken(run, token, " sbd-sample-accepted")),
-    ...tokens.map((token) => makeToken(run, token)),
-  ];
-  return make("li", "sbd-branch", { title }, instead, ...nodes);
-}
-
-/**
- * Tokens that the pass made final from a position on: an alternative that was right.
- * @param {Run} run
- * @param {number} pass
- * @param {number} position
- */
-function exactTokens({ main }, pass, position) {
-  const { committed = [], committedBefore = 0 } = main.steps[pass] ?? {};
-  return committed.slice(position - committedBefore);
-}
-
-/** The branch of the pass, if it used one, and a sentence under it. */
-class Branches {
-  constructor() {
-    this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafts that were ready" });
-    this.words = make("p", "sbd-branches-words");
-    this.root = make("div", "sbd-branches", this.list, this.words);
-    this.shown = "";
-  }
-
-  /** @param {View} view */
-  update({ run, pass }) {
-    const key = `${run.id}/${pass}/${run.main.steps.length > pass}`;
-    if (key === this.shown) return;
-    this.shown = key;
-    const window = run.windowAt(pass);
-    const size = Math.min(window.size, MAX_TILES);
-    const predrafts = run.main.steps[pass]?.predrafts ?? [];
-    const branch = branchOf(predrafts, { ...window, size });
-    this.list.replaceChildren(...(branch ? [makeBranch(run, pass, branch)] : []));
-    const { tokens, numAccepted } = checkedDraft(run.main, pass);
-    const isAccepted = numAccepted === tokens.length;
-    setText(this.words, alternativeWords(predrafts, isAccepted));
   }
 }

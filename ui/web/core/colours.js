@@ -1,6 +1,6 @@
-// Entropy to colour and height: one scale for tiles, text, budget and staircase.
-// Sequential and colour-blind safe (cividis); the sure end is dark, lifted on a dark page so
-// that it does not sink into the background. Knows no DOM.
+// The colours of entropy, from sure to unsure: one scale for tiles, text, budget and staircase. Sequential and
+// colour-blind safe (cividis); the sure end is dark, lifted on a dark page so that it does not sink into the
+// background. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
 import { clamp } from "./numbers.js";

@@ -1,0 +1,188 @@
+// A run as an animated GIF, 16:9 for a slide: a frame has the counts, the text so far, the block as tiles,
+// next-token prediction at the same pass, and the staircase. Knows no page.
+
+import { entropyColour, unsureness } from "../core/colours.js";
+import { countOf, evenly } from "../core/numbers.js";
+import { countsText, INNER, PAD, Picture, WIDTH, wayLabel } from "./picture.js";
+
+/** @import { Run } from "../core/run.js" */
+/** @import { Box, Letters } from "./picture.js" */
+
+const FRAME_HEIGHT = 720;
+const MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
+
+/** @typedef {{ text: string, entropy: number | null, isNew: boolean }} TextPiece */
+/** @typedef {{ piece: TextPiece, x: number, text: string, size: number }} Stretch of a line */
+
+/** The tokens fixed by `pass` as pieces; a gap stands for what is masked. @param {Run} run @param {number} pass */
+function textPieces(run, pass) {
+  const joined = run.joinedAt(run.main, pass);
+  /** @type {TextPiece[]} */
+  const pieces = [];
+  let next = 0;
+  for (const item of run.main.knownAt(pass)) {
+    if (item.position > next) pieces.push({ text: " … ", entropy: null, isNew: false });
+    next = item.position + 1;
+    const whole = joined.get(item.position);
+    if (whole && whole.index > 0) continue;
+    const text = whole ? whole.text : run.tokenText(item.token);
+    pieces.push({ text, entropy: item.entropy, isNew: item.pass === pass });
+  }
+  return pieces;
+}
+
+/** The frames of an animation, one after another on the same canvas. */
+class Frames extends Picture {
+  /** Pieces as lines, broken where the text breaks or is full. @param {TextPiece[]} pieces */
+  layOut(pieces) {
+    /** @type {Stretch[][]} */
+    const lines = [[]];
+    let x = 0;
+    for (const piece of pieces) {
+      for (const text of piece.text.split(/(\n)/).filter(Boolean)) {
+        const size = this.context.measureText(text).width;
+        if (text === "\n" || x + size > INNER) {
+          lines.push([]);
+          x = 0;
+        }
+        if (text === "\n") continue;
+        lines.at(-1)?.push({ piece, x: PAD + x, text, size });
+        x += size;
+      }
+    }
+    return lines;
+  }
+
+  /** The newest five lines of the text. @param {number} pass @param {number} top */
+  drawText(pass, top) {
+    const { inks, isDark } = this;
+    this.context.font = `400 22px ${MONO}`;
+    const lines = this.layOut(textPieces(this.run, pass)).slice(-5);
+    for (const [row, line] of lines.entries()) {
+      const y = top + row * 32;
+      for (const { piece, x, text, size } of line) {
+        if (piece.isNew) this.fill(inks.soft, x, y - 21, size, 28);
+        this.write(text, x, y, 22, inks.text, { font: MONO });
+        if (piece.entropy === null) continue;
+        this.fill(entropyColour(piece.entropy, isDark), x + 1, y + 6, Math.max(size - 2, 1), 3);
+      }
+    }
+  }
+
+  /** @param {number} pass @param {number} y */
+  drawTiles(pass, y) {
+    const { start, size } = this.run.windowAt(pass);
+    const perRow = Math.min(size, 32);
+    const step = (INNER + 8) / Math.max(perRow, 1);
+    for (let i = 0; i < perRow; i += 1) {
+      this.drawTile(pass, start + i, { x: PAD + i * step, y, width: step - 8, height: 96 });
+    }
+  }
+
+  /**
+   * The token and when it came, or the best guess so far over the bar of its entropy.
+   * @param {number} pass
+   * @param {number} position
+   * @param {Box} box
+   */
+  drawTile(pass, position, { x, y, width, height }) {
+    const { context, run, inks } = this;
+    const isAfterEnd = run.main.isAfterEnd(position, pass);
+    const fixed = isAfterEnd ? null : run.main.fixedAt(position, pass);
+    const masked = isAfterEnd ? undefined : run.main.steps[pass]?.masked.get(position);
+    const isNew = fixed?.pass === pass;
+    context.beginPath();
+    context.roundRect(x, y, width, height, 8);
+    context.fillStyle = isNew ? inks.soft : fixed ? inks.card : inks.well;
+    context.fill();
+    context.lineWidth = isNew ? 3 : 1;
+    context.strokeStyle = isNew ? inks.accent : inks.line;
+    context.stroke();
+    const token = fixed ? fixed.token : masked?.top[0]?.token;
+    const name = run.tokenText(token).replace(/ /g, "·").replace(/\n/g, "⏎");
+    /** @type {Letters} */
+    const letters = { font: MONO, align: "center", width: width - 8, weight: fixed ? 600 : 400 };
+    const [centre, size] = [x + width / 2, name.length > 5 ? 14 : 18];
+    this.write(name, centre, y + 42, size, fixed ? inks.text : inks.ghost, letters);
+    const note = fixed ? (fixed.isPinned ? "pinned" : `#${fixed.pass + 1}`) : "";
+    const ink = isNew ? inks.accent : inks.muted;
+    this.write(note, centre, y + height - 12, 13, ink, { align: "center" });
+    if (fixed || !masked) return;
+    const bar = Math.max(2, unsureness(masked.entropy) * 30);
+    const colour = entropyColour(masked.entropy, this.isDark);
+    this.fill(colour, x + 8, y + height - 8 - bar, width - 16, bar);
+  }
+
+  /** A frame of the animation, as its pixels. @param {number} pass */
+  frame(pass) {
+    const { run, inks } = this;
+    this.clear();
+    const size = run.main.pins.size ? 19 : 26;
+    this.write(countsText(run, pass), PAD, 50, size, inks.text, { weight: 700, width: 800 });
+    this.write(wayLabel(run), WIDTH - PAD, 50, 15, inks.muted, { align: "right", width: 380 });
+    this.writePrompt(82, 16, INNER);
+    this.drawText(pass, 132);
+    this.drawTiles(pass, 300);
+    const plain = countOf(run.ntp ? run.ntp.numTokensAt(pass) : pass + 1, "token");
+    const words = `next-token prediction after as many forward passes: ${plain}`;
+    this.write(words, PAD, 428, 16, inks.ntp);
+    this.drawStairs(pass, { x: PAD, y: 460, width: INNER, height: 228 });
+    return this.context.getImageData(0, 0, WIDTH, FRAME_HEIGHT).data;
+  }
+}
+
+/** Frames of an animation; more would make a file too large for a slide. */
+export const MAX_FRAMES = 240;
+
+/** Its forward passes: all, or some evenly spread, first and last among them. @param {number} lastPass */
+export function framePasses(lastPass) {
+  const before = [...Array(Math.max(lastPass, 0)).keys()];
+  return [...evenly(before, MAX_FRAMES - 1), Math.max(lastPass, 0)];
+}
+
+const FRAME_MS = { pass: 250, last: 3000 };
+/** Palette index for a pixel that stays as it was. */
+const UNCHANGED = 255;
+
+/**
+ * Make the animation; `hear` is told how far it is, 0 to 1. Rejects if it cannot be made, or once
+ * `signal` says that nobody wants it any more.
+ * @param {Run} run
+ * @param {boolean} isDark
+ * @param {(part: number) => void} hear
+ * @param {AbortSignal} signal
+ */
+export async function animate(run, isDark, hear, signal) {
+  const { applyPalette, GIFEncoder, quantize } = await import("gifenc");
+  const [width, height] = [WIDTH, FRAME_HEIGHT];
+  const frames = new Frames(run, isDark, height, 1);
+  const passes = framePasses(run.main.lastPass);
+  const samples = [0.25, 0.6, 1].map((part) => passes[Math.floor(part * (passes.length - 1))] ?? 0);
+  const seen = new Uint8Array(samples.length * 4 * width * height);
+  for (const [index, pass] of samples.entries()) {
+    seen.set(frames.frame(pass), index * 4 * width * height);
+  }
+  const colours = quantize(seen, UNCHANGED);
+  const palette = Array.from({ length: UNCHANGED + 1 }, (_, index) => colours[index] ?? [0, 0, 0]);
+  const gif = GIFEncoder();
+  /** @type {Uint8Array | null} */
+  let last = null;
+  for (const [index, pass] of passes.entries()) {
+    await new Promise((done) => setTimeout(done)); // the page answers between two frames
+    signal.throwIfAborted();
+    const shown = applyPalette(frames.frame(pass), colours);
+    const before = last;
+    const pixels = before
+      ? shown.map((colour, at) => (colour === before[at] ? UNCHANGED : colour))
+      : shown;
+    gif.writeFrame(pixels, width, height, {
+      ...(before ? { transparent: true, transparentIndex: UNCHANGED } : { palette }),
+      delay: pass === passes.at(-1) ? FRAME_MS.last : FRAME_MS.pass,
+      dispose: 1,
+    });
+    last = shown;
+    hear((index + 1) / passes.length);
+  }
+  gif.finish();
+  return new Blob([gif.bytes()], { type: "image/gif" });
+}

@@ -1,0 +1,174 @@
+// A run as a picture for a paper: its staircase, under its counts and its prompt. Draws on a canvas of its own with
+// the staircase's own strokes; knows no page.
+
+import constants from "../constants.json" with { type: "json" };
+import { entropyColour, MAX_ENTROPY } from "../core/colours.js";
+import { countOf } from "../core/numbers.js";
+import { wayWords } from "../core/words.js";
+import {
+  drawBlocks,
+  drawCurrent,
+  drawDiagonal,
+  drawPasses,
+  MAX_CELL_HEIGHT,
+  staircaseExtent,
+  stairsKey,
+} from "../watch/staircase.js";
+
+/** @import { Run } from "../core/run.js" */
+
+export const WIDTH = 1280;
+export const PAD = 40;
+export const INNER = WIDTH - 2 * PAD;
+const STAIRS_HEIGHT = 560;
+const SANS = 'ui-sans-serif, system-ui, "Segoe UI", Roboto, Arial, sans-serif';
+
+/** The page's colours as a canvas needs them, see the style sheet. */
+const LIGHT = { page: "#f8f7f4", well: "#f3f2ee", ghost: "#6a6e78", soft: "#e4edfb" };
+const DARK = { page: "#0f1115", well: "#20242d", ghost: "#9aa0ad", soft: "#22304a" };
+
+/** @typedef {{ x: number, y: number, width: number, height: number }} Box */
+/** @typedef {{ weight?: number, font?: string, align?: CanvasTextAlign, width?: number }} Letters width: the text is cut to it */
+
+/** How many tokens, and which were given: "24 forward passes · 76 tokens · 3.17 a forward pass". @param {Run} run @param {number} pass */
+export function countsText(run, pass) {
+  const { numPasses, numTokens, numGiven, tokensPerPass } = run.numbersAt(pass);
+  const tokens = `${countOf(numTokens, "token")}${numGiven ? `, ${numGiven} given` : ""}`;
+  const rate = `${tokensPerPass.toFixed(2)}${numGiven ? " decoded" : ""} a forward pass`;
+  return `${countOf(numPasses, "forward pass")} · ${tokens} · ${rate}`;
+}
+
+/** The way to decode with its block: "Set Block Decoding, γ 0.35, block 16". @param {Run} run */
+export function wayLabel(run) {
+  return run.strategy === "ntp" ? wayWords(run) : `${wayWords(run)}, block ${run.blockSize}`;
+}
+
+/** A run on a canvas in the page's colours, WIDTH units wide. */
+export class Picture {
+  /**
+   * @param {Run} run
+   * @param {boolean} isDark
+   * @param {number} height units
+   * @param {number} scale pixels of a unit
+   */
+  constructor(run, isDark, height, scale) {
+    this.run = run;
+    this.isDark = isDark;
+    this.height = height;
+    this.inks = isDark
+      ? { ...constants.inks.dark, ...DARK }
+      : { ...constants.inks.light, ...LIGHT };
+    this.canvas = document.createElement("canvas");
+    this.canvas.width = WIDTH * scale;
+    this.canvas.height = height * scale;
+    const context = this.canvas.getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser gives no canvas to draw on");
+    context.scale(scale, scale);
+    this.context = context;
+    this.clear();
+  }
+
+  clear() {
+    this.fill(this.inks.page, 0, 0, WIDTH, this.height);
+  }
+
+  /** @param {string} colour @param {number} x @param {number} y @param {number} width @param {number} height */
+  fill(colour, x, y, width, height) {
+    this.context.fillStyle = colour;
+    this.context.fillRect(x, y, width, height);
+  }
+
+  /**
+   * Write one line of text on its base line.
+   * @param {string} text
+   * @param {number} x
+   * @param {number} y
+   * @param {number} size
+   * @param {string} colour
+   * @param {Letters} letters
+   */
+  write(text, x, y, size, colour, { weight = 400, font = SANS, align = "left", width = 1e4 } = {}) {
+    const { context } = this;
+    context.font = `${weight} ${size}px ${font}`;
+    context.fillStyle = colour;
+    context.textAlign = align;
+    context.textBaseline = "alphabetic";
+    context.fillText(this.fit(text, width), x, y);
+  }
+
+  /** The longest beginning that fits, with an ellipsis where it is cut. @param {string} text @param {number} width */
+  fit(text, width) {
+    /** @param {string} words */
+    const isRoom = (words) => this.context.measureText(words).width <= width;
+    if (isRoom(text)) return text;
+    let [low, high] = [0, text.length];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (isRoom(`${text.slice(0, middle)}…`)) low = middle;
+      else high = middle - 1;
+    }
+    return `${text.slice(0, low)}…`;
+  }
+
+  /** @param {number} y @param {number} size @param {number} width */
+  writePrompt(y, size, width) {
+    this.write(this.run.prompt.replace(/\s+/g, " "), PAD, y, size, this.inks.muted, { width });
+  }
+
+  /** The staircase in a box; rows beyond `pass` are pale, as on the page. @param {number} pass @param {Box} box */
+  drawStairs(pass, { x, y, width, height }) {
+    const { context, run, isDark } = this;
+    const { accent, ntp, line, muted, well } = this.inks;
+    const { positions, passes } = staircaseExtent(run);
+    const cellWidth = width / positions;
+    const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
+    const geometry = { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
+    const style = { accent, ntp, line, muted, font: SANS, size: 13 };
+    // As the player shows it at this forward pass, nothing pointed at.
+    const reveals = { progress: () => 1 };
+    const view = { run, pass, isDark, reveals, focus: null, showsFocus: false };
+    context.save();
+    context.beginPath();
+    context.roundRect(x - 8, y - 8, width + 16, height + 16, 10);
+    context.fillStyle = well;
+    context.fill();
+    context.clip();
+    context.translate(x, y);
+    drawBlocks(context, run, geometry, style);
+    drawPasses(context, view, geometry, 0, pass + 1);
+    drawDiagonal(context, geometry, style);
+    drawCurrent(context, view, geometry, style);
+    context.restore();
+  }
+
+  /** The key of the staircase's colours. @param {number} right @param {number} y */
+  drawScale(right, y) {
+    const left = right - 180;
+    for (let i = 0; i < 180; i += 1) {
+      const colour = entropyColour((i / 180) ** 2 * MAX_ENTROPY, this.isDark);
+      this.fill(colour, left + i, y, 1.5, 8);
+    }
+    const { colour, dots } = stairsKey(this.run);
+    const { muted } = this.inks;
+    this.write("sure", left - 8, y + 9, 13, muted, { align: "right" });
+    this.write(colour, right, y + 26, 13, muted, { align: "right" });
+    this.write(dots, left - 8, y + 26, 13, muted, { align: "right" });
+  }
+}
+
+/** The whole staircase of a run as a canvas. @param {Run} run @param {boolean} isDark @param {number} scale */
+export function staircasePicture(run, isDark, scale) {
+  const picture = new Picture(run, isDark, STAIRS_HEIGHT, scale);
+  const { lastPass, pins } = run.main;
+  const { text, muted } = picture.inks;
+  const foot = STAIRS_HEIGHT - 16;
+  const label = [run.model, wayLabel(run)].filter(Boolean).join(" · ");
+  const counts = countsText(run, lastPass);
+  picture.write(counts, PAD, 44, pins.size ? 18 : 20, text, { weight: 650, width: 760 });
+  picture.writePrompt(68, 14, 700);
+  picture.drawScale(WIDTH - PAD, 34);
+  picture.drawStairs(lastPass, { x: PAD, y: 100, width: INNER, height: STAIRS_HEIGHT - 150 });
+  picture.write("Position → by forward pass ↓", PAD, foot, 13, muted);
+  picture.write(label, WIDTH - PAD, foot, 13, muted, { align: "right", width: 700 });
+  return picture.canvas;
+}

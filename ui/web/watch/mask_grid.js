@@ -1,0 +1,454 @@
+// What a forward pass may look at, drawn: its attention mask as a grid (a row for what the model reads, a column for
+// what it may look at), and the KV cache as a strip of tokens.
+
+import { tokenMarks } from "../core/letters.js";
+import {
+  besideWords,
+  cacheAt,
+  cachedText,
+  cacheSentences,
+  fewMasksWords,
+  maskOf,
+  maskSentences,
+  ntpMaskBeside,
+  rowSentence,
+  rowsOf,
+  rowText,
+} from "../core/mask.js";
+import { clamp, countOf } from "../core/numbers.js";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { unfold, withTerms } from "../dom/terms.js";
+
+/** @import { CacheStep, Mask, Row } from "../core/mask.js" */
+/** @import { Run } from "../core/run.js" */
+/** @import { View } from "./playhead.js" */
+
+const NTP_SHARE = 0.34; // of the width, where both stand side by side
+const SIDE_BY_SIDE = 860;
+
+/** @type {Map<string, string>} */
+const plainTexts = new Map();
+
+/** A token as its marks and letters. @param {string} text */
+function plain(text) {
+  const marked = plainTexts.get(text) ?? tokenMarks(text);
+  plainTexts.set(text, marked);
+  return marked;
+}
+
+/** A legend: what the colours mean. @param {[name: string, words: string][]} rows */
+function makeKey(...rows) {
+  const items = rows.map(([name, words]) =>
+    make("span", "sbd-hood-key-item", make("i", `sbd-hood-swatch is-${name}`), words),
+  );
+  return make("p", "sbd-hood-key", ...items);
+}
+
+export class MaskGrid {
+  /** @param {() => void} redraw */
+  constructor(redraw) {
+    this.redraw = redraw;
+    /** @type {number | null} */
+    this.hovered = null;
+    /** @type {GridDrawing | null} */
+    this.drawing = null;
+    /** @type {{ run: Run, pass: number, mask: Mask, rows: Row[] } | null} */
+    this.shown = null;
+    this.drawn = "";
+    this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
+    this.ntp = make("canvas", "sbd-hood-canvas", { role: "img" });
+    this.ntpWords = make("p", "sbd-hood-note");
+    this.title = make("h3", "");
+    const range = { type: "range", min: 1, max: 1, value: 1, "aria-label": "Row of the mask" };
+    this.range = make("input", "sbd-hood-row", range);
+    this.readout = make("p", "sbd-hood-readout");
+    this.words = make("div", "sbd-hood-words");
+    const head = make("div", "sbd-hood-title", this.title, unfold("the mask", this.words));
+    const own = make("div", "sbd-hood-own", head, this.canvas);
+    const label = make("label", "sbd-hood-slider", "Row", this.range);
+    this.ntpTitle = make("h3", "", ...withTerms("[Next-token prediction]"));
+    const ntpHead = make("div", "sbd-hood-title", this.ntpTitle, unfold("its mask", this.ntpWords));
+    this.beside = make("div", "sbd-hood-beside", ntpHead, this.ntp, this.ntpWords);
+    this.root = make(
+      "section",
+      "sbd-hood-mask",
+      { "aria-label": "Attention mask" },
+      make("div", "sbd-hood-grids", own, this.beside),
+      makeKey(
+        ["cached", "in the KV cache"],
+        ["causal", "read causally"],
+        ["block", "both ways"],
+        ["none", "unseen"],
+      ),
+      label,
+      this.readout,
+      this.words,
+    );
+    this.listen();
+  }
+
+  listen() {
+    this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
+    this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
+    // The slider's row comes back: what moves the page under a pointer that rests is no wish.
+    this.canvas.addEventListener("pointerleave", () => this.hover(this.rowOfSlider));
+    this.range.addEventListener("input", () => this.hover(Number(this.range.value) - 1));
+    this.range.addEventListener("focus", () => this.hover(this.rowOfSlider));
+    this.range.addEventListener("blur", () => this.hover(null));
+  }
+
+  /** The row that the slider stands at; null while it has not the focus. */
+  get rowOfSlider() {
+    return document.activeElement === this.range ? Number(this.range.value) - 1 : null;
+  }
+
+  /** @param {number} y */
+  point(y) {
+    if (this.drawing) this.hover(this.drawing.rowAt(y));
+  }
+
+  /** @param {number | null} row */
+  hover(row) {
+    if (row === this.hovered) return;
+    this.hovered = row;
+    this.redraw();
+  }
+
+  /** @param {View} view */
+  update({ run, pass, isDark }) {
+    const mask = maskOf(run, pass);
+    if (!mask) return;
+    const width = this.root.clientWidth;
+    const row = this.hovered !== null && this.hovered < mask.visible.length ? this.hovered : null;
+    const key = [run.id, pass, width, row, isDark, run.main.steps.length].join();
+    if (key === this.drawn || !width) return;
+    this.drawn = key;
+    const rows = rowsOf(run, pass);
+    this.shown = { run, pass, mask, rows };
+    this.showWords(row);
+    this.draw(width, row, isDark);
+  }
+
+  /** @param {number | null} row */
+  showWords(row) {
+    if (!this.shown) return;
+    const { run, pass, mask, rows } = this.shown;
+    const keys = mask.numCached + mask.visible.length;
+    const size = `${countOf(rows.length, "row")}, ${countOf(keys, "key")}`;
+    setText(this.title, `Attention in forward pass ${pass + 1}: ${size}`);
+    const sentences = maskSentences(mask, rows);
+    setAttribute(this.canvas, "aria-label", `Attention mask. ${sentences.join(" ")}`);
+    const fewer = fewMasksWords(run, run.main.steps[pass]?.block.size ?? 0);
+    setText(this.words, [...sentences, fewer].join(" ").trim());
+    setAttribute(this.range, "max", Math.max(rows.length, 1));
+    setText(this.readout, row === null ? "Point at a row." : rowSentence(run, mask, rows, row));
+    if (row !== null) this.range.value = String(row + 1);
+    const spoken = rowSentence(run, mask, rows, Number(this.range.value) - 1);
+    setAttribute(this.range, "aria-valuetext", spoken || "no row");
+    const { numPrompt } = run;
+    const beside = ntpMaskBeside(mask, rows, numPrompt);
+    const words = maskSentences(beside, rows);
+    setAttribute(this.ntp, "aria-label", `Its attention mask. ${words.join(" ")}`);
+    setText(this.ntpWords, besideWords(run, mask, beside, numPrompt));
+  }
+
+  /** @param {number} width @param {number | null} row @param {boolean} isDark */
+  draw(width, row, isDark) {
+    if (!this.shown) return;
+    const { run, mask, rows } = this.shown;
+    const inks = inksOf(this.root, isDark);
+    const isWide = width >= SIDE_BY_SIDE;
+    const ntpWidth = isWide ? Math.round(width * NTP_SHARE) - 20 : width;
+    const own = rows.map((each) => plain(rowText(run, each)));
+    const cached = Array.from({ length: mask.numCached }, (_, i) => plain(cachedText(run, i)));
+    const ownWidth = isWide ? width - ntpWidth - 20 : width;
+    this.drawing = new GridDrawing(this.canvas, ownWidth, mask, { cached, own }, inks, row);
+    const beside = ntpMaskBeside(mask, rows, run.numPrompt);
+    this.ntp.hidden = !beside.visible.length;
+    if (this.ntp.hidden) return;
+    const next = run.ntp?.fixed.get(0)?.token;
+    const text = [...cached, ...own.slice(0, mask.numCausal), plain(run.tokenText(next))];
+    const { numCached: before, numCausal } = beside;
+    const read = { cached: text.slice(0, before), own: text.slice(before, before + numCausal) };
+    new GridDrawing(this.ntp, ntpWidth, beside, read, inks, null);
+  }
+}
+
+/**
+ * Give the canvas its size on the page and hand out its context, cleared.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ */
+export function contextOf(canvas, width, height) {
+  const scale = window.devicePixelRatio || 1;
+  const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== high) canvas.height = high;
+  setStyle(canvas, "width", `${width}px`);
+  setStyle(canvas, "height", `${height}px`);
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser draws on no canvas");
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+const INKS = {
+  cached: "--sbd-hood-cached",
+  causal: "--sbd-sbd",
+  block: "--sbd-accent",
+  none: "--sbd-well",
+  line: "--sbd-card",
+  text: "--sbd-text",
+  muted: "--sbd-muted",
+  font: "--sbd-mono",
+};
+
+/** @typedef {typeof INKS} Inks colours and letters of the page */
+
+/** @type {Map<boolean, Inks>} by whether the page is dark: to ask for a style costs a layout */
+const known = new Map();
+
+/** The page's colours. @param {HTMLElement} node @param {boolean} isDark */
+export function inksOf(node, isDark) {
+  const inks = known.get(isDark) ?? { ...INKS };
+  if (known.has(isDark)) return inks;
+  const style = getComputedStyle(node);
+  for (const name of /** @type {(keyof Inks)[]} */ (Object.keys(INKS)))
+    inks[name] = style.getPropertyValue(INKS[name]).trim();
+  known.set(isDark, inks);
+  return inks;
+}
+
+const LETTER = 6.7; // pixels, of the axes' letters
+const LONGEST_DOWN = 12; // letters of a token beside its row
+const LONGEST_UP = 9; // and over its column
+const LARGEST_CELL = 18;
+const READABLE = 11; // pixels of a cell that a label fits
+const LARGEST_HEIGHT = 372;
+
+/** @typedef {{ cached: string[], own: string[] }} AxisNames tokens in the cache, and those read now */
+
+/** @param {string[]} names */
+function longest(names) {
+  return names.reduce((most, name) => Math.max(most, name.length), 3);
+}
+
+/** @param {string} text @param {number} most */
+function shorten(text, most) {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+}
+
+/** A mask on a canvas, with the tokens on both axes, as many as can be read. */
+class GridDrawing {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {number} width pixels of the page
+   * @param {Mask} mask
+   * @param {AxisNames} names
+   * @param {Inks} inks
+   * @param {number | null} chosen row that is pointed at
+   */
+  constructor(canvas, width, mask, names, inks, chosen) {
+    this.width = width;
+    this.mask = mask;
+    this.inks = inks;
+    this.chosen = chosen;
+    const { cached, own } = names;
+    this.left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12; // of the first key
+    const room = Math.max(width - this.left - 4, 60);
+    const [numCached, numRows] = [cached.length, Math.max(own.length, 1)];
+    const least = numCached ? Math.min(0.35 * room, numCached * LARGEST_CELL) : 0;
+    // Of a key of this forward pass, and of a cached token.
+    this.cell = clamp((room - least) / numRows, 0.2, LARGEST_CELL);
+    const rest = (room - this.cell * numRows) / Math.max(numCached, 1);
+    this.cachedCell = numCached ? clamp(rest, 0.05, LARGEST_CELL) : 0;
+    this.ownLeft = this.left + numCached * this.cachedCell;
+    this.row = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL); // its height
+    const isNamed = (/** @type {number} */ size) => size >= READABLE;
+    const named = [...(isNamed(this.cachedCell) ? cached : []), ...(isNamed(this.cell) ? own : [])];
+    this.top = Math.max(LETTER * Math.min(longest(named), LONGEST_UP) + 10, 20);
+    this.context = contextOf(canvas, width, this.top + this.row * numRows + 2);
+    this.drawRows();
+    this.drawLines();
+    this.drawNames(names);
+  }
+
+  /** @param {string} ink @param {number} x @param {number} y @param {number} width @param {number} height */
+  fill(ink, x, y, width, height) {
+    this.context.fillStyle = ink;
+    this.context.fillRect(x, y, width, height);
+  }
+
+  drawRows() {
+    const { context, inks, left, ownLeft, top, cell, row, chosen } = this;
+    const { visible } = this.mask;
+    const width = ownLeft - left + visible.length * cell;
+    const height = row - (row >= 6 ? 1 : 0);
+    this.fill(inks.none, left, top, width, visible.length * row);
+    visible.forEach(({ seen, first, stop, isCausal }, index) => {
+      const y = top + index * row;
+      context.globalAlpha = chosen === null || chosen === index ? 1 : 0.3;
+      this.fill(inks.cached, left, y, ownLeft - left, height);
+      this.fill(inks.causal, ownLeft, y, seen * cell, height);
+      const ink = isCausal ? inks.causal : inks.block;
+      this.fill(ink, ownLeft + first * cell, y, (stop - first) * cell, height);
+    });
+    context.globalAlpha = 1;
+  }
+
+  /** Lines between the columns, where there is room for them, and those that part the causal rows. */
+  drawLines() {
+    const { context, inks, left, ownLeft, top, cell, cachedCell, row, chosen } = this;
+    const { numCached, numCausal, visible } = this.mask;
+    const height = visible.length * row;
+    for (let key = 1; cachedCell >= 6 && key < numCached; key += 1)
+      this.fill(inks.line, left + key * cachedCell, top, 1, height);
+    for (let key = 0; cell >= 6 && key < visible.length; key += 1)
+      this.fill(inks.line, ownLeft + key * cell, top, 1, height);
+    if (chosen !== null && chosen < visible.length) {
+      context.strokeStyle = inks.text;
+      context.lineWidth = 1.5;
+      const width = ownLeft - left + visible.length * cell;
+      context.strokeRect(left - 1, top + chosen * row - 1, width + 2, Math.max(row, 3) + 1);
+    }
+    if (!numCausal || numCausal === visible.length) return;
+    this.fill(inks.text, left, top + numCausal * row - 1, this.width - left, 1);
+    this.fill(inks.text, ownLeft + numCausal * cell - 1, top, 1, height);
+  }
+
+  /** @param {AxisNames} names */
+  drawNames({ cached, own }) {
+    const { context, inks, left, top, row, chosen } = this;
+    context.font = `11px ${inks.font}`;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    own.forEach((name, index) => {
+      if (row < READABLE && chosen !== index) return;
+      context.fillStyle = chosen === index ? inks.text : inks.muted;
+      context.fillText(shorten(name, LONGEST_DOWN), left - 6, top + (index + 0.5) * row);
+    });
+    context.textAlign = "left";
+    context.fillStyle = inks.muted;
+    this.drawAcross(cached, left, this.cachedCell);
+    this.drawAcross(own, this.ownLeft, this.cell);
+    if (cached.length && this.cachedCell < READABLE)
+      context.fillText(`${cached.length} cached`, left + 2, top - 10);
+  }
+
+  /** Names over the columns, upright. @param {string[]} names @param {number} left @param {number} width */
+  drawAcross(names, left, width) {
+    if (width < READABLE) return;
+    const { context } = this;
+    names.forEach((name, index) => {
+      context.save();
+      context.translate(left + (index + 0.5) * width, this.top - 4);
+      context.rotate(-Math.PI / 2);
+      context.fillText(shorten(name, LONGEST_UP), 0, 0);
+      context.restore();
+    });
+  }
+
+  /** The row at a height, null outside. @param {number} y */
+  rowAt(y) {
+    const row = Math.floor((y - this.top) / this.row);
+    return row >= 0 && row < this.mask.visible.length ? row : null;
+  }
+}
+
+const HEIGHT = 26; // pixels, of the strip
+
+export class CacheStrip {
+  constructor() {
+    this.drawn = "";
+    this.title = make("h3", "");
+    this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
+    this.words = make("p", "sbd-hood-words");
+    const key = makeKey(
+      ["cached", "before"],
+      ["causal", "written now"],
+      ["rejected", "taken back"],
+      ["dropped", "dropped"],
+    );
+    this.root = make(
+      "section",
+      "sbd-hood-cache",
+      { "aria-label": "KV cache" },
+      make("div", "sbd-hood-title", this.title, unfold("the KV cache", this.words)),
+      this.canvas,
+      key,
+      this.words,
+    );
+  }
+
+  /** @param {View} view */
+  update({ run, pass, isDark }) {
+    const lane = run.main;
+    const cache = cacheAt(run, pass);
+    const width = this.root.clientWidth;
+    if (!cache || !width) return;
+    const key = [run.id, pass, width, isDark, lane.steps.length].join();
+    if (key === this.drawn) return;
+    this.drawn = key;
+    const { after, rejected, dropped, numPrompt } = cache;
+    const whole = Math.max(numPrompt + lane.numCommitted, after + rejected + dropped);
+    const sentences = cacheSentences(lane, pass, cache);
+    setText(this.title, `KV cache: ${countOf(after, "token")}`);
+    setText(this.words, sentences.join(" "));
+    setAttribute(this.canvas, "aria-label", `KV cache. ${sentences[0] ?? ""}`);
+    this.draw(width, whole, cache, isDark);
+  }
+
+  /**
+   * A strip of tokens, each a cell; where they are too many, they melt into one another.
+   * @param {number} width
+   * @param {number} count of tokens
+   * @param {CacheStep} cache
+   * @param {boolean} isDark
+   */
+  draw(width, count, { before, after, rejected, dropped }, isDark) {
+    const inks = inksOf(this.root, isDark);
+    const context = contextOf(this.canvas, width, HEIGHT);
+    const cell = width / Math.max(count, 1);
+    /** @param {string} ink @param {number} from @param {number} to */
+    const fill = (ink, from, to) => {
+      context.fillStyle = ink;
+      context.fillRect(from * cell, 0, (to - from) * cell, HEIGHT);
+    };
+    const [taken, end] = [after + rejected, after + rejected + dropped];
+    fill(inks.none, 0, count);
+    fill(inks.cached, 0, before);
+    fill(inks.causal, before, after);
+    fill(inks.line, after, taken);
+    fill(inks.block, taken, end);
+    strike(context, after * cell, end * cell, inks.text);
+    if (cell < 4) return;
+    context.fillStyle = inks.line;
+    for (let index = 1; index < count; index += 1) context.fillRect(index * cell, 0, 1, HEIGHT);
+  }
+}
+
+/**
+ * Hatch what is taken back or dropped.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} right
+ * @param {string} ink
+ */
+function strike(context, left, right, ink) {
+  context.save();
+  context.beginPath();
+  context.rect(left, 0, right - left, HEIGHT);
+  context.clip();
+  context.strokeStyle = ink;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let x = left - HEIGHT; x < right; x += 6) {
+    context.moveTo(x, HEIGHT);
+    context.lineTo(x + HEIGHT, 0);
+  }
+  context.stroke();
+  context.restore();
+}

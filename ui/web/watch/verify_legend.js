@@ -1,0 +1,124 @@
+// Verify explained under its tiles: a legend of their looks, and the draft that was ready for a rejection, if the
+// forward pass used one.
+
+import { tokenName } from "../core/letters.js";
+import { alternativeWords, branchOf, checkedDraft, draftedAt, MAX_TILES } from "../core/run.js";
+import { make, setText, showToken } from "../dom/elements.js";
+import { term } from "../dom/terms.js";
+
+/** @import { Branch, Run } from "../core/run.js" */
+/** @import { View } from "./playhead.js" */
+
+/** @type {[kind: string, words: string][]} */
+const KINDS = [
+  ["draft", "drafted"],
+  ["accepted", "accepted"],
+  ["struck", "thrown away"],
+  ["new", "its own token"],
+  ["masked", "a mask’s guess"],
+  ["beyond", "after the end"],
+];
+
+/** The legend under the tiles. @param {string} [without] a kind that none of them is */
+export function makeVerifyLegend(without) {
+  const check = [
+    "One ",
+    term("pass"),
+    " checks the last ",
+    term("draft"),
+    " from left to right (",
+    term("causal"),
+    "). It keeps the tokens up to the first that next-token prediction would not have written, and writes " +
+      "its own there; if the whole draft holds, it drafts on at once. So the answer is next-token " +
+      "prediction’s.",
+  ];
+  const kinds = KINDS.filter(([kind]) => kind !== without).map(([kind, words]) =>
+    make(
+      "li",
+      "",
+      make("span", `sbd-sample sbd-sample-${kind}`, { "aria-hidden": "true" }, "a"),
+      words,
+    ),
+  );
+  const more = [
+    "Beside drafted tokens it may read other ones (",
+    term("alternative", "alternatives"),
+    "), and it may draft for the case that a token is thrown away (a ",
+    term("predraft"),
+    "): the next pass then has a draft all the same.",
+  ];
+  const root = make(
+    "section",
+    "sbd-verify",
+    { "aria-label": "What the tiles mean" },
+    make("ul", "", ...kinds),
+    make("p", "", ...check),
+    make("p", "", ...more),
+  );
+  return root;
+}
+
+/** @param {Run} run @param {number} token @param {string} look */
+function makeToken(run, token, look = "") {
+  const node = make("span", `sbd-branch-token${look}`);
+  showToken(node, run.shownText(token));
+  return node;
+}
+
+/** @param {Run} run @param {number} pass @param {Branch} branch */
+function makeBranch(run, pass, branch) {
+  const { position, tokens, numHidden, alternative } = branch;
+  const thrown = alternative === undefined ? position : position - 1;
+  const { drafted } = draftedAt(run.main, pass, thrown);
+  const instead = make("s", "sbd-branch-instead", { "aria-hidden": "true" });
+  showToken(instead, drafted === undefined ? "…" : run.shownText(drafted));
+  const exact = alternative === undefined ? [] : exactTokens(run, pass, thrown);
+  const names = tokens.map((token) => tokenName(run.shownText(token))).join(" ");
+  const hidden = numHidden ? ` and ${numHidden} more` : "";
+  const right = exact.map((token) => tokenName(run.shownText(token))).join(" ");
+  const title =
+    alternative === undefined
+      ? `Drafted in case position ${position} is thrown away, as it was: ${names}${hidden}`
+      : `Another token at position ${thrown} was right: ${right}${names && `; drafted behind it: ${names}${hidden}`}`;
+  const nodes = [
+    ...exact.map((token) => makeToken(run, token, " sbd-sample-accepted")),
+    ...tokens.map((token) => makeToken(run, token)),
+  ];
+  return make("li", "sbd-branch", { title }, instead, ...nodes);
+}
+
+/**
+ * Tokens that the pass made final from a position on: an alternative that was right.
+ * @param {Run} run
+ * @param {number} pass
+ * @param {number} position
+ */
+function exactTokens({ main }, pass, position) {
+  const { committed = [], committedBefore = 0 } = main.steps[pass] ?? {};
+  return committed.slice(position - committedBefore);
+}
+
+/** The branch of the pass, if it used one, and a sentence under it. */
+export class Branches {
+  constructor() {
+    this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafts that were ready" });
+    this.words = make("p", "sbd-branches-words");
+    this.root = make("div", "sbd-branches", this.list, this.words);
+    this.shown = "";
+  }
+
+  /** @param {View} view */
+  update({ run, pass }) {
+    const key = `${run.id}/${pass}/${run.main.steps.length > pass}`;
+    if (key === this.shown) return;
+    this.shown = key;
+    const window = run.windowAt(pass);
+    const size = Math.min(window.size, MAX_TILES);
+    const predrafts = run.main.steps[pass]?.predrafts ?? [];
+    const branch = branchOf(predrafts, { ...window, size });
+    this.list.replaceChildren(...(branch ? [makeBranch(run, pass, branch)] : []));
+    const { tokens, numAccepted } = checkedDraft(run.main, pass);
+    const isAccepted = numAccepted === tokens.length;
+    setText(this.words, alternativeWords(predrafts, isAccepted));
+  }
+}
