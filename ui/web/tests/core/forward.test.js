@@ -1,3 +1,5 @@
+// One forward pass under the hood: its attention mask, the cache, the lit lines of the algorithm, and its cost.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import {

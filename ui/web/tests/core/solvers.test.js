@@ -1,3 +1,5 @@
+// The rules of the solvers: their order, their bound, and how many positions it lets them reveal.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../../core/solvers.js";

@@ -1,3 +1,5 @@
+// Times of a run beside next-token prediction's: how much faster a token came, and why not.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { History } from "../../core/run.js";

@@ -1,3 +1,5 @@
+// The tree of runs that grew out of one another: branches, what differs from the parent, and its record.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { answerTokens, differences, differWords } from "../../core/differences.js";

@@ -1,3 +1,5 @@
+// Numbers, tokens and terms of the glossary, as they are written on the page.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

@@ -1,3 +1,5 @@
+// Weights of an exported folder as the runtime's graph takes them.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Weights } from "../../engine/export.js";

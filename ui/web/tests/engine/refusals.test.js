@@ -1,3 +1,5 @@
+// What the engine refuses, each in a sentence: broken files, a silent host, a worker that dies.
+
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { gzipSync } from "node:zlib";

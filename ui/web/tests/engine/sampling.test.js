@@ -1,3 +1,5 @@
+// From a row of logits to its measures, its likeliest tokens and a sampler head's choice.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureRows, SamplerHead, topOf } from "../../engine/sampling.js";

@@ -1,3 +1,5 @@
+// Decodes of a session with the committed checkpoint, as the player takes them. Run by tests/ui/test_browser_engine.py.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { History } from "../../core/run.js";

@@ -1,3 +1,5 @@
+// Prompts as token ids by the chat template, and single tokens as text.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -1,3 +1,5 @@
+// The entropy budget: what was spent of gamma, and what a dragged gamma would reveal.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { draggedGamma, formatGamma } from "../../core/numbers.js";

@@ -1,3 +1,5 @@
+// A figure in the light and the dark theme, the words over a chart, and the wish in the address of the roofline.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { withChanges, wordsFor } from "../../charts.js";

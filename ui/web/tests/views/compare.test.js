@@ -1,3 +1,5 @@
+// Lanes side by side in Compare, each beside next-token prediction.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { laneDifferences, wishWords } from "../../compare/form.js";

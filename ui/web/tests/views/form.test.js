@@ -1,3 +1,5 @@
+// The form of a decode: its sliders, its words of advice, and which of two words of the status counts.
+
 import assert from "node:assert/strict";
 import test from "node:test";
 import { acceptedWords } from "../../form/prompt.js";
