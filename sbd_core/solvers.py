@@ -63,9 +63,10 @@ class Solver:
     name: name in commands, traces and links.
     title, words: for the page; words is a sentence on what the solver reveals.
     bound: the quantity that the solver's γ bounds.
-    compared_at: values of the solver's first setting in a sweep of solvers.
-    reads_causal_row: whether the first position's scores and token come from the causal row before
-        the block.
+    compared_at: values that a sweep of solvers tries for the first field of the subclass, such as
+        gamma or k; not needed by a solver without fields.
+    reads_causal_row: whether the block's first token is the next-token prediction of the causal
+        row before the block, and its scores are that row's.
     Every concrete subclass must be listed in SOLVERS.
     """
 

@@ -147,7 +147,7 @@ class HuggingFaceModel:
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """See SetBlockModel.
 
-        Threads may call this at once: a lock guards the tokenizer's settings, which a call changes.
+        Safe to call from several threads: each call changes the tokenizer's settings under a lock.
         """
         with self._encoding:
             return tuple(encode_prompt(self.tokenizer, prompt, self.name, is_raw=is_raw))

@@ -66,10 +66,11 @@ OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
 
 @dataclass(frozen=True, slots=True)
 class LogitsRules:
-    """A repetition penalty, a temperature, and the processors to apply before and after it.
+    """A repetition penalty, a temperature, and other processors of logits.
 
-    sampled: processors to apply in place of `after` when a DecodeConfig samples, after its
-        temperature.
+    before, after: processors to apply before and after the temperature.
+    sampled: if not empty, takes the place of `after` when a DecodeConfig samples; the config's
+        temperature then takes the place of `temperature`.
     """
 
     penalty: float

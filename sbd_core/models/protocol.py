@@ -49,11 +49,13 @@ class SlotCache(Generic[AnyPool]):
 
 @dataclass(frozen=True, slots=True)
 class PredraftBlock:
-    """The rows of a predraft, which see the first `num_causal` causal tokens and no later ones.
+    """The rows of a predraft: the next draft, made ahead in case a token of this one is rejected.
 
-    token_ids: mask tokens, and in front of them the alternative if there is one.
-    is_alternative: whether the first token is an alternative to the causal token that follows the
-        seen ones; its row is then a causal one.
+    num_causal: the rows see this many causal tokens of the forward pass, from the first, and none
+        after them.
+    token_ids: mask tokens, or an alternative and mask tokens.
+    is_alternative: whether the first token is an alternative: it stands in the place of causal
+        token `num_causal`, and its row is read causally.
     """
 
     num_causal: int

@@ -191,7 +191,7 @@ class Setup:
             raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
 
     def rows_at_once(self, recipe: Recipe) -> int:
-        """Number of rows that a GPU reads in one forward pass, if every example fills a row."""
+        """Number of packed sequences in a GPU's forward pass, if each example fills one."""
         return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
 
 

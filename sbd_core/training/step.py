@@ -200,7 +200,8 @@ def training_loss(
     """Loss of a batch: Eq. 14, or next-token prediction alone if the batch has no masked copies.
 
     module: a LossModule, perhaps wrapped by accelerate.
-    ntp_weight: divisor of the sums; None takes the NTP weight of this batch.
+    ntp_weight: divides the weighted sum of all cross-entropies, those of masked tokens too. None
+        takes the summed weights of this batch's next-token targets.
     attention: the attention that the model runs, see chosen_attention().
     """
     indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]

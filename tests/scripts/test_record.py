@@ -57,7 +57,9 @@ def test_every_file_of_the_page_is_a_run_of_its_prompt_and_config():
 def test_the_index_of_the_gallery_counts_what_was_recorded():
     lines = index()  # raises for a card that is not recorded
     assert lines == GALLERY_INDEX.read_text("utf-8"), "python -m scripts.record gallery/NAME"
-    assert {card.group for card in CARDS} == {REAL_GROUP, *LABELS.values(), FAILURES}
+    groups = [card.group for card in CARDS]
+    assert set(groups) == {REAL_GROUP, *LABELS.values(), FAILURES}
+    assert all(groups.count(task) >= 2 for task in LABELS.values())
     sentences = [line["sentence"] for line in json.loads(lines)]
     assert len(set(sentences)) == len({card.name for card in CARDS}) == len(CARDS)
     assert all(sentence.endswith(".") and "\n" not in sentence for sentence in sentences)

@@ -95,7 +95,10 @@ SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The components of the form that the page connects. fields: by their names in Form."""
+    """Components of the form to which the page attaches event handlers.
+
+    fields: the inputs, each under the name of the field of Form that it fills.
+    """
 
     fields: dict[str, gr.components.Component]
     decode: gr.Button
