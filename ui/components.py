@@ -45,7 +45,7 @@ def markups() -> dict[str, str]:
 @cache
 def saved_runs_flag() -> str:
     """The script that says, when the page loads, whether the tab has saved the runs of its URL."""
-    return (DIST / "flag.js").read_text(encoding="utf-8").strip()
+    return (DIST / "saved_runs_flag.js").read_text(encoding="utf-8").strip()
 
 
 @cache

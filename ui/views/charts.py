@@ -65,9 +65,9 @@ def charts_section() -> None:
     )
 
     def drawn(event: gr.EventData) -> str:
-        wish = data_of(event)
+        sent = data_of(event)
         try:
-            return server_message(run=wish.get("run"), figures=figures_of(wish))
+            return server_message(run=sent.get("run"), figures=figures_of(sent))
         except SetBlockDecodingError as error:
             return server_message(error=message_of(error))
 
@@ -89,16 +89,16 @@ def card_words() -> list[dict[str, str]]:
     return words
 
 
-def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
+def figures_of(sent: dict[str, Any]) -> list[dict[str, Any]]:
     """The figures that the page asks for: a trace's charts, and the solvers' with runs marked.
 
-    wish: {"trace": text of a trace, "marks": [data for mark_of(), ...]}. Raises ArgumentError or
+    sent: {"trace": text of a trace, "marks": [data for mark_of(), ...]}. Raises ArgumentError or
     TraceError.
     """
-    marks = wish.get("marks", [])
+    marks = sent.get("marks", [])
     if not isinstance(marks, list) or len(marks) > MAX_MARKED:
         raise ArgumentError("marks", f"must be a list of at most {MAX_MARKED}", None)
-    return figures(read_trace(wish.get("trace")), [mark_of(mark) for mark in marks])
+    return figures(read_trace(sent.get("trace")), [mark_of(mark) for mark in marks])
 
 
 def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any]]:

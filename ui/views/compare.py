@@ -60,9 +60,9 @@ def wire_compare(
     """
 
     def started(request: gr.Request, event: gr.EventData) -> Iterator[str]:
-        wish = data_of(event)
-        form = session.with_known_model(Form.of(wish.get("form")))
-        yield from compared(session, wish.get("lanes"), form, client_of(request))
+        sent = data_of(event)
+        form = session.with_known_model(Form.of(sent.get("form")))
+        yield from compared(session, sent.get("lanes"), form, client_of(request))
 
     def halted() -> str:
         return told(Speaker(), Update(message=STOPPED_TEXT, is_running=False))

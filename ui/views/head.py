@@ -197,16 +197,16 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
         return switch_value(models, chosen, may_manage=may_manage)
 
     def choose(event: gr.EventData) -> Iterator[Sequence[Any]]:
-        wish = data_of(event)
+        sent = data_of(event)
         try:
-            offer = models.offer(wish.get("name"))
+            offer = models.offer(sent.get("name"))
         except ArgumentError:
             return
         if not offer.is_here:
             yield (value(), *[gr.skip() for _ in outputs[1:]])
             return
         offer.lazy.begin()
-        keeps_settings = wish.get("keepsSettings") is True
+        keeps_settings = sent.get("keepsSettings") is True
         yield (
             value(offer.name),
             title_of(offer.lazy),

@@ -243,15 +243,15 @@ class Asked:
     problems: list[str]
 
 
-def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
+def asked(sent: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
     """Check the visitor's choices, which may hold anything. may_name_folder: see own_shape()."""
     problems: list[str] = []
-    device = _choice("device", wish.get("device", DEFAULTS["device"]), devices(), problems)
-    key = wish.get("model", PAPER)
+    device = _choice("device", sent.get("device", DEFAULTS["device"]), devices(), problems)
+    key = sent.get("model", PAPER)
     name, shape = "your config", None
     if key == OWN:
         try:
-            config = wish.get("config", "")
+            config = sent.get("config", "")
             shape = own_shape(config, may_name_folder=may_name_folder)
         except ArgumentError as error:
             problems.append(f"{message_of(error)} Shown is {models()[PAPER][0]}.")
@@ -260,19 +260,19 @@ def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
         key = _choice("model", key, models(), problems)
     if shape is None:
         name, shape = models()[key]
-    counts = {field: _count(field, wish.get(field, DEFAULTS[field]), problems) for field in LEAST}
-    speed = _speed(wish.get("speed", DEFAULTS["speed"]), counts["block"], problems)
+    counts = {field: _count(field, sent.get(field, DEFAULTS[field]), problems) for field in LEAST}
+    speed = _speed(sent.get("speed", DEFAULTS["speed"]), counts["block"], problems)
     asked_device, is_measured = devices()[device], device == MEASURED
     return Asked(
         asked_device, is_measured, key, name, shape, **counts, speed=speed, problems=problems
     )
 
 
-def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, Any]:
+def answer(sent: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, Any]:
     """Everything the view shows for the visitor's choices. may_name_folder: see own_shape()."""
     from sbd_core import plots
 
-    what = asked(wish, may_name_folder=may_name_folder)
+    what = asked(sent, may_name_folder=may_name_folder)
     point = plots.RooflinePoint(
         device=what.device,
         shape=None if what.model == PAPER else what.shape,
@@ -299,7 +299,7 @@ def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
         "wrong": [
             field
             for field in (*LEAST, "speed")
-            if _number(wish.get(field, DEFAULTS[field])) != getattr(what, field)
+            if _number(sent.get(field, DEFAULTS[field])) != getattr(what, field)
         ],
         "facts": facts(what, point),
         "cards": [card],
@@ -510,9 +510,9 @@ def roofline_section(*, may_name_folder: bool) -> None:
     section = view("roofline", wire_json({**setting(), "ownHint": hint}), "calculate")
 
     def calculated(event: gr.EventData) -> str:
-        wish = data_of(event)
-        shown = answer(wish, may_name_folder=may_name_folder)
-        return server_message(wish=wish.get("number"), **shown)
+        sent = data_of(event)
+        shown = answer(sent, may_name_folder=may_name_folder)
+        return server_message(request=sent.get("number"), **shown)
 
     section.calculate(calculated, None, section, **QUICK)
 

@@ -56,12 +56,12 @@ const BUNDLES = {
   },
   "learn.js": { entryPoints: ["learn/exported.js"], format: "iife" },
   // Gradio calls it as a function of the event's inputs.
-  "flag.js": {
-    entryPoints: ["flag.js"],
+  "saved_runs_flag.js": {
+    entryPoints: ["saved_runs_flag.js"],
     format: "iife",
     globalName: "sbd",
     banner: { js: "() => {" },
-    footer: { js: "return sbd.flag();}" },
+    footer: { js: "return sbd.savedRunsFlag();}" },
   },
   // Gradio evaluates it as the body of a function with these names as parameters.
   "stub.js": {

@@ -2,22 +2,22 @@
 // Takes over by itself when the line of visitors is long or the server does not answer.
 
 import constants from "./constants.json" with { type: "json" };
-import { Decoder, inBrowser, onSettled } from "./decoder.js";
 import { elementOf, find, make, setText } from "./dom/elements.js";
 import { fileAddress, goButtons, rootAddress } from "./dom/gradio.js";
 import { makeTermNote, question } from "./dom/terms.js";
 import { currentView, playerOf } from "./dom/views.js";
 import { keptOf } from "./engine/files.js";
 import { findAdapter } from "./engine/runtime.js";
-import { flag } from "./flag.js";
 import { readForm } from "./form/fields.js";
 import { onNumAhead, sayStatus } from "./form/status.js";
 import { showModelHere } from "./head.js";
+import { Decoder, inBrowser, onSettled } from "./in_browser.js";
 import { isOffered } from "./models.js";
+import { savedRunsFlag } from "./saved_runs_flag.js";
 import { askedOfAddress, formOfAddress, keepAddress } from "./share/permalink.js";
 
 /** @import { Form } from "./engine/session.js" */
-/** @import { Source, Wish } from "./engine/worker.js" */
+/** @import { Source, Job } from "./engine/worker.js" */
 /** @import { Mount } from "./stub.js" */
 
 /** A model's export: its name, the path of its folder, and the bytes to download. @typedef {{ name: string, base: string, bytes: number }} Exported */
@@ -137,9 +137,9 @@ class HereView {
       else this.turn();
       void this.lookAround();
     });
-    inBrowser.take = (wish) => {
-      const isTaken = !this.isOfServer(wish) && this.decoder.take(wish);
-      if (!isTaken && wish.kind === "decode") this.served(wish.form);
+    inBrowser.take = (job) => {
+      const isTaken = !this.isOfServer(job) && this.decoder.take(job);
+      if (!isTaken && job.kind === "decode") this.served(job.form);
       return isTaken;
     };
     inBrowser.isOn = () => this.decoder.isOn;
@@ -328,9 +328,9 @@ class HereView {
     sayStatus(words);
   }
 
-  /** Whether a wish is for a model that only the server has. @param {Wish} wish */
-  isOfServer(wish) {
-    const model = wish.kind === "decode" ? String(wish.form.model ?? "") : "";
+  /** Whether a job is for a model that only the server has. @param {Job} job */
+  isOfServer(job) {
+    const model = job.kind === "decode" ? String(job.form.model ?? "") : "";
     return this.root.hidden || (isOffered(model) && model !== this.setting.name);
   }
 
@@ -358,7 +358,7 @@ class HereView {
       return;
     }
     const query = askedOfAddress();
-    const asksForDecode = query.has("prompt") && !query.has("lanes") && !flag()[1];
+    const asksForDecode = query.has("prompt") && !query.has("lanes") && !savedRunsFlag()[1];
     const isSmall = setting.bytes <= MOST_UNASKED_BYTES;
     if (!isSmall && !(await keptOf(setting.name)).isWhole) {
       if (asksForDecode) sayStatus(LINKED);

@@ -18,15 +18,15 @@ import { onTurn } from "./dom/views.js";
 const VIEW = "#roofline";
 const ADDRESS = /^#roofline(?:$|\?)(.*)/;
 
-/** @typedef {Record<string, string | number>} Wish what is asked, as text or numbers */
+/** @typedef {Record<string, string | number>} Query what is asked, as text or numbers */
 
 /**
- * The wish of an address, null where it is of another view. What it does not say is the default.
+ * The query of an address, null where it is of another view. What it does not say is the default.
  * @param {string} hash
- * @param {Wish} defaults
- * @returns {Wish | null}
+ * @param {Query} defaults
+ * @returns {Query | null}
  */
-export function wishAt(hash, defaults) {
+export function queryAt(hash, defaults) {
   const [, query] = ADDRESS.exec(hash) ?? [];
   if (query === undefined) return null;
   const fields = new URLSearchParams(query);
@@ -35,13 +35,13 @@ export function wishAt(hash, defaults) {
 }
 
 /**
- * The address of a wish: only what is not the default.
- * @param {Wish} wish
- * @param {Wish} defaults
+ * The address of a query: only what is not the default.
+ * @param {Query} query
+ * @param {Query} defaults
  */
-export function hashOf(wish, defaults) {
+export function hashOf(query, defaults) {
   const fields = new URLSearchParams();
-  for (const [name, value] of Object.entries(wish)) {
+  for (const [name, value] of Object.entries(query)) {
     if (String(value) !== String(defaults[name])) fields.set(name, String(value));
   }
   const text = fields.toString();
@@ -115,8 +115,8 @@ class RooflineForm {
       box.setAttribute("aria-invalid", String(wrong.includes(name)));
   }
 
-  /** @returns {Wish} */
-  get wish() {
+  /** @returns {Query} */
+  get query() {
     const { device, model, config } = this;
     const own = model.value === OWN ? config.value : "";
     const numbers = [...this.numbers].map(([name, box]) => [name, box.value]);
@@ -124,19 +124,19 @@ class RooflineForm {
     return { ...chosen, ...Object.fromEntries(numbers) };
   }
 
-  /** Choose what a wish says; a box stays empty where it makes no sense. @param {Wish} wish */
-  choose(wish) {
-    this.device.value = String(wish.device);
-    this.model.value = String(wish.model);
-    this.config.value = String(wish.config);
-    for (const [name, box] of this.numbers) box.value = String(wish[name]);
+  /** Choose what a query says; a box stays empty where it makes no sense. @param {Query} query */
+  choose(query) {
+    this.device.value = String(query.device);
+    this.model.value = String(query.model);
+    this.config.value = String(query.config);
+    for (const [name, box] of this.numbers) box.value = String(query[name]);
     this.showOwn();
   }
 }
 
-/** @typedef {{ library: string, cards: CardWords[], devices: Choice[], models: Choice[], ownHint: string, defaults: Wish, measured: Device }} Setting */
+/** @typedef {{ library: string, cards: CardWords[], devices: Choice[], models: Choice[], ownHint: string, defaults: Query, measured: Device }} Setting */
 /** @typedef {{ name: string, value: string, note: string }} Fact */
-/** @typedef {{ wish: number, problems: string[], wrong: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
+/** @typedef {{ request: number, problems: string[], wrong: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
 
 const NAME = "roofline";
 const PAUSE_MS = 250; // after the last key before the server is asked
@@ -152,7 +152,7 @@ class RooflineView {
     this.timer = 0;
     this.number = 0;
     this.isInFront = false;
-    /** @type {Wish | null} what the address asks that no box can hold */
+    /** @type {Query | null} what the address asks that no box can hold */
     this.linked = null;
     this.form = new RooflineForm(setting, () => this.changed());
     this.problems = make("div", "sbd-roofline-problems", { role: "status" });
@@ -190,17 +190,17 @@ class RooflineView {
 
   /** Ask what the address asks. */
   follow() {
-    this.linked = wishAt(location.hash, this.setting.defaults);
+    this.linked = queryAt(location.hash, this.setting.defaults);
     if (this.linked) this.form.choose(this.linked);
     this.ask();
   }
 
-  get wish() {
-    return this.linked ?? this.form.wish;
+  get query() {
+    return this.linked ?? this.form.query;
   }
 
   get hash() {
-    return hashOf(this.wish, this.setting.defaults);
+    return hashOf(this.query, this.setting.defaults);
   }
 
   changed() {
@@ -215,12 +215,12 @@ class RooflineView {
     const { pathname, search } = location;
     history.replaceState(history.state, "", `${pathname}${search}${this.hash}`);
     this.host.dataset.isOld = "";
-    this.trigger("calculate", { ...this.wish, number: this.number });
+    this.trigger("calculate", { ...this.query, number: this.number });
   }
 
   /** @param {Answer} answer */
-  async take({ wish, problems, wrong, facts, cards, figures }) {
-    if (wish !== this.number) return;
+  async take({ request, problems, wrong, facts, cards, figures }) {
+    if (request !== this.number) return;
     delete this.host.dataset.isOld;
     this.problems.replaceChildren(...problems.map((words) => make("p", "", words)));
     this.form.mark(wrong);

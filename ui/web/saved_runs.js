@@ -65,7 +65,7 @@ export function treeOf(record) {
 }
 
 const TAB = "sbd-tab";
-// The page's load looks for this, see flag.js: the address whose runs are kept here.
+// The page's load looks for this, see saved_runs_flag.js: the address whose runs are kept here.
 const ADDRESS = "sbd-kept";
 const SAVE_MS = 400;
 const DAY_MS = 86_400_000;

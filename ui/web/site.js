@@ -2,7 +2,6 @@
 // visitor's browser.
 
 import constants from "./constants.json" with { type: "json" };
-import { inBrowser, onSettled } from "./decoder.js";
 import { find, make } from "./dom/elements.js";
 import { promptBox, typeInto } from "./dom/gradio.js";
 import { followScheme } from "./dom/screen.js";
@@ -10,6 +9,7 @@ import { playerOf } from "./dom/views.js";
 import { MEASURES, SOLVERS } from "./engine/decoding/settings.js";
 import { choiceOf, TITLES } from "./form/fields.js";
 import { sayStatus } from "./form/status.js";
+import { inBrowser, onSettled } from "./in_browser.js";
 import { mount } from "./page.js";
 import { formOfAddress } from "./share/permalink.js";
 
@@ -79,8 +79,8 @@ function begin() {
   const takes = new Map();
   for (const [name, value] of Object.entries(views)) {
     const element = find(document, `#sbd-${name}`);
-    /** @param {string} event @param {unknown} wish */
-    const trigger = (event, wish) => EVENTS[name]?.[event]?.(wish);
+    /** @param {string} event @param {unknown} data */
+    const trigger = (event, data) => EVENTS[name]?.[event]?.(data);
     takes.set(name, mount(name, { element, value, trigger }));
   }
   fillForm({ ...form, ...formOfAddress() });
@@ -97,9 +97,9 @@ function offerModels(models, takes) {
   if (!first || models.length < 2) return;
   const rows = models.map((model) => ({ ...model, isHere: true, mayManage: false }));
   const value = { number: 0, first: first.name, chosen: "", models: rows };
-  /** @param {string} _ @param {unknown} wish */
-  const trigger = (_, wish) => {
-    const { name, keepsSettings } = /** @type {{ name: string, keepsSettings: boolean }} */ (wish);
+  /** @param {string} _ @param {unknown} data */
+  const trigger = (_, data) => {
+    const { name, keepsSettings } = /** @type {{ name: string, keepsSettings: boolean }} */ (data);
     const model = models.find((each) => each.name === name);
     if (!model) return;
     for (const [view, own] of Object.entries(model.views)) takes.get(view)?.(own);

@@ -87,7 +87,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_wish_gives_one_sentence_and_no_run(name):
+def test_a_bad_request_gives_one_sentence_and_no_run(name):
     lanes, form, sentence = BAD[name]
     model = story_model()
     [news] = news_of(lanes, form, model)

@@ -1,4 +1,4 @@
-"""The Roofline view: the paper's own case, bad wishes in a sentence, times as they are measured."""
+"""The Roofline view: the paper's case, a sentence for each bad request, times as measured."""
 
 import csv
 import json
@@ -51,8 +51,8 @@ def test_the_defaults_are_the_papers_own_case() -> None:
     json.dumps(found, allow_nan=False)
 
 
-def card(**wish) -> dict:
-    [found] = answer(wish)["cards"]
+def card(**sent) -> dict:
+    [found] = answer(sent)["cards"]
     return found
 
 
@@ -90,8 +90,8 @@ def test_published_is_said_of_the_points_that_the_paper_has_and_of_no_other() ->
     assert published == batches
     for other in ({"model": "qwen3-8b"}, {"device": "h100-bf16"}):
         assert card(**other)["title"] == "Slowdown, as the paper counts"
-    for wish in ({}, {"model": "qwen3-8b"}):
-        found = answer(wish)
+    for sent in ({}, {"model": "qwen3-8b"}):
+        found = answer(sent)
         assert "published" not in json.dumps([found["facts"], found["figures"][0]["data"]])
     assert not any("published" in each["title"] for each in setting()["cards"])
 
@@ -130,11 +130,11 @@ def test_every_choice_has_an_answer() -> None:
 
 
 def test_a_model_that_the_device_has_no_room_for_is_said_to_be_one() -> None:
-    wish = {"model": "llama-3.1-70b", "device": "rtx4090-bf16"}
+    sent = {"model": "llama-3.1-70b", "device": "rtx4090-bf16"}
     shape = models()["llama-3.1-70b"][1]
     weights = 2 * shape.num_weights
     cached = 2 * 2 * shape.num_layers * shape.layer.kv_width * 1024
-    found = answer(wish)
+    found = answer(sent)
     assert value(found, "Memory") == f"{(weights + cached) / 1e9:.3g} GB"
     said = note(found, "Memory")
     assert f"{weights / 1e9:.3g} GB of weights, {cached / 1e6:.3g} MB of KV cache" in said
@@ -328,8 +328,8 @@ def test_the_time_of_a_token_is_the_sum_of_the_passes_that_are_named() -> None:
 
 def test_free_rows_take_hardly_longer_than_one(monkeypatch) -> None:
     monkeypatch.setattr(row_costs, "_known", {})
-    wish = {"device": "h100-fp8", "model": PAPER, "cache": 1024, "batch": 1}
-    found = answer(wish)
+    sent = {"device": "h100-fp8", "model": PAPER, "cache": 1024, "batch": 1}
+    found = answer(sent)
     count = int(value(found, "Free rows"))
     one, last, next_one = (
         pass_time(size, 1024, 1, "corrected", models()[PAPER][1], devices()["h100-fp8"]).seconds
@@ -340,4 +340,4 @@ def test_free_rows_take_hardly_longer_than_one(monkeypatch) -> None:
     costs = RowCosts(((1, 0.01), (48, 0.104)))
     monkeypatch.setattr(row_costs, "_known", {"key": ("nano, float32", costs, math.inf)})
     told = "This machine, timed with nano, float32: 4 rows 1.6×, 16 rows 4.0×, 40 rows 8.8× as long"
-    assert told in note(answer(wish), "Free rows")
+    assert told in note(answer(sent), "Free rows")

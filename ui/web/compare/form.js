@@ -223,10 +223,10 @@ function formDifferences({ prompt: shown, config }, promptId) {
  * @param {string} refusal why Compare refuses it, "" if it does not
  * @param {boolean} hasFailed whether it was pressed, and what went wrong is said elsewhere
  */
-export function wishWords(words, refusal, hasFailed) {
-  const wish = `the form asks for ${listInWords(words)}`;
-  if (refusal) return `${wish}, which Compare refuses: ${refusal}`;
-  return hasFailed ? wish : `${wish}; press Compare to run that`;
+export function differenceWords(words, refusal, hasFailed) {
+  const difference = `the form asks for ${listInWords(words)}`;
+  if (refusal) return `${difference}, which Compare refuses: ${refusal}`;
+  return hasFailed ? difference : `${difference}; press Compare to run that`;
 }
 
 /** A line over the lanes that is there while the form says otherwise. */
@@ -270,9 +270,9 @@ export class StaleLine {
     if (words.length === 0) return;
     this.root.hidden = false;
     if (wasQuiet) this.grewOld();
-    const wish = `Not this run: ${wishWords(words, this.refusal, this.hasFailed)}.`;
-    // On a phone the wish may take a line more than what is said while it waits.
+    const difference = `Not this run: ${differenceWords(words, this.refusal, this.hasFailed)}.`;
+    // On a phone the difference may take a line more than the words of waiting.
     setStyle(this.root, "min-height", this.isWaiting ? `${this.root.offsetHeight}px` : "");
-    setText(this.root, this.isWaiting ? WAITING : wish);
+    setText(this.root, this.isWaiting ? WAITING : difference);
   }
 }

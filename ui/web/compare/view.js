@@ -1,13 +1,13 @@
 // Lanes compared on the page: asks for them, takes their lines. Built when it is first looked at.
 
 import { dialOf, KINDS, laneTitle } from "../core/words.js";
-import { doInBrowser, inBrowser } from "../decoder.js";
 import { elementOf, find } from "../dom/elements.js";
 import { STOP_MS } from "../dom/gradio.js";
 import { onScheme } from "../dom/screen.js";
 import { currentView, onTurn } from "../dom/views.js";
 import { readForm } from "../form/fields.js";
 import { isLater } from "../form/status.js";
+import { doInBrowser, inBrowser } from "../in_browser.js";
 import { askFor, chosenModel } from "../models.js";
 import { keepAddress, linkToLanes } from "../share/permalink.js";
 import { CompareForm, StaleLine } from "./form.js";

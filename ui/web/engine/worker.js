@@ -1,4 +1,4 @@
-// Runs the engine in a worker: reads a model once, then does the wishes of the page. See decoder.js.
+// Runs the engine in a worker: reads a model once, then does the jobs of the page. See in_browser.js.
 
 import { EngineError } from "./errors.js";
 import { openExport } from "./export.js";
@@ -17,12 +17,12 @@ import { Session } from "./session.js";
  * @typedef {{ name: string, base: string, engine?: Engine }} Source
  */
 /**
- * A visitor's wish.
+ * A visitor's job.
  * @typedef {{ kind: "decode" | "time", form: Form }
  *   | { kind: "compare", lanes: string[], form: Form }
- *   | { kind: "bench" | "stop" }} Wish
+ *   | { kind: "bench" | "stop" }} Job
  */
-/** A message of the page. @typedef {Wish | { kind: "load", source: Source }} Message */
+/** A message of the page. @typedef {Job | { kind: "load", source: Source }} Message */
 /**
  * The model was read. isKept: whether this browser keeps it for later. gpu: the name of the GPU that
  * decodes, "" for the processor; why: a sentence if another one was to be expected.
@@ -133,18 +133,18 @@ function messageOf(error, unknown = "The model could not be read in this browser
   return isFull ? NOT_ENOUGH : unknown;
 }
 
-/** @param {Message} wish */
-async function answer(wish) {
-  if (wish.kind === "load") {
+/** @param {Message} job */
+async function answer(job) {
+  if (job.kind === "load") {
     try {
-      await load(wish.source);
+      await load(job.source);
     } catch (error) {
       tell({ kind: "failed", text: messageOf(error) });
     }
-  } else if (wish.kind === "decode") await session?.decode(wish.form);
-  else if (wish.kind === "compare") await session?.compare(wish.lanes, wish.form);
-  else if (wish.kind === "time") await session?.time(wish.form);
-  else if (wish.kind === "bench") await session?.bench(decodedBy);
+  } else if (job.kind === "decode") await session?.decode(job.form);
+  else if (job.kind === "compare") await session?.compare(job.lanes, job.form);
+  else if (job.kind === "time") await session?.time(job.form);
+  else if (job.kind === "bench") await session?.bench(decodedBy);
   else session?.stop();
 }
 

@@ -9,7 +9,6 @@
 
 import { clamp } from "../core/numbers.js";
 import { History } from "../core/run.js";
-import { doInBrowser, inBrowser } from "../decoder.js";
 import { elementOf, find, make, makeButton, setAttribute, setText } from "../dom/elements.js";
 import { goButtons, promptBox, STOP_MS } from "../dom/gradio.js";
 import { listenToKeys } from "../dom/keys.js";
@@ -26,6 +25,7 @@ import {
 import { makeTermNote } from "../dom/terms.js";
 import { currentView, onTurn, playerOf, turnTo } from "../dom/views.js";
 import { onNumAhead, onRefused } from "../form/status.js";
+import { doInBrowser, inBrowser } from "../in_browser.js";
 import { askFor } from "../models.js";
 import { TabKeeper } from "../saved_runs.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";

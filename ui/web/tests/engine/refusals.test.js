@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Engine } from "../../decoder.js";
 import { Files, unpacked } from "../../engine/files.js";
 import { checkWebAssembly } from "../../engine/runtime.js";
+import { Engine } from "../../in_browser.js";
 
 /** @import { News } from "../../engine/session.js" */
 

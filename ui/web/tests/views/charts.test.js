@@ -1,9 +1,9 @@
-// A figure in the light and the dark theme, the words over a chart, and the wish in the address of the roofline.
+// A figure in the light and the dark theme, the words over a chart, and the query in the address of the roofline.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { withChanges, wordsFor } from "../../charts.js";
-import { hashOf, wishAt } from "../../roofline.js";
+import { hashOf, queryAt } from "../../roofline.js";
 
 const FIGURE = {
   data: [{ x: [1, 2], marker: { color: "blue", size: 3 } }, { x: [3] }],
@@ -45,25 +45,25 @@ test("a chart says of a strategy what it has of it, else what it says of every o
 
 const DEFAULTS = { device: "h100", block: 16, speed: 3.4 };
 
-test("an address gives back the wish it was made of", () => {
-  const wish = { device: "a b&c=d#", block: "8", speed: 3.4 };
-  const hash = hashOf(wish, DEFAULTS);
+test("an address gives back the query it was made of", () => {
+  const query = { device: "a b&c=d#", block: "8", speed: 3.4 };
+  const hash = hashOf(query, DEFAULTS);
   assert.equal(hash, "#roofline?device=a+b%26c%3Dd%23&block=8");
-  assert.deepEqual(wishAt(hash, DEFAULTS), { ...wish, speed: 3.4 });
+  assert.deepEqual(queryAt(hash, DEFAULTS), { ...query, speed: 3.4 });
 });
 
-test("the defaults need no words, other views no wish", () => {
+test("the defaults need no words, other views no query", () => {
   assert.equal(hashOf({ ...DEFAULTS, block: "16" }, DEFAULTS), "#roofline");
   for (const hash of ["#roofline", "#roofline?"]) {
-    assert.deepEqual(wishAt(hash, DEFAULTS), DEFAULTS);
+    assert.deepEqual(queryAt(hash, DEFAULTS), DEFAULTS);
   }
   for (const hash of ["", "#learn/2", "#rooflinex"]) {
-    assert.equal(wishAt(hash, DEFAULTS), null);
+    assert.equal(queryAt(hash, DEFAULTS), null);
   }
 });
 
 test("a field that is empty, unknown or broken does no harm", () => {
-  const found = wishAt("#roofline?block=&what=1&device=%E0%A4%A&speed=NaN", DEFAULTS);
+  const found = queryAt("#roofline?block=&what=1&device=%E0%A4%A&speed=NaN", DEFAULTS);
   assert.equal(found?.block, "");
   assert.equal(found?.speed, "NaN");
   assert.deepEqual(Object.keys(found ?? {}), Object.keys(DEFAULTS));

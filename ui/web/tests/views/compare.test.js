@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { laneDifferences, wishWords } from "../../compare/form.js";
+import { differenceWords, laneDifferences } from "../../compare/form.js";
 import { besidePlain, clockComparison, placeOf } from "../../compare/lane.js";
 import { endBeside } from "../../compare/player.js";
 import { raceSeconds } from "../../core/numbers.js";
@@ -127,7 +127,7 @@ test("a lane is so many forward passes on its way, or so long by time", () => {
 
 test("a button that would refuse is not offered, and why is said", () => {
   const of = "the form asks for blocks of 4";
-  assert.equal(wishWords(["blocks of 4"], "", false), `${of}; press Compare to run that`);
-  assert.equal(wishWords(["blocks of 4"], "", true), of);
-  assert.equal(wishWords(["blocks of 4"], "why", true), `${of}, which Compare refuses: why`);
+  assert.equal(differenceWords(["blocks of 4"], "", false), `${of}; press Compare to run that`);
+  assert.equal(differenceWords(["blocks of 4"], "", true), of);
+  assert.equal(differenceWords(["blocks of 4"], "why", true), `${of}, which Compare refuses: why`);
 });

@@ -3,7 +3,7 @@
 // and nothing else: it runs before the bundle is there.
 
 /** @returns {[visit: null, kept: string]} */
-export function flag() {
+export function savedRunsFlag() {
   try {
     return [null, sessionStorage.getItem("sbd-kept") === location.search ? "kept" : ""];
   } catch {

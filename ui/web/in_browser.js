@@ -1,4 +1,4 @@
-// Decodes in this browser for the whole page: the views hand their wishes here before they ask the server. The
+// Decodes in this browser for the whole page: the views hand their jobs here before they ask the server. The
 // engine works in a worker, so that the page's thread stays free; its news goes to the views that show a server's runs.
 
 import { goButtons } from "./dom/gradio.js";
@@ -7,12 +7,12 @@ import { sayStatus } from "./form/status.js";
 
 /** @import { Channel } from "./dom/views.js" */
 /** @import { Form, News } from "./engine/session.js" */
-/** @import { Message, Ready, Reply, Source, Wish } from "./engine/worker.js" */
+/** @import { Message, Ready, Reply, Source, Job } from "./engine/worker.js" */
 
 /**
  * The one decoder of the page, null where no browser can decode.
  * @typedef {object} InBrowser
- * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, unless it is the server's
+ * @property {((job: Job) => boolean) | null} take has a job done in this browser, unless it is the server's
  * @property {(() => boolean) | null} isOn says whether new decodes are made in this browser
  * @property {((news: News) => void) | null} compare shows the news of lanes
  * @property {((name: string) => void) | null} choose has another model of the page decode from now on
@@ -21,9 +21,9 @@ import { sayStatus } from "./form/status.js";
 /** @type {InBrowser} */
 export const inBrowser = { take: null, isOn: null, compare: null, choose: null };
 
-/** Have a wish done in this browser; false where it is the server's. @param {Wish} wish */
-export function doInBrowser(wish) {
-  return inBrowser.take?.(wish) ?? false;
+/** Have a job done in this browser; false where it is the server's. @param {Job} job */
+export function doInBrowser(job) {
+  return inBrowser.take?.(job) ?? false;
 }
 
 /** The engine has its model, or cannot have it. @type {Channel<void>} */
@@ -49,7 +49,7 @@ export class Decoder {
     /** The measurements of this device, as one line. */
     this.bench = "";
     this.isBusy = false;
-    /** The wish that waits for the model. @type {Wish | null} */
+    /** The job that waits for the model. @type {Job | null} */
     this.pending = null;
     /** @type {Ready | null} */
     this.ready = null;
@@ -78,7 +78,7 @@ export class Decoder {
     }
   }
 
-  /** Decode with another model from the next wish on. @param {Source} source */
+  /** Decode with another model from the next job on. @param {Source} source */
   use(source) {
     this.engine.place.source = source;
     this.cancel();
@@ -107,15 +107,15 @@ export class Decoder {
     if (state === "on" || state === "failed") saySettled();
   }
 
-  /** Have a wish done here, if new runs are made here. @param {Wish} wish */
-  take(wish) {
+  /** Have a job done here, if new runs are made here. @param {Job} job */
+  take(job) {
     if (!this.isOn) return false;
-    if (wish.kind === "stop") this.stop();
-    else void this.send(wish);
+    if (job.kind === "stop") this.stop();
+    else void this.send(job);
     return true;
   }
 
-  /** Stop the decode, or drop the wish that waits for the model. */
+  /** Stop the decode, or drop the job that waits for the model. */
   stop() {
     const { pending } = this;
     this.pending = null;
@@ -124,18 +124,18 @@ export class Decoder {
     else this.engine.send({ kind: "stop" });
   }
 
-  /** Hand the engine a wish, once it has its model. @param {Wish} wish */
-  async send(wish) {
-    if (wish.kind === "decode") {
+  /** Hand the engine a job, once it has its model. @param {Job} job */
+  async send(job) {
+    if (job.kind === "decode") {
       this.showBusy(true);
       if (this.state !== "on") sayStatus("Your browser is loading the model …");
     }
-    this.pending = wish;
+    this.pending = job;
     const isOn = await this.turnOn();
-    if (this.pending !== wish) return;
+    if (this.pending !== job) return;
     this.pending = null;
-    if (isOn) this.engine.send(wish);
-    else if (wish.kind === "compare")
+    if (isOn) this.engine.send(job);
+    else if (job.kind === "compare")
       this.hear({ about: "compare", text: this.reason, isError: true, isRunning: false });
   }
 
@@ -153,7 +153,7 @@ export class Decoder {
     else if (news.wire) player?.push(news.wire);
     if (news.isRunning !== undefined) this.showBusy(news.isRunning);
     if (news.text !== undefined) sayStatus(news.text, news.isError);
-    // A worker that died is started anew by the next wish.
+    // A worker that died is started anew by the next job.
     if (news.isError && !this.engine.worker) this.set("off");
   }
 

@@ -1,3 +1,0 @@
-() => {
-"use strict";var sbd=(()=>{var l=Object.defineProperty;var a=Object.getOwnPropertyDescriptor;var c=Object.getOwnPropertyNames;var s=Object.prototype.hasOwnProperty;var u=(e,t)=>{for(var r in t)l(e,r,{get:t[r],enumerable:!0})},g=(e,t,r,o)=>{if(t&&typeof t=="object"||typeof t=="function")for(let n of c(t))!s.call(e,n)&&n!==r&&l(e,n,{get:()=>t[n],enumerable:!(o=a(t,n))||o.enumerable});return e};var i=e=>g(l({},"__esModule",{value:!0}),e);var f={};u(f,{flag:()=>p});function p(){try{return[null,sessionStorage.getItem("sbd-kept")===location.search?"kept":""]}catch{return[null,""]}}return i(f);})();
-return sbd.flag();}
