@@ -1,6 +1,6 @@
 """The page's examples: prompts to start from, and recorded runs, which play without a model.
 
-Some recorded runs have a prompt that is in no preset. Knows no Gradio.
+A run has one trace for each of its lanes, the decodes that the page plays side by side.
 """
 
 import json
@@ -27,10 +27,10 @@ PRESETS = "presets.json"
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A kind of prompt, such as "Sudoku", and the prompts that the page offers of that kind.
+    """A kind of prompt, such as "Sudoku", with the prompts of this kind that the page offers.
 
-    task: key of `sbd_core.tasks.TASKS`, "" for none.
-    cases: Example.case of the first prompts; prompts beyond these cannot be checked.
+    task: key in `sbd_core.tasks.TASKS` of the task that checks the answers; "" if none does.
+    cases: Example.case for each prompt, in order; prompts beyond the last case cannot be checked.
     """
 
     label: str
@@ -41,7 +41,7 @@ class Preset:
 
 @cache
 def presets(name: str = PRESETS) -> tuple[Preset, ...]:
-    """All presets of a file in assets/, in the order of the page."""
+    """Read all presets from a file in assets/, in the order of the page."""
     rows = json.loads((ASSETS / name).read_text(encoding="utf-8"))
     return tuple(
         Preset(row["label"], tuple(row["prompts"]), row["family"], tuple(row.get("cases", ())))
@@ -55,20 +55,22 @@ HOW_CHOSEN = (
     "We chose every prompt by hand for what its run shows: no run is an average. Answers of nano "
     "are right, except under “What goes wrong”."
 )
-"""Words for the page on the choice of the recorded runs."""
+"""The page's text on how the recorded runs were chosen."""
 HOME_RUN = "code-1"
-"""Run of the gallery with which the page opens."""
+"""Gallery run with which the page opens."""
 OPENINGS = {REAL_MODEL: "gallery/real-2"}
-"""The run with which a model opens; any other model opens with nano's."""
+"""Path of the run with which a model opens; any other model opens with nano's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """An entry of the gallery: one recorded run. group: the heading above it.
+    """A recorded run of the gallery, with the texts that the page shows beside it.
 
-    sentence: says what to look at in the run.
-    passes: for each token of the main lane, the index of the forward pass that wrote it.
-    task, case: task and Example.case of the prompt, if the prompt is in no preset.
+    name: the run's file in assets/traces/gallery, without its ending.
+    group, title: the heading of the run's group, and the title of the run.
+    sentence: a sentence that says what to look at in the run.
+    passes: for each token of the main lane, the index of the forward pass that wrote the token.
+    task, case: the prompt's task and Example.case; "" if a preset gives them or there are none.
     """
 
     name: str
@@ -83,28 +85,28 @@ class Recording:
 def recorded(name: str) -> list[Trace]:
     """Read the traces of a recorded run, the main lane first. Raises OSError, TraceError.
 
-    name: a file below assets/traces without its ending; each line of the file is a trace.
+    name: path of the file in assets/traces, without its ending; each line of the file is a trace.
     """
     lines = (TRACES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Trace.from_json(line) for line in lines]
 
 
 def by_strategy(traces: Sequence[Trace]) -> dict[str, Trace]:
-    """Traces of one prompt by their strategies."""
+    """Map the name of each strategy to its trace; all traces are of one prompt."""
     return {trace.strategy: trace for trace in traces}
 
 
 @cache
 def opening_traces(model: str = "") -> dict[str, Trace]:
-    """Traces by lane, the main one first, of a model's opening run; none if missing or damaged."""
+    """Read a model's opening run as {lane: trace}, main lane first; {} if missing or damaged."""
     return by_strategy(_known(OPENINGS.get(model, "opening")))
 
 
 @cache
 def compared_traces(model: str = "") -> dict[str, Trace]:
-    """Traces by lane of the run that the Compare view opens with; none if missing or damaged.
+    """Read the run with which the Compare view opens as {lane: trace}; {} if missing or damaged.
 
-    SmolLM2 shows its opening run, as its adapter was trained to draft for verify, not for Eq. 8.
+    SmolLM2 gets its opening run, as its adapter was not trained for the paper's solver (Eq. 8).
     """
     if model == REAL_MODEL:
         return dict(reversed(opening_traces(model).items()))
@@ -121,7 +123,7 @@ def _known(name: str) -> list[Trace]:
 
 @cache
 def gallery() -> tuple[Recording, ...]:
-    """The gallery's entries in the order of the page; none if the index is missing or damaged."""
+    """Read the gallery's entries in the order of the page; () if the index cannot be read."""
     try:
         rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
         return tuple(Recording(**{**row, "passes": tuple(row["passes"])}) for row in rows)
@@ -131,7 +133,7 @@ def gallery() -> tuple[Recording, ...]:
 
 
 def gallery_traces(name: object) -> dict[str, Trace]:
-    """Traces by lane of a gallery run. Raises ArgumentError for an unknown or damaged run."""
+    """Read a run of the gallery as {lane: trace}. Raises ArgumentError if it cannot be read."""
     if not any(item.name == name for item in gallery()):
         raise ArgumentError("The recorded run", "must be one of the gallery", name)
     try:
@@ -144,28 +146,29 @@ def gallery_traces(name: object) -> dict[str, Trace]:
 
 LEARN_INDEX = TRACES / "learn" / "index.json"
 BLOCKS = (2, 4, 8)
-"""Block sizes of the runs block-2, block-4, ...: the run `text` in smaller blocks."""
+"""Block sizes of the runs block-2, block-4, ..., which repeat the run `text` in smaller blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnRuns:
-    """Everything recorded for the Learn view. runs: traces by run and lane, the main lane first.
+    """The recorded runs of the Learn view, and the details of these runs that its scenes explain.
 
-    choices: places in the runs to which the scenes point, mostly written by hand in index.json:
-    - sure, unsure: forward_pass and position, in the run `guess`, of a word that the reader
-      guesses.
-    - bound_pass, mask_pass: forward passes of the run `text`.
+    runs: maps the name of each run to its traces by lane, the main lane first.
+    choices: the details, read from index.json, most of them chosen by hand:
+    - sure, unsure: two words in the run `guess` that the reader guesses; each has the `position` of
+      its token, and the `forward_pass` whose predictions are shown.
+    - mask_pass, bound_pass: forward passes of the run `text`, for the scenes on masks and bound.
     - check_pass: a forward pass of the run `verify` that rejects part of a draft.
-    - is_verify_ntp: whether that run and next-token prediction have the same answer.
-    - order: of the run `sudoku`, its first empty `cell`, 0 to 15; the `candidates`, digits that the
-      givens leave for the cell; `settled_by`, the cells filled earlier that decide between the
-      candidates, empty if the run does not show this.
-    - edges: one entry for each run edge-0, edge-1, ..., whose `gamma` rises. is_right: whether the
+    - is_verify_ntp: whether verify and next-token prediction wrote the same answer.
+    - order: facts on the first empty cell of the run `sudoku`. cell: its index, 0 to 15.
+      candidates: the digits that the givens leave for it. settled_by: indices of the cells, filled
+      earlier, that rule out all candidates but one; empty if the run does not show this.
+    - edges: one entry for each run edge-0, edge-1, ..., by rising `gamma`. is_right: whether the
       checker found no fault. fault: the first fault, as a clause. has_facts: whether the checker
-      compared facts with the prompt, and not only words. clashes: words that do not fit together,
-      the plainest first, each with its `words`, its tokens from `start` to `end`, and the
-      `forward_pass` that filled them.
-    - story_case: Example.case of the story in these runs.
+      compared facts with the prompt too. clashes: groups of words that do not fit together, the
+      clearest first; each has its `words`, the `start` and the exclusive `end` of its tokens, and
+      the `forward_pass` that filled them.
+    - story_case: Example.case of the story that the edge runs tell.
     - processor: name of the processor on which the run `text` was timed.
     """
 
@@ -175,7 +178,7 @@ class LearnRuns:
 
 @cache
 def learn_runs() -> LearnRuns:
-    """The runs of all scenes. Raises TraceError for files that are missing or damaged."""
+    """Read the runs of the Learn view. Raises TraceError if a file is missing or damaged."""
     try:
         text = LEARN_INDEX.read_text(encoding="utf-8")
         choices = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
@@ -200,7 +203,7 @@ def learn_runs() -> LearnRuns:
 
 @cache
 def checked_examples() -> tuple[Example, ...]:
-    """All examples whose answers can be checked; of several with one prompt the first counts."""
+    """All examples whose answers can be checked, from presets, gallery and Learn view."""
     of_presets = [
         Example(preset.task, prompt, "", case)
         for preset in presets()
@@ -215,7 +218,7 @@ def checked_examples() -> tuple[Example, ...]:
 
 
 def _of_lesson() -> tuple[Example, ...]:
-    """The story of the Learn view; none if its recorded runs are missing."""
+    """The story of the Learn view as an example; () if its recorded runs are missing or damaged."""
     try:
         lesson = learn_runs()
     except TraceError:
@@ -226,14 +229,14 @@ def _of_lesson() -> tuple[Example, ...]:
 
 @cache
 def example_of(prompt: str) -> Example | None:
-    """The example with this prompt, whatever its spaces; None if there is none."""
+    """The first of checked_examples() with this prompt, extra spaces ignored; None if none has."""
     titles = (prompt, " ".join(prompt.split()))
     return next((example for example in checked_examples() if example.prompt in titles), None)
 
 
 @cache
 def recording_of(prompt: str) -> str:
-    """The name of the gallery's run of a prompt, failures left out; "" if there is none."""
+    """The name of the gallery's run of this prompt, unless it shows a failure; "" if none."""
     title = " ".join(prompt.split())
     names = (item.name for item in gallery() if item.title == title and not item.case)
     return next(names, "")

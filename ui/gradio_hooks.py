@@ -1,4 +1,4 @@
-"""All code that uses internals of Gradio, which a new release may change.
+"""All code that uses Gradio's internals, which a new release may change.
 
 tests/ui/test_gradio_hooks.py fails when Gradio has changed an internal that is used here.
 """
@@ -39,12 +39,12 @@ MAX_NEVER_READ = 16
 
 
 def look_into_queue_every(page: gr.Blocks, seconds: float) -> None:
-    """Set the seconds between Gradio's looks for new events; its default slows the engine down."""
+    """Set the seconds between two polls of Gradio's queue; Gradio's default slows decoding."""
     page._queue.sleep_when_free = seconds
 
 
 def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
-    """Refuse unqueued events in Gradio's queue: there `ui.middleware` could not limit them."""
+    """Refuse events with queue=False in Gradio's queue, where the middleware cannot limit them."""
     queued = page._queue.push
 
     async def push(body: Any, *rest: Any, **named: Any) -> Any:
@@ -57,25 +57,25 @@ def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
 
 
 def let_uvicorn_trust_no_proxy() -> None:
-    """Leave it to `ui.middleware` to decide which proxies are trusted.
+    """Stop Uvicorn, Gradio's server, from trusting proxies; `ui.middleware` decides about them.
 
-    Uvicorn, which Gradio starts, would trust every connection from 127.0.0.1 as a proxy.
+    By default, Uvicorn trusts every connection from 127.0.0.1 as a proxy.
     """
     os.environ["FORWARDED_ALLOW_IPS"] = ""
 
 
 class ForgottenValues:
-    """ASGI middleware that drops visitors' inputs and outputs from memory when a request ends.
+    """ASGI middleware that deletes visitors' inputs and outputs from memory after each request.
 
-    Gradio keeps the last value of every input and output of every session for deep links, which the
-    page does not offer: 200 sessions could hold gigabytes.
+    Gradio keeps the last inputs and outputs of every session for deep links. This page has no deep
+    links, and the values of 200 sessions could take gigabytes.
     """
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, then forget the values of all sessions."""
+        """Pass a request on, then delete the values of all sessions."""
         page: Any = scope.get("app")  # read now: an app mounted within puts itself there
         try:
             await self._app(scope, receive, send)
@@ -86,17 +86,17 @@ class ForgottenValues:
 
 
 class KnownStreams:
-    """ASGI middleware that answers whoever asks for the messages of a session that has no events.
+    """ASGI middleware that answers requests for the messages of an unknown session.
 
-    Gradio's own route gives the same answer, but then fails: each tab that outlives the server, and
-    each stray request, would put a traceback into the log.
+    Gradio gives the same answer, but then raises an error: every tab that outlives the server, and
+    every stray request, would put a traceback into the log.
     """
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer that the session is unknown."""
+        """Answer that the session is unknown, or pass the request on."""
         if scope["type"] == "http" and scope["path"].endswith("/queue/data"):
             asked = parse_qs(scope["query_string"].decode("latin1")).get("session_hash")
             page: Any = scope["app"]
@@ -114,7 +114,10 @@ def data_of(event: gr.EventData) -> dict[str, Any]:
 
 
 def client_of(page: gr.Blocks, request: gr.Request | None) -> Client:
-    """The client of a request: its address, its session, and whether it still reads messages."""
+    """Make the Client of a request, which counts as gone when it leaves too many messages unread.
+
+    Without a request, the Client is LOCAL, which never counts as gone.
+    """
     if request is None or request.client is None:
         return LOCAL
     session, last, has_read, since = request.session_hash, 0, False, time.monotonic()
@@ -134,7 +137,7 @@ def client_of(page: gr.Blocks, request: gr.Request | None) -> Client:
 
 
 def num_unread(page: gr.Blocks, session_hash: str | None) -> int:
-    """Number of messages that a session has not fetched."""
+    """Number of messages that a session has not fetched; 0 for an unknown session."""
     waiting = page._queue.pending_messages_per_session
     is_known = session_hash is not None and session_hash in waiting
     return waiting[session_hash].qsize() if is_known else 0  # type: ignore[index]

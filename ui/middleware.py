@@ -1,8 +1,8 @@
-"""Middleware before Gradio: finds a request's visitor, limits its size, checks which file it reads.
+"""ASGI middleware in front of Gradio: identifies visitors, limits requests, and guards files.
 
-Requests of one address that have large bodies, or bypass Gradio's queue, are served one at a time,
-each followed by a pause of the same length, MAX_PAUSE at most. `ui.page.launch_options` hands this
-ASGI middleware to the server.
+For each address, requests with a large body and requests that bypass Gradio's queue are served one
+at a time. After each comes a pause as long as the request took, at most MAX_PAUSE seconds.
+`ui.page.launch_options` hands the middleware to the server.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from sbd_core.files import ASSETS
 from ui.models import ROUTE, file_at
 
 MAX_BODY = 6_000_000
-"""Bytes: a trace file of the largest size, and what JSON adds to it."""
+"""Most bytes of a body: the largest trace file, and what JSON adds to it."""
 TOO_LARGE = f"The request is larger than {MAX_BODY // 10**6} MB, the most that this page takes."
 MAX_BODIES = 60_000_000
-"""Bytes of all bodies that are held at a time."""
+"""Most bytes of large bodies in memory at a time."""
 MAX_BODIES_EACH = 20_000_000
-"""Bytes of one address's bodies that are held at a time."""
+"""Most bytes of one address's large bodies in memory at a time."""
 SMALL_BODY = 100_000
 """Bytes up to which a body, such as that of a form, does not count as large."""
 BUSY = "The page is reading too many large requests; try again in a minute."
@@ -57,13 +57,13 @@ MAX_PAUSE = 1.0
 JOIN = "/gradio_api/queue/join"
 """Address of events that wait in the queue; one costs 10 ms of CPU, even if it is refused."""
 JOINS_AT_ONCE, JOINS_A_SECOND = 64, 10
-"""Events for the queue per address: as many at once as a class sends, then so many per second."""
+"""Events that an address may send to the queue: so many at once (a class), then per second."""
 MAX_JOIN_SECONDS = 2.0
-"""Longest delay in seconds of an event for the queue; a longer one is refused instead."""
+"""Longest delay, in seconds, of an event for the queue; an event due later is refused."""
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """Cache headers of a model's files: new content has a new address."""
 MAX_KNOWN = 1000
-"""Number of addresses remembered, above which idle ones are forgotten."""
+"""Number of remembered addresses above which idle ones are forgotten."""
 
 Address = IPv4Address | IPv6Address
 Networks = tuple[IPv4Network | IPv6Network, ...]
@@ -78,7 +78,7 @@ logger = logging.getLogger(__name__)
 
 
 def proxies_of(text: str) -> Networks:
-    """Parse networks such as "10.0.0.0/8,127.0.0.1"; "" gives none. Raises ArgumentError."""
+    """Parse networks such as "10.0.0.0/8,127.0.0.1"; () for "". Raises ArgumentError."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     try:
         return tuple(ip_network(part, strict=False) for part in parts)
@@ -88,11 +88,11 @@ def proxies_of(text: str) -> Networks:
 
 
 def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
-    """The visitor who sent a request, as limits count visitors: an IPv4 address or an IPv6 network.
+    """Find the visitor who sent a request: an IPv4 address, or the network of an IPv6 address.
 
-    peer: the address that connected. trusted: networks of the proxies.
-    forwarded: values of X-Forwarded-For, at whose right end each proxy adds the address before it.
-    The visitor is the right-most address that is no trusted proxy; the addresses left of it may be
+    peer: the address that connected. trusted: networks of the trusted proxies.
+    forwarded: values of X-Forwarded-For, to which each proxy appends the address that it served.
+    The visitor is the right-most address that is not a trusted proxy. Addresses to its left may be
     forged.
     """
     found = _address(peer)
@@ -128,12 +128,13 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
 
 @dataclass(slots=True)
 class Turn:
-    """State of one address, whose unqueued events and large bodies are served one at a time.
+    """State of one address, whose large bodies and unqueued events are served one at a time.
 
-    free_at: when the pause after the last of these ends.
-    num_waiting: number of requests being served or waiting for that.
-    num_bytes: bytes of large bodies in memory.
-    joined_until: when all events sent to the queue would have begun, at JOINS_A_SECOND.
+    free_at: the time.monotonic() at which the pause after the last of these requests ends.
+    num_waiting: number of these requests that are waiting or being served.
+    num_bytes: bytes of this address's large bodies in memory.
+    joined_until: the time.monotonic() at which the queue would be done with all events of this
+    address if it took JOINS_A_SECOND per second.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -143,7 +144,7 @@ class Turn:
     joined_until: float = 0.0
 
     def join(self) -> float | None:
-        """Count an event for the queue; return the seconds to delay it, or None to refuse it."""
+        """Count an event for Gradio's queue; return the seconds to delay it, None to refuse it."""
         now = time.monotonic()
         before = max(now, self.joined_until)
         seconds = before - now - JOINS_AT_ONCE / JOINS_A_SECOND
@@ -160,26 +161,26 @@ def is_loopback(host: str) -> bool:
 
 
 def is_local_name(host: str) -> bool:
-    """Whether a Host header, or an Origin without its scheme, is an address or a localhost name.
+    """Whether a Host header, or an Origin without its scheme, is an IP address or localhost.
 
-    Anyone can point another name at this machine; a page of that name could then read this page.
+    Any other name could be a hostile site's that points to this machine (DNS rebinding).
     """
     name = host.lower().partition(":")[0]
     return _address(host) is not None or name == "localhost" or name.endswith(".localhost")
 
 
 class PageMiddleware:
-    """The middleware around the page's app.
+    """The ASGI middleware around the page's app.
 
-    trusted: networks of proxies whose X-Forwarded-For is believed.
-    is_local: whether to answer only requests that name this machine and come from no other site.
+    trusted: networks of the proxies whose X-Forwarded-For is believed.
+    is_local: whether to refuse requests whose Host or Origin does not name this machine.
     """
 
     def __init__(self, app: App, trusted: Networks = (), *, is_local: bool = False) -> None:
         self._app = app
         self._trusted = trusted
         self._is_local = is_local
-        self._num_bytes = 0  # of all bodies held now
+        self._num_bytes = 0  # of all large bodies held now
         self._has_warned = False
         self._turns: dict[str, Turn] = {}
 
@@ -235,7 +236,7 @@ class PageMiddleware:
                 turn.num_bytes -= len(held)
 
     def _turn_of(self, scope: Scope) -> Turn:
-        """The turn of the address from which a request came."""
+        """The Turn of the address that sent a request."""
         now = time.monotonic()
         if len(self._turns) > MAX_KNOWN:
             self._turns = {
@@ -264,7 +265,7 @@ class PageMiddleware:
             turn.num_waiting -= 1
 
     def _with_visitor(self, scope: Scope) -> Scope:
-        """The scope with the visitor behind the trusted proxies as its client."""
+        """Replace the client in the scope by the visitor behind the trusted proxies."""
         if scope.get("client") is None:
             return scope
         peer = scope["client"][0]
@@ -283,7 +284,7 @@ class PageMiddleware:
     async def _read(
         self, scope: Scope, receive: Receive, held: bytearray, turn: Turn
     ) -> Refusal | None:
-        """Read the body into `held`; return status and message if the request is to be refused."""
+        """Read the body into `held` and count its bytes in `turn`; return a Refusal or None."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         is_too_large = not announced.isdigit() or int(announced) > MAX_BODY
         refusal = (413, TOO_LARGE) if is_too_large else None
@@ -319,7 +320,7 @@ def _is_own(scope: Scope) -> bool:
 
 
 def _without_deep_link(scope: Scope) -> Scope:
-    """The scope without Gradio's deep-link parameter, which would show the visitor an error."""
+    """Drop Gradio's parameter deep_link from the scope; it would show the visitor an error."""
     query = scope.get("query_string", b"")
     if b"deep_link" not in query:
         return scope
@@ -328,7 +329,7 @@ def _without_deep_link(scope: Scope) -> Scope:
 
 
 def _with_file(scope: Scope) -> Scope | None:
-    """The scope with the full path of the file in assets/ that is asked for; None to refuse."""
+    """Put the full path of a requested file of assets/ into the scope; None refuses the request."""
     from gradio.utils import is_static_file  # here, as app.py reports a missing Gradio
 
     path: str = scope["path"]
@@ -346,7 +347,7 @@ def _with_file(scope: Scope) -> Scope | None:
 
 
 def _with_one_range(scope: Scope) -> Scope:
-    """The scope without a Range header that makes Gradio's route fail, such as several ranges."""
+    """Drop a Range header on which Gradio's route fails, such as one with several ranges."""
     headers = [
         (name, value)
         for name, value in scope["headers"]
@@ -356,7 +357,7 @@ def _with_one_range(scope: Scope) -> Scope:
 
 
 def _with_no_sniffing(send: Send) -> Send:
-    """Wrap `send` so that browsers do not guess another content type."""
+    """Wrap `send` so that browsers trust the content type and do not guess another."""
 
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -368,7 +369,7 @@ def _with_no_sniffing(send: Send) -> Send:
 
 
 def _replayed(body: bytearray, receive: Receive) -> Receive:
-    """Make a `receive` that gives the body already read, then whatever comes later."""
+    """Make a `receive` that first gives the body already read, then whatever comes later."""
     is_given = False
 
     async def replay() -> Message:

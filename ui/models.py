@@ -1,6 +1,6 @@
-"""The models that a page offers: loads, downloads and exports them.
+"""The models that a page offers, and how they are loaded, downloaded and exported.
 
-The page opens before its first model is loaded. Knows no Gradio and no tensors.
+The page opens before its first model is loaded. This module needs neither Gradio nor tensors.
 """
 
 import logging
@@ -33,27 +33,28 @@ from ui.zero_gpu import on_zero_gpu
 logger = logging.getLogger(__name__)
 
 FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s'\"/]+/)+")
-"""Folders of an absolute path, without its last name."""
+"""Matches the folders of an absolute path, but not its last name."""
 
 _loading = threading.Lock()
 """One model is loaded at a time, as two threads that import transformers at once fail."""
 
 
 def import_loading() -> None:
-    """Import the module that loads models, while no model is being loaded."""
+    """Wait until no thread loads a model, then import the module that loads models."""
     with _loading:
         import_module("sbd_core.models.loading")
 
 
 class LazyModel:
-    """A model that is loaded when somebody needs it; its properties are known before.
+    """A model that is loaded when it is first needed; its properties are known before that.
 
     can_draft: whether the model has a mask token.
+    block_range: smallest and largest trained block size; None if untrained or unknown.
     folder: the model's folder; None for a model of the hub.
-    is_trained: whether the model is trained to decode blocks.
-    has_adapter: whether the model has an adapter that only the rows of blocks read.
-    source: the folder or hub id that was asked for.
-    is_begun: whether loading has begun. failure: the error with which loading failed.
+    is_trained: whether the model was trained to decode blocks.
+    has_adapter: whether the model is a base model with a block adapter.
+    source: the folder or hub id by which the model was asked for.
+    is_begun: whether loading has begun. failure: the error that loading raised, else None.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class LazyModel:
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel", source: str = "") -> "LazyModel":
-        """Wrap a model that is loaded already; return a LazyModel as it is."""
+        """Wrap a loaded model; return a LazyModel as it is."""
         if isinstance(model, LazyModel):
             return model
         can_draft = model.mask_token_id is not None
@@ -103,7 +104,7 @@ class LazyModel:
         return here
 
     def begin(self) -> None:
-        """Begin to load the model in a background thread, unless loading has begun."""
+        """Start to load the model in a background thread, unless loading has begun."""
         if not self.is_begun:
             threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
 
@@ -124,7 +125,7 @@ class LazyModel:
                 self._future.set_exception(ModelError(self._words_of(error)))
 
     def _words_of(self, error: Exception) -> str:
-        """The reason why loading failed, for visitors: without paths of folders on this machine."""
+        """The reason why loading failed, for visitors: it names no folders of this machine."""
         if not isinstance(error, SetBlockDecodingError):
             kind = type(error).__name__
             return f"model: loading it failed inside the program ({kind}); its log says where"
@@ -134,12 +135,12 @@ class LazyModel:
         return FOLDERS.sub("", words)
 
     def wait_until_wanted(self, seconds: float) -> None:
-        """Wait until somebody asks for the model, at most `seconds`."""
+        """Wait, at most `seconds`, until somebody needs the model."""
         self._wanted.wait(seconds)
 
     @property
     def is_settled(self) -> bool:
-        """Whether loading is over, so that result() returns at once."""
+        """Whether loading has succeeded or failed, so that result() returns at once."""
         return self._future.done()
 
     @property
@@ -148,12 +149,12 @@ class LazyModel:
         return self.is_settled and self._future.exception() is None
 
     def wait(self, seconds: float) -> bool:
-        """Ask for the model and wait at most `seconds`; return whether loading is over."""
+        """Say that the model is needed, wait `seconds` at most, return whether loading is over."""
         self._wanted.set()
         return bool(futures.wait([self._future], seconds).done)
 
     def settle(self) -> None:
-        """Ask for the model and wait until it is loaded or has failed to load."""
+        """Say that the model is needed, and wait until it is loaded or has failed to load."""
         self._wanted.set()
         futures.wait([self._future])
 
@@ -164,14 +165,14 @@ class LazyModel:
 
 
 ROUTE = "/web-model/"
-"""Address of the files with which browsers decode."""
+"""URL path of the files with which browsers decode."""
 
 _served: dict[str, WebFolder] = {}
 _exporting = threading.Lock()
 
 
 def address_of(export: WebFolder) -> str:
-    """Serve an export's files from now on; return their folder's path, with a slash at the end.
+    """Start to serve an export's files; return the path of its folder, with a slash at the end.
 
     The path is relative to the page's URL.
     """
@@ -180,7 +181,7 @@ def address_of(export: WebFolder) -> str:
 
 
 def file_at(path: str) -> Path | None:
-    """The file at an address, if it belongs to a served export, else None."""
+    """The file at a URL's path if it belongs to a served export, else None."""
     _, _, place = path.partition(ROUTE)
     digest, _, name = place.partition("/")
     export = _served.get(digest)
@@ -188,7 +189,7 @@ def file_at(path: str) -> Path | None:
 
 
 def export_behind(folders: Iterable[Path | None]) -> None:
-    """Export models for browsers in a background thread, where not done yet. None is ignored."""
+    """Export models for browsers, in a background thread; skip None and models exported before."""
     wanted = [folder for folder in folders if folder is not None]
     threading.Thread(target=_export, args=(wanted,), name="export", daemon=True).start()
 
@@ -218,12 +219,12 @@ FETCH_FAILED = "the program failed; its log says where"
 
 
 class _Cancelled(Exception):
-    """Raised within a fetch that the visitor cancelled."""
+    """Raised during a download that the visitor has cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchNews:
-    """Progress of a download. words: the present step, or why it failed. done, total: bytes."""
+    """Progress of a download, in bytes. words: the present step, or why the download failed."""
 
     words: str = ""
     done: int = 0
@@ -232,12 +233,13 @@ class FetchNews:
 
 
 class Offer:
-    """A model that a page offers, with the download that it may need.
+    """A model that a page offers, together with the download that it may need.
 
-    name: the model's name in the form, links and traces. title, about: words for people.
-    make: makes the LazyModel, and a new one after the model was dropped.
-    base: the base to download before the model can be loaded; None for a complete model.
-    presets: file in assets/ with prompts for the model.
+    name: the model's name in the form, in links and in traces.
+    title, about: the model's name for visitors, and a few words about it.
+    make: makes the LazyModel; called again when the model must be loaded anew.
+    base: the base model that must be downloaded first; None if nothing needs a download.
+    presets: name of the file in assets/ with prompts for the model.
     """
 
     def __init__(
@@ -262,13 +264,13 @@ class Offer:
 
     @property
     def is_chat(self) -> bool:
-        """Whether the model can go on with a conversation; nano knows single prompts only."""
+        """Whether the model can continue a conversation; nano only answers single prompts."""
         return self.name != DEFAULT_CHECKPOINT.name
 
     def folder_for_browsers(self, *, is_public: bool) -> Path | None:
         """The model's folder if visitors' browsers may decode with the model, else None.
 
-        A public page hands out bundled models only.
+        On a public page, browsers may decode with bundled models only.
         """
         model = self.lazy
         is_ours = model.folder is not None and bundled_folder(model.folder.name) == model.folder
@@ -281,12 +283,12 @@ class Offer:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the base was downloaded but is not complete."""
+        """Whether the folder of the base is here, but incomplete or damaged."""
         return self.base is not None and not self.is_here and base_folder(self.base).exists()
 
     @property
     def absence(self) -> str:
-        """A sentence on what to do about a missing base."""
+        """A sentence that tells visitors what to do about a missing base."""
         if self.fetch_news.is_running:
             return f"{self.title} is still being downloaded; until then choose another model."
         state = "is damaged on this machine" if self.is_damaged else "is not on this machine yet"
@@ -303,7 +305,7 @@ class Offer:
         threading.Thread(target=self._fetch, args=(base,), name="fetch", daemon=True).start()
 
     def cancel(self) -> None:
-        """Cancel the download when it next reports progress; no files remain."""
+        """Cancel the download; it stops at its next report of progress and leaves no files."""
         with self._lock:
             if self.fetch_news.is_running:
                 self._is_cancelled = True
@@ -322,7 +324,7 @@ class Offer:
         self.fetch_news = FetchNews()
 
     def _forget(self) -> None:
-        """Drop a model whose loading has begun, so that it can be loaded anew; keep any other."""
+        """Replace a model whose loading has begun by a new one, so that it can be loaded again."""
         if self.lazy.is_begun:
             self.lazy = self._make()
 
@@ -352,7 +354,7 @@ class Offer:
 
 
 class Models:
-    """The models of a page by name. first: the offer with which the page opens."""
+    """The models of a page, by name. first: the Offer of the model with which the page opens."""
 
     def __init__(self, offers: Sequence[Offer], first: Offer | None = None) -> None:
         self._offers = {offer.name: offer for offer in offers}
@@ -360,7 +362,7 @@ class Models:
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel | Models") -> "Models":
-        """Make the models of a page that has one model, which may still be loading."""
+        """Make Models of one model, which may still be loading; return Models as they are."""
         if isinstance(model, Models):
             return model
         lazy = LazyModel.of(model)
@@ -373,13 +375,16 @@ class Models:
         return len(self._offers)
 
     def known(self, name: object) -> str:
-        """`name` if a model has it; else the first model's name, "" if there is only one model."""
+        """Return `name` if a model of the page has it, else the name of the first model.
+
+        If the page has only one model, an unknown `name` gives "" instead.
+        """
         if isinstance(name, str) and name in self._offers:
             return name
         return self.first.name if len(self) > 1 else ""
 
     def offer(self, name: object) -> Offer:
-        """The offer of the model called `name`, the first for "" and None. Raises ArgumentError."""
+        """The Offer of the model `name`; the first one for "" and None. Raises ArgumentError."""
         if name is None or name == "":
             return self.first
         if not isinstance(name, str) or name not in self._offers:
@@ -387,7 +392,7 @@ class Models:
         return self._offers[name]
 
     def wanted(self, name: object) -> LazyModel:
-        """Begin to load the model called `name`; return it. Raises ArgumentError, ModelError."""
+        """Start to load the model `name` and return it. Raises ArgumentError, ModelError."""
         offer = self.offer(name)
         if not offer.is_here:
             raise ModelError(offer.absence)
@@ -399,9 +404,11 @@ DEVICES_TO_TRUST = ("auto", "cpu")
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
-    """The model asked for: loaded later if its info can be read, else now.
+    """Return a model that is loaded when it is first needed, or load it now.
 
-    Raises SetBlockDecodingError if loading it now fails.
+    Loading waits if the model's folder describes the model, `device` is auto or cpu, and the GPU is
+    not lent per call. path_or_hub_id: None is the bundled model.
+    Raises SetBlockDecodingError if the model is loaded now and this fails.
     """
 
     def load() -> SetBlockModel:
@@ -436,11 +443,12 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
 
 
 def models_of(path_or_hub_id: str | None, device: str) -> Models:
-    """The models that the page offers: the model asked for, and those that ship with this package.
+    """Choose the models of the page: the model asked for, and those that ship with this package.
 
-    The page opens with the model asked for; if none is, with SmolLM2 where its base is on this
-    machine, else with nano. On a GPU that is lent per call, the page offers only the model it opens
-    with. Raises what model_of() raises.
+    path_or_hub_id: the model asked for, with which the page opens. None opens the page with SmolLM2
+    if its base is on this machine, else with nano.
+    If the GPU is lent per call, the page offers only the model with which it opens. Raises what
+    model_of() raises.
     """
     asked = None
     if path_or_hub_id is not None and bundled_folder(path_or_hub_id) is None:
@@ -471,7 +479,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
 
 
 def base_of(path_or_hub_id: str | None) -> BaseSource | None:
-    """The base that a block adapter needs; None for any other model or an unknown base."""
+    """The base model that a block adapter needs; None for an unknown base or any other model."""
     folder = folder_of(path_or_hub_id)
     if not is_block_adapter(folder):
         return None
@@ -482,7 +490,7 @@ def base_of(path_or_hub_id: str | None) -> BaseSource | None:
 
 
 def fetch_base(path_or_hub_id: str | None) -> None:
-    """Download a block adapter's base, unless it is on this machine. Raises ModelError."""
+    """Download a block adapter's base model if it is not on this machine. Raises ModelError."""
     source = base_of(path_or_hub_id)
     if source is not None and find_base(source) is None:
         size = source.num_bytes // 10**6

@@ -1,4 +1,4 @@
-"""Lays out the page and connects the parts, which ui.views draws, to the decodes of ui.decode."""
+"""Lays out the page, and connects its views (ui.views) to the code that decodes (ui.decode)."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -67,7 +67,7 @@ RUN: dict[str, Any] = {
 def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False) -> gr.Blocks:
     """Build the page for its models, which may still be loading. Serve it with launch_options().
 
-    is_public: whether strangers use the page; they get tighter limits and learn nothing of this
+    is_public: whether strangers use the page; they get tighter limits and see no details of this
     machine.
     """
     models = Models.of(model)
@@ -118,10 +118,10 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
 
 
 def player(model: str) -> gr.HTML:
-    """The player, which opens with a model's recorded run and keeps all lines that it was sent.
+    """Make the player, which opens with the opening run of `model`.
 
     Its events carry data: `redo` the settings of a decode that the visitor asks for in the player,
-    `time` the settings of a decode to time, `give` a trace to show.
+    `time` the settings of a decode that is to be timed, `give` a trace that is to be shown.
     """
     styles = [ASSETS / "css" / f"{style}.css" for style in REPLAY_STYLES]
     # Files of which its script makes a replay page.
@@ -130,7 +130,7 @@ def player(model: str) -> gr.HTML:
 
 
 def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) -> dict[str, Any]:
-    """Keyword arguments of launch() that every way of serving the page shares.
+    """Arguments of Gradio's launch() that are needed wherever the page is served.
 
     trusted_proxies, is_local: see PageMiddleware.
     """
@@ -155,7 +155,7 @@ def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) ->
 
 
 def theme() -> gr.themes.Base:
-    """Gradio theme with system fonts; all colours come from the page's own style sheets."""
+    """Make a Gradio theme with system fonts; the page's own style sheets set all colours."""
     sans = ["ui-sans-serif", "system-ui", "sans-serif"]
     mono = ["ui-monospace", "monospace"]
     return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
@@ -169,7 +169,7 @@ def _wire(
     lanes: gr.HTML,
     visit: gr.State,
 ) -> Any:
-    """Connect form, player and Compare to the session; return the event of the page's load."""
+    """Connect form, player and Compare view to the session; return the page's load event."""
     fields = form.fields
     outputs = [show, form.status, form.decode, form.stop]
 
@@ -214,7 +214,7 @@ def _wire(
 def _shown(
     session: Session, form: Controls, visit: Visit, asked: Form, client: Client
 ) -> Iterator[tuple[Any, ...]]:
-    """Decode a form; yield values of the player, the status line, Decode and Stop."""
+    """Decode the form `asked`; yield values of the player, the status line, Decode and Stop."""
     speaker = Speaker()
     is_running, message, status, wire = False, None, "", ""
     try:
@@ -236,7 +236,7 @@ def _shown(
 
 
 def _wire_form(form: Controls) -> None:
-    """Let strategy and solver show or hide parameters, and puzzle and slider fill other fields."""
+    """Let strategy and solver show or hide settings; let puzzle and slider fill in other fields."""
     fields = form.fields
     form.puzzle.solve(_own_puzzle, None, form.puzzle, **QUICK)
     parameters = [fields[name] for name in PARAMETERS]
@@ -255,7 +255,7 @@ def _wire_timing(
     messages: gr.HTML,
     client_from: Callable[[gr.Request], Client],
 ) -> None:
-    """Let the player ask for repeated timings of a decode."""
+    """Let the player ask the server to time a decode several times."""
 
     def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
         form = session.with_known_model(Form.of(data_of(event)))
@@ -277,7 +277,7 @@ def _buttons(*, is_running: bool) -> tuple[Any, Any]:
 
 
 def _parameters_of(strategy: str, solver: str) -> list[Any]:
-    """Updates that show the parameters which strategy and solver use, and hide the others."""
+    """Make updates that show the settings in use by strategy and solver, and hide the others."""
     return [_parameter_of(strategy, solver, name) for name in PARAMETERS]
 
 

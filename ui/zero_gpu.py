@@ -1,7 +1,7 @@
-"""Decoding on a GPU that ZeroGPU, a service of Hugging Face Spaces, lends for one call at a time.
+"""Decoding with ZeroGPU, a service of Hugging Face Spaces that lends a GPU for one call at a time.
 
-A call runs in a process forked from this one. Arguments and results are pickled, and what a call
-changes is lost here. So a decode in a call takes token ids and a config, and yields events.
+A call runs in a forked process: its arguments and results are pickled, and its changes to objects
+are lost. So a call that decodes takes token ids and a config, and yields events.
 """
 
 import os
@@ -16,12 +16,12 @@ StreamFunction = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
 
 
 def on_zero_gpu() -> bool:
-    """Whether this machine is a Space with ZeroGPU, which has a GPU only inside a call."""
+    """Whether this machine is a Space with ZeroGPU, where only a call has a GPU."""
     return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 
 
 def before_torch() -> None:
-    """Import ZeroGPU's package, which changes torch; call it before torch is imported."""
+    """Import ZeroGPU's package, which changes torch; call this before torch is imported."""
     if on_zero_gpu():
         __import__("spaces")
 
@@ -29,7 +29,7 @@ def before_torch() -> None:
 def lent(model: Callable[[], SetBlockModel], seconds: float) -> StreamFunction:
     """Make a function that decodes on a lent GPU and yields events.
 
-    model: returns the model. seconds: longest duration of a call.
+    model: returns the model. seconds: the longest time that a call may take.
     """
     import spaces
 

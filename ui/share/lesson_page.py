@@ -15,7 +15,7 @@ from ui.views.learn import lesson
 
 
 def page() -> str:
-    """The exported HTML. Raises TraceError if the recorded runs are missing."""
+    """Build the HTML page. Raises TraceError if the recorded runs are missing or damaged."""
     names = (*STYLES, "learn")
     styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
     text = (ASSETS / "html" / "learn-page.html").read_text("utf-8").replace("/*STYLES*/", styles)
@@ -24,7 +24,7 @@ def page() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; exit status 0: done, 2: runs cannot be read or the file not written."""
+    """Run the command; return 0, or 2 if runs cannot be read or the file cannot be written."""
     parser = argparse.ArgumentParser(
         description="Put the ten scenes of the Learn view into one page that works offline.",
         prog="python -m ui.share.lesson_page",

@@ -1,6 +1,6 @@
-"""Runs the decode or the comparison that the page's URL asks for when the page opens.
+"""Runs, as soon as the page opens, the decode or the comparison that its URL asks for.
 
-ui/web/share/permalink.js writes these URLs. Their values are unchecked, as a person may edit them.
+ui/web/share/permalink.js writes these URLs. Their values may be wrong, as people may edit them.
 """
 
 import re
@@ -48,15 +48,16 @@ def is_link(query: Mapping[str, str]) -> bool:
 
 
 def form_of(query: Mapping[str, str]) -> Form:
-    """The form that a URL's parameters describe; fields that are not among them have defaults."""
+    """Make the form that a URL's parameters describe; all other fields have their defaults."""
     values = {field: value_of(name, query[name]) for name, field in FIELDS.items() if name in query}
     return Form.of(values)
 
 
 def value_of(name: str, text: str) -> Any:
-    """The value of a URL's parameter: a text, pins or a number. Raises ArgumentError for bad pins.
+    """Parse a parameter of a URL: a text, a number or pins. Raises ArgumentError for bad pins.
 
-    Text where a number belongs stays text, which the form's check refuses.
+    Pins are [offset, token id] pairs. A text in place of a number stays a text, which the check of
+    the form refuses.
     """
     if name in TEXTS:
         return text
@@ -81,11 +82,11 @@ def linked_run(
     client_of: Callable[[gr.Request], Client],
     fields: Sequence[str],
 ) -> Callable[[Visit, Any, gr.Request], Updates]:
-    """Make the function that Gradio calls when the page loads, and that runs what the URL asks for.
+    """Make the function that Gradio calls when the page loads; it runs what the URL asks for.
 
     shown: decodes a form and yields the page's values. fields: names of the form's fields.
-    The function only fills in the form, and decodes nothing, if its `flag` is KEPT, as the tab has
-    saved this decode, or if the URL asks for an engine in the browser.
+    The function only fills in the form, and decodes nothing, if the URL asks for an engine in the
+    browser, or for a single decode that the tab has saved, which its argument `flag` says.
     """
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
@@ -155,7 +156,7 @@ def _compare(
 
 
 def _prompt_of(query: Mapping[str, str]) -> dict[str, Any]:
-    """The prompt of a bad link, so that it is not lost."""
+    """The prompt of a link that cannot be decoded, as a form value; {} if there is none."""
     prompt = query.get("prompt", "")[:MAX_TYPED_CHARACTERS]
     return {"prompt": prompt} if prompt else {}
 
@@ -166,9 +167,10 @@ def _outputs(
     lanes: Any = None,
     values: Mapping[str, Any] | None = None,
 ) -> tuple[Any, ...]:
-    """Values of all outputs of the page's load, in order; outputs that are not given do not change.
+    """The values of all outputs of the page's load event, in order; None leaves an output as it is.
 
-    shown: player, status line, Decode, Stop. lanes: the Compare view. values: of fields, by name.
+    fields: names of the form's fields. shown: values of the player, status line, Decode and Stop.
+    lanes: value of the Compare view. values: values of the form's fields by name.
     """
     known = values or {}
     return (

@@ -17,7 +17,7 @@ from ui.share.trace_files import read_trace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; exit status 0: done, 2: a file cannot be read, used or written."""
+    """Run the command; return 0, or 2 if a trace cannot be used or the page cannot be written."""
     parser = argparse.ArgumentParser(
         description="Turn traces of one prompt into a page that replays them offline.",
         prog="python -m ui.share.replay_page",

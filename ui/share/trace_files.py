@@ -1,4 +1,4 @@
-"""Reads the traces that visitors bring; refuses in one sentence a trace that cannot be played.
+"""Reads the traces that visitors bring, and refuses those that the player cannot show.
 
 Trace.from_json() accepts traces that are too large for any screen; read_trace() does not.
 """
@@ -17,7 +17,7 @@ MAX_POSITIONS = 2_000
 MAX_NEW_TOKENS = 2**20
 MAX_ENTROPY = 100.0
 MAX_PILE = 8
-"""Combining marks on one letter that still count as text."""
+"""Most combining marks on one letter; any more count as piled up."""
 MAX_MARKS = 1_000
 """Most invisible characters of an answer or block; each is drawn as an element of its own."""
 UNSEEN = re.compile(r"\\x[0-9A-F]{2}|  +|[^\S ]|\ufffc")
@@ -26,7 +26,7 @@ UNSEEN = re.compile(r"\\x[0-9A-F]{2}|  +|[^\S ]|\ufffc")
 def read_trace(text: object) -> Trace:
     """Read a trace from JSON and check that the player can show it.
 
-    Raises ArgumentError or TraceError naming the first fault.
+    Raises ArgumentError or TraceError, which names the first fault.
     """
     if not isinstance(text, str):
         raise ArgumentError("trace file", "must be text", text)
@@ -76,7 +76,7 @@ def _check_agreement(trace: Trace) -> None:
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text; tokenizers add and drop other characters."""
+    """Drop all but letters and digits, as tokenizers add and remove other characters."""
     return "".join(character for character in text if character.isalnum())
 
 
@@ -109,7 +109,7 @@ def _check_playable(trace: Trace) -> None:
 
 
 def _check_marks(trace: Trace) -> None:
-    """Raise TraceError if the answer or a block has too many invisible or piled-up characters."""
+    """Raise TraceError if the answer or a block has too many invisible or stacked characters."""
     marks = {}
     for token_id, text in trace.tokens.items():
         unprintable = sum(not character.isprintable() for character in text)
@@ -129,7 +129,7 @@ def _check_marks(trace: Trace) -> None:
 
 
 def _num_piled(text: str) -> int:
-    """Number of combining marks beyond MAX_PILE on a letter: drawing many takes forever."""
+    """Count the combining marks beyond MAX_PILE on each letter; they are slow to draw."""
     num_piled = height = 0
     for character in text:
         height = height + 1 if unicodedata.category(character).startswith("M") else 0

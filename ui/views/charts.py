@@ -23,16 +23,13 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
-    """A figure for both themes: its id, its light form, and under "dark" the changes for dark.
-
-    make: draws the Plotly figure for "light" or "dark".
-    """
+    """Draw a figure in the light theme, with its "id"; "dark" holds what the dark theme changes."""
     light, dark = (make(theme).to_plotly_json() for theme in THEMES)
     return {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of `new` that differ from `old`; a list of objects becomes {index: object}."""
+    """The parts of `new` that differ from `old`; a list of objects is read as {index: object}."""
     changed = {}
     for key, value in new.items():
         before = old.get(key)
@@ -53,11 +50,11 @@ WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
 MAX_NAME = 100
 MAX_MARKED = 12
-"""Most of the reader's runs in the chart of every solver: the newest."""
+"""Most runs of the reader in the chart of all solvers; the page sends the newest."""
 
 
 def charts_section() -> None:
-    """Add the charts, folded, to the page; while open, they show the run in the player."""
+    """Add the charts, which are closed at first; while open, they show the run in the player."""
     gr.set_static_paths([LIBRARY])
     words = card_words()
     section = view(
@@ -75,7 +72,7 @@ def charts_section() -> None:
 
 
 def card_words() -> list[dict[str, str]]:
-    """Title and text of every chart, with the numbers of the solvers' evaluation filled in."""
+    """Title and text of every chart; the texts quote numbers from the evaluation of the solvers."""
     text = WORDS.read_text(encoding="utf-8")
     try:
         results = json.loads(SWEEP.read_text(encoding="utf-8"))
@@ -90,10 +87,10 @@ def card_words() -> list[dict[str, str]]:
 
 
 def figures_of(sent: dict[str, Any]) -> list[dict[str, Any]]:
-    """The figures that the page asks for: a trace's charts, and the solvers' with runs marked.
+    """Draw the figures that the page asks for: the charts of a trace, and the chart of all solvers.
 
-    sent: {"trace": text of a trace, "marks": [data for mark_of(), ...]}. Raises ArgumentError or
-    TraceError.
+    sent: {"trace": JSON of a trace, "marks": [data for mark_of(), ...]}; the marks are runs of the
+    reader to show in the chart of all solvers. Raises ArgumentError, TraceError.
     """
     marks = sent.get("marks", [])
     if not isinstance(marks, list) or len(marks) > MAX_MARKED:
@@ -102,7 +99,7 @@ def figures_of(sent: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any]]:
-    """The charts of a trace and of all solvers, for both themes. marks: the reader's own runs."""
+    """Draw the charts of a trace, and the chart of all solvers with the reader's runs in it."""
     from sbd_core import plots
 
     of_trace = (
@@ -117,7 +114,7 @@ def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any
 
 
 def mark_of(data: object) -> "RunMark":
-    """A run of the reader's, from the page's data. Raises ArgumentError."""
+    """Read one of the reader's runs from the page's data. Raises ArgumentError."""
     from sbd_core.plots import RunMark
 
     node = JsonNode(data, "mark")
@@ -131,6 +128,6 @@ def mark_of(data: object) -> "RunMark":
 
 @cache
 def sweep() -> dict[str, Any]:
-    """Results of every solver on held-out examples, as `sbd evaluate --sweep` wrote them."""
+    """Read the results of every solver on held-out examples, made by `sbd evaluate --sweep`."""
     results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
     return results

@@ -1,4 +1,4 @@
-"""The Compare view: up to four ways to decode one prompt take turns."""
+"""The Compare view, which decodes one prompt in up to four ways, side by side."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,10 +29,10 @@ SOLVERS = (
 
 
 def compare_value(model: str = "", *, can_draft: bool) -> str:
-    """The value of the Compare view: presets of lanes, and a recorded run with the first preset's.
+    """The Compare view's JSON: presets of lanes, and the recorded run with which the view opens.
 
-    model: name of the model that the page opens with.
-    can_draft: whether a model of the page has a mask token; without one there is only one lane.
+    model: name of the model with which the page opens.
+    can_draft: whether a model of the page has a mask token; without one there are no presets.
     """
     lanes = examples.compared_traces(model)
     strategies = list(lanes) or ["ntp", "sbd:0.1", "verify"]
@@ -53,10 +53,11 @@ def wire_compare(
     linked: Any,
     client_of: Callable[[gr.Request], Client],
 ) -> None:
-    """Connect the view's events: `start` decodes lanes with the settings beside them, `halt` stops.
+    """Connect the view's events: `start` decodes the lanes that it carries, `halt` stops them.
 
-    run: Gradio's settings for a run.
-    linked: the event of the page's load, which decodes lanes if the URL asks for them.
+    run: Gradio's settings for events that decode.
+    linked: the page's load event, which decodes lanes if the URL asks for them; `halt` stops these
+    too.
     """
 
     def started(request: gr.Request, event: gr.EventData) -> Iterator[str]:
@@ -84,7 +85,7 @@ def compared(session: Session, lanes: object, form: Form, client: Client) -> Ite
 
 
 def told(speaker: Speaker, update: Update) -> str:
-    """The Compare view's value for an update, numbered by the speaker."""
+    """Encode an update as a value of the Compare view, with the speaker's next number."""
     body = {
         "order": speaker.order(),
         "text": update.message,

@@ -19,7 +19,7 @@ from ui.models import LazyModel, Models, Offer, address_of
 
 
 def presets_value(model_name: str, file: str = PRESETS) -> str:
-    """The value of the bar of presets. file: the file of presets in assets/."""
+    """The JSON of the bar of presets. file: name of the file in assets/ with the presets."""
     rows = []
     for preset in presets(file):
         prompts = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
@@ -29,7 +29,7 @@ def presets_value(model_name: str, file: str = PRESETS) -> str:
 
 
 def promise(model_name: str) -> str:
-    """One line on what to expect of a model's answers."""
+    """One line that says what to expect of a model's answers."""
     if model_name == BUNDLED_MODEL:
         return "Other prompts work too, but this tiny model answers most of them with nonsense."
     if model_name == REAL_MODEL:
@@ -38,7 +38,7 @@ def promise(model_name: str) -> str:
 
 
 def reply(*, prompt: str = "", error: str = "") -> str:
-    """A value that puts a prompt into the prompt's box or shows an error; no two are equal."""
+    """Encode a message that puts `prompt` into the prompt's box, or that shows `error`."""
     return server_message(prompt_id=PROMPT_ID, prompt=prompt, error=error)
 
 
@@ -57,13 +57,13 @@ alone: a server's answer could come after the next choice and undo it.
 
 
 def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
-    """The value of the slider of gammas for a model.
+    """The JSON of the slider of gammas for a model.
 
-    best: initial settings for a visitor's own prompt, and why.
-    block_range: block sizes that the model was trained on; the slider remarks on any other.
+    best: initial settings for a visitor's own prompt, and the reason for them.
+    block_range: smallest and largest block size that the model was trained on; the slider points
+    out any other size.
     can_draft: whether the model has more than one strategy.
-    If the model was not trained for the paper's solver, the slider offers a switch to nano, which
-    was.
+    If `best` warns against the paper's solver, the slider offers to switch to nano.
     """
     value = {
         "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
@@ -97,7 +97,10 @@ SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 class Controls:
     """Components of the form to which the page attaches event handlers.
 
-    fields: the inputs, each under the name of the field of Form that it fills.
+    fields: the inputs, each under the name of the Form field that it fills.
+    decode, stop: the buttons. status: the status line.
+    puzzle: the grid for a visitor's own sudoku. presets: the bar of presets.
+    engine: the line that says where decoding runs. ways: the slider of gammas.
     """
 
     fields: dict[str, gr.components.Component]
@@ -112,7 +115,11 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class OfModel:
-    """Values of the form for one model: those of the form's views, and the initial settings."""
+    """Values of the form for one model.
+
+    presets, engine, ways: JSON for the components of these names in Controls.
+    best: the initial settings. block_range: smallest and largest trained block size, or a default.
+    """
 
     presets: str
     engine: str
@@ -148,10 +155,10 @@ GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.
 
 
 def engine_of(offer: Offer, limits: Limits) -> str:
-    """The value of the line that says whether the server or the visitor's browser decodes.
+    """The JSON of the line that says whether the server or the visitor's browser decodes.
 
-    The value holds the addresses of the engine and of the model's export; it is "" if no browser
-    can decode with this model.
+    It holds the paths of the browser's engine and of the exported model; it is "" if no browser can
+    decode with this model.
     """
     folder = offer.folder_for_browsers(is_public=not limits.may_fetch_model)
     export = None if folder is None else find_export(folder)
@@ -168,7 +175,7 @@ def engine_of(offer: Offer, limits: Limits) -> str:
 
 
 def build(models: Models, limits: Limits = USUAL) -> Controls:
-    """Build the form inside the layout that is open."""
+    """Build the form inside the Gradio layout that is open."""
     model = models.first.lazy
     of_model = OfModel.of(models.first, limits)
     start = start_of(of_model.best, models.first.name)
@@ -242,9 +249,9 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
 
 
 def start_of(best: Best, model: str = "") -> dict[str, Any]:
-    """The form's initial values: the prompt of the model's opening run, and the best settings.
+    """The form's initial values: the prompt of the model's opening run, with the best settings.
 
-    The opening run's own settings are not taken, as they were chosen for what they show.
+    The opening run's own settings were chosen for a demonstration, so they are not used.
     """
     opening = next(iter(examples.opening_traces(model).values()), None)
     prompt = opening.prompt if opening else presets()[0].prompts[0]
@@ -290,7 +297,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
 
 
 def strategies_of(model: LazyModel) -> list[tuple[str, str]]:
-    """The strategies that the form offers for a model, as (title, name)."""
+    """The strategies that the form offers for a model, as (title, name) pairs."""
     return STRATEGIES if model.can_draft else PLAIN_STRATEGIES
 
 
@@ -305,13 +312,13 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
 
 
 def gamma_words(solver: str) -> str:
-    """The meaning of γ for a solver; for a solver without γ, its meaning in Eq. 8."""
+    """The text that explains γ for a solver; for a solver without γ, the text for Eq. 8."""
     rule = SOLVERS.get(solver, EntropyBound)
     return rule.bound.gamma or EntropyBound.bound.gamma
 
 
 def block_size_words(model: LazyModel) -> str:
-    """The text at the field of the block size."""
+    """The help text of the block size, which says what sizes the model was trained on."""
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     trained = "trained on" if model.is_trained else "not trained yet, on"
     return f"how many positions are decoded together; {trained} {low} to {high}"

@@ -1,6 +1,6 @@
-"""The page's head and foot: the model in one line, a switch between models, how to train a model.
+"""The page's head and foot: a line on the model, a switch between models, how to train a model.
 
-A model whose base is not on this machine is offered as a download, and chosen once it is here.
+A model whose base is not on this machine can be downloaded, and can be chosen after that.
 """
 
 import itertools
@@ -25,7 +25,7 @@ from ui.views.controls import Controls, OfModel, block_size_words, strategies_of
 
 
 def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
-    """Add the header, with the model in one line, to the page that is being built."""
+    """Add the header, which describes the model in one line, to the page that is being built."""
     title = view("header", title_of(offer.lazy))
     if not offer.lazy.is_settled:
 
@@ -39,7 +39,7 @@ def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
 
 
 def title_of(lazy: LazyModel) -> str:
-    """A model in one line, or that it is loading, or why it could not be loaded."""
+    """One line that describes a model, or says that it is loading or why loading failed."""
     if not lazy.is_settled:
         return f"{lazy.name} · loading …"
     try:
@@ -49,7 +49,7 @@ def title_of(lazy: LazyModel) -> str:
 
 
 def about(model: SetBlockModel) -> str:
-    """A loaded model in one line: name, parameters, device, and whether verify is exact."""
+    """Describe a loaded model: name, parameters, device, and whether verify is exact."""
     parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
     parts.append(getattr(model, "runs_on", ""))
     exactness = model.mask_token_id is not None and getattr(model, "exactness", None)
@@ -61,7 +61,7 @@ def about(model: SetBlockModel) -> str:
 
 
 def count_text(count: int) -> str:
-    """A number of parameters as text, such as 4.6 M."""
+    """Format a number of parameters, such as "4.6 M"."""
     for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
         if count >= size:
             return f"{count / size:.1f} {unit}"
@@ -76,7 +76,7 @@ TRAIN = (
 
 
 def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
-    """Add the strip on how to train a model; None if all models are trained.
+    """Add a notice on how to train a model; return None if all models are trained.
 
     may_name_folder: whether visitors may read where a model lies on this machine.
     """
@@ -86,14 +86,14 @@ def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
 
 
 def untrained_value(model: LazyModel, *, may_name_folder: bool) -> str:
-    """The value of the strip on how to train a model; "", if it is trained, hides the strip."""
+    """The JSON of the notice on how to train a model; "", which hides it, if `model` is trained."""
     if model.is_trained:
         return ""
     return wire_json(words_for(model, model.source if may_name_folder else model.name))
 
 
 def words_for(model: LazyModel, source: str) -> dict[str, object]:
-    """Name, text and commands that tell how to train a model.
+    """The notice on how to train a model: the model's name, a text, and the commands to type.
 
     source: the model's path or hub id in the commands.
     """
@@ -124,7 +124,11 @@ _count = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Parts of the page that change with the chosen model."""
+    """Components of the page that change with the chosen model.
+
+    switch: the switch between models. title: the header.
+    untrained: the notice on how to train a model; None if all models are trained.
+    """
 
     switch: gr.HTML
     title: gr.HTML
@@ -133,9 +137,9 @@ class Parts:
 
 
 def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
-    """Add the switch between models; None if there is only one model.
+    """Add the switch between models; return None if there is only one model.
 
-    may_manage: whether visitors may download and delete bases.
+    may_manage: whether visitors may download and delete base models.
     """
     if len(models) == 1:
         return None
@@ -143,7 +147,7 @@ def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
 
 
 def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
-    """The value of the switch. chosen: the model to put into the form; "" changes nothing."""
+    """The JSON of the switch. chosen: the model to put into the form; "" leaves the form alone."""
     number = next(_count)  # read before the rows, so that a later number never holds older news
     rows = [_row(offer, may_manage=may_manage) for offer in models]
     value = {"number": number, "first": models.first.name, "chosen": chosen, "models": rows}
@@ -151,7 +155,7 @@ def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
 
 
 def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
-    """A model in the value of the switch: the type Model of ui/web/models.js."""
+    """One model as the switch's JSON describes it: the type Model of ui/web/models.js."""
     news, base = offer.fetch_news, offer.base
     row: dict[str, Any] = {
         "name": offer.name,
@@ -176,7 +180,7 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
 
 
 def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
-    """Yield value() again and again while an offer is being downloaded, and once afterwards."""
+    """Yield value() repeatedly while an offered model is being downloaded, then once more."""
     is_running = True
     while is_running:
         is_running = any(offer.fetch_news.is_running for offer in offers)  # before value() is read
@@ -186,7 +190,7 @@ def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
 
 
 def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Limits) -> None:
-    """Let visitors choose a model for themselves, and download or delete a model for all."""
+    """Let visitors choose a model for themselves, and download or delete one for everybody."""
     switch, may_manage = parts.switch, limits.may_fetch_model
     fields = parts.form.fields
 
@@ -248,7 +252,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
 
 
 def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[Any]:
-    """Values that set the form up for a model. keeps_settings: keep what the visitor has set."""
+    """Updates that fit the form to a model. keeps_settings: whether the visitor's settings stay."""
     shown, model = OfModel.of(offer, limits), offer.lazy
     best, choices = shown.best, strategies_of(model)
     info = block_size_words(model)
@@ -277,9 +281,9 @@ def footer() -> None:
 
 
 def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
-    """The value of the footer.
+    """The JSON of the footer.
 
-    card: path of the model card. is_beside: whether the path is relative to the page's folder.
+    card: path of the model card. is_beside: whether `card` is relative to the page's own folder.
     code: public URL of the code; "" if there is none.
     """
     return wire_json({"code": code, "card": card, "is_beside": is_beside})

@@ -1,4 +1,4 @@
-"""The Learn view: its scenes, whose texts take their numbers from recorded runs."""
+"""The Learn view: its scenes, whose texts quote numbers from recorded runs."""
 
 import json
 import logging
@@ -32,7 +32,7 @@ BATCHES = (1, 8, 32, 128)
 
 
 def facts(recorded: LearnRuns) -> dict[str, str]:
-    """The numbers and words that the scenes quote, as text, by the names of their placeholders."""
+    """Map the placeholders in the scenes' texts to the numbers and words that they stand for."""
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
     cached = len(ntp.prompt_token_ids)
     loading, computing = parts_of_pass(1, cached, DEVICES[BIG_CHIP])
@@ -66,7 +66,7 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
 
 
 def measured_facts(block: int, gamma: float) -> dict[str, str]:
-    """Accuracy and tokens per forward pass in the committed evaluation, at this block and gamma."""
+    """Accuracy and tokens per forward pass at `block` and `gamma`, from the stored evaluation."""
     evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
     assert evaluation["block_size"] == block
     rows = {"ntp": "NTP", "sbd": f"SBD gamma {gamma:g}", "verify": "verify"}
@@ -81,19 +81,19 @@ def measured_facts(block: int, gamma: float) -> dict[str, str]:
 
 
 def percent(part: float) -> str:
-    """A share as text in percent, such as 82.7 %."""
+    """Format a share in percent, such as "82.7 %"."""
     return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
 
 
 def times(ratio: float) -> str:
-    """A ratio as text with two decimals, such as 7.05."""
+    """Format a ratio with two decimals, such as "7.05"."""
     return f"{ratio:.2f}"
 
 
 def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
-    """Seconds of a forward pass of Llama-3.1-8B: of loading alone, and of computing alone.
+    """Seconds that a forward pass of Llama-3.1-8B would take to load only, and to compute only.
 
-    rows: number of input positions. cached: tokens in the KV cache.
+    rows: number of input positions. cached: number of tokens in the KV cache.
     """
     only_reads = replace(device, linear_flops=inf, attention_flops=inf)
     only_computes = replace(device, bandwidth=inf)
@@ -110,7 +110,7 @@ def chip_name(device: Device) -> str:
 
 
 def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
-    """Seconds that a trace's forward passes would take Llama-3.1-8B on a device, by the roofline.
+    """Seconds that a trace's forward passes would take with Llama-3.1-8B, by the roofline.
 
     num_texts: number of texts decoded together.
     """
@@ -127,7 +127,7 @@ def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """For each chip, the seconds of the run `text` by block size, 1 for NTP, and by batch size."""
+    """For each chip, the seconds that the run `text` takes, by block size and batch size."""
     runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}
     return [
         {
@@ -144,14 +144,14 @@ def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
 
 
 def by_block(recorded: LearnRuns) -> dict[int, Trace]:
-    """The run `text` as decoded with each block size, smallest first."""
+    """Map each block size, smallest first, to the trace of the run `text` in such blocks."""
     main = recorded.runs["text"]["sbd"]
     smaller = {size: recorded.runs[f"block-{size}"]["sbd"] for size in BLOCKS}
     return {**smaller, main.config.block_size: main}
 
 
 def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
-    """Seconds of loading and of computing in a forward pass on BIG_CHIP, by its rows."""
+    """Seconds of loading and of computing on BIG_CHIP for forward passes over 1 to 1,024 tokens."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
     rows = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
@@ -169,8 +169,8 @@ NUM_OPTIONS = 3
 def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
     """Address and text of every scene, with the numbers filled in; [term] marks a glossary word.
 
-    has_model: whether the reader can decode: on the page, but not in the exported file.
-    Raises TraceError if the recorded runs are missing.
+    has_model: whether the reader can decode, which the exported file does not allow.
+    Raises TraceError if the recorded runs are missing or damaged.
     """
     known = facts(learn_runs())
     order = learn_runs().choices.order
@@ -228,9 +228,9 @@ def lesson(*, has_model: bool = True) -> str:
 
 
 def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
-    """A word for the reader to guess: the text before, the model's guesses, words to choose from.
+    """A word for the reader to guess: the text before it, the model's guesses, and some options.
 
-    place: position of the word and forward_pass with the guesses, in the run `guess`.
+    place: the `position` of the word in the run `guess`, and the `forward_pass` that guesses it.
     """
     trace = kept.runs["guess"]["sbd"]
     event = trace.events[place.forward_pass]
@@ -249,7 +249,7 @@ def gap(kept: LearnRuns, place: Any) -> dict[str, Any]:
 
 
 def passes_of(trace: Trace) -> dict[str, Any]:
-    """Number of forward passes of a run; each token's text and the forward pass that fixed it."""
+    """The number of a run's forward passes; for each token, its text and the index of its pass."""
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]
     return {
         "passes": trace.num_forwards,
@@ -258,7 +258,7 @@ def passes_of(trace: Trace) -> dict[str, Any]:
 
 
 def fault_tokens(fault: str, trace: Trace) -> list[int]:
-    """Indices of the tokens that hold the words which a fault quotes; none without a quote."""
+    """Indices of the tokens with the words that `fault` quotes; [] if it quotes none."""
     quoted = re.search("“(.+?)”", fault)
     if quoted is None or (match := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
         return []
@@ -272,12 +272,12 @@ def fault_tokens(fault: str, trace: Trace) -> list[int]:
 
 
 def plain(text: str) -> str:
-    """A scene's text without the marks of glossary words."""
+    """Remove the marks of glossary words from a scene's text."""
     return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
 
 
 def setting() -> str:
-    """The view's value: the lesson, or why there is none."""
+    """The Learn view's JSON: the lesson, or the reason why there is none."""
     form = {"prompt_id": PROMPT_ID, "gamma": DEFAULT_GAMMA}
     try:
         return wire_json({**form, "lesson": lesson()})

@@ -24,22 +24,22 @@ RECORDED_TEXT = "This run is recorded, and the form has its settings. Press Deco
 def replay(
     run_id: str, lanes: Mapping[str, Trace], *, about: str = "", is_ours: bool = True
 ) -> str:
-    """The player's lines of lanes that were decoded before, with verdicts.
+    """Encode recorded lanes, with verdicts on their answers, as lines that the player plays.
 
-    about: a sentence on the run. is_ours: see verdict_of().
+    lanes: traces by lane. about: a sentence on the run. is_ours: see verdict_of().
     """
     verdicts = verdicts_of(lanes, is_ours=is_ours)
     return replay_lines(run_id, lanes, verdicts=verdicts, about=about)
 
 
 def opening(model: str = "") -> str:
-    """The player's lines of the run that a model opens with; "" for an empty player."""
+    """Encode a model's opening run as lines for the player; "" if the recording is missing."""
     lanes = examples.opening_traces(model)
     return replay("opening", lanes) if lanes else ""
 
 
 def home() -> str:
-    """The player's lines of nano's run in the first view; "" if its recording is missing."""
+    """Encode nano's run on the home view as lines for the player; "" if it is missing."""
     try:
         return replay("home", examples.gallery_traces(examples.HOME_RUN))
     except ArgumentError:
@@ -47,7 +47,7 @@ def home() -> str:
 
 
 def home_value() -> str:
-    """The value of the first view: a run of nano by Set Block Decoding, of SmolLM2 by verify."""
+    """The home view's JSON: a run of nano by Set Block Decoding, and one of SmolLM2 by verify."""
     lines = {DEFAULT_CHECKPOINT.name: home(), REAL_MODEL: opening(REAL_MODEL)}
     runs = [{"model": BUNDLED[name][0], "lines": text} for name, text in lines.items()]
     try:
@@ -58,7 +58,7 @@ def home_value() -> str:
 
 
 def gallery_value() -> str:
-    """The value of the gallery: all its entries, and how they were chosen."""
+    """The gallery's JSON: all its entries, and a text on how they were chosen."""
     names = ("name", "group", "title", "sentence", "passes")
     runs = [{name: getattr(item, name) for name in names} for item in examples.gallery()]
     return wire_json({"how": examples.HOW_CHOSEN, "runs": runs})
@@ -71,11 +71,12 @@ def wire_sharing(
     status: gr.HTML,
     fields: Mapping[str, gr.components.Component],
 ) -> None:
-    """Let the player show a trace that a visitor `give`s, or a recorded run that a visitor chooses.
+    """Let the player show a trace that a visitor opens, or a recorded run that a visitor chooses.
 
-    show: the player. choosers: views with the event `choose_run`.
-    messages: the view that shows errors of traces. status: the status line.
-    fields: the form's fields by name, which get the chosen run's settings.
+    show: the player, whose event `give` carries a trace.
+    choosers: views whose event `choose_run` carries the name of a recorded run.
+    messages: the view that shows what is wrong with a trace. status: the status line.
+    fields: the form's fields by name; they get the settings of the chosen run.
     """
 
     def given(event: gr.EventData) -> tuple[Any, str]:

@@ -1,4 +1,4 @@
-"""The roofline view: Sec. 4 of the paper for models and devices that a visitor chooses."""
+"""The roofline view: applies Sec. 4 of the paper to models and devices that a visitor chooses."""
 
 import json
 import math
@@ -33,17 +33,17 @@ from ui.views.charts import LIBRARY, two_themes
 
 
 def time_words(seconds: float) -> str:
-    """A time in seconds as text in a fitting unit: 685 µs, 2.12 ms."""
+    """Format seconds in a unit that fits, such as "685 µs" or "2.12 ms"."""
     return _in_units(seconds, (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def size_words(size: float) -> str:
-    """A number of bytes as text in a fitting unit: 15 GB, 134 MB."""
+    """Format a number of bytes in a unit that fits, such as "15 GB" or "134 MB"."""
     return _in_units(size, (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def _in_units(value: float, *units: tuple[float, str]) -> str:
-    """A value with three digits, in the first unit in which it is at least 1, else in the last."""
+    """Format a value with three digits in the first unit that gives at least 1, or the last."""
     fitting = (each for each in units if float(f"{value / each[0]:.3g}") >= 1)
     size, unit = next(fitting, units[-1])
     shown = float(f"{value / size:.3g}")
@@ -51,7 +51,7 @@ def _in_units(value: float, *units: tuple[float, str]) -> str:
 
 
 def rate_words(flops: float) -> str:
-    """Operations per second as text: 165 TFLOP/s."""
+    """Format operations per second, such as "165 TFLOP/s"."""
     size, unit = (1e12, "TFLOP/s") if flops >= 1e12 else (1e9, "GFLOP/s")
     return f"{flops / size:,.4g} {unit}"
 
@@ -78,25 +78,25 @@ MODELS: dict[str, tuple[str, ModelShape]] = {
     "qwen3-8b": ("Qwen3-8B", _shape(4096, 12_288, 32, 8, 36, 151_936)),
     "qwen3-0.6b": ("Qwen3-0.6B", _shape(1024, 3072, 16, 8, 28, 151_936)),
 }
-"""Name and shape of each model by its key; sizes are from the published configs."""
+"""Name and shape of each model, by key; the sizes come from the published configs."""
 
 
 @cache
 def bundled_shape() -> ModelShape:
-    """Shape of the bundled checkpoint, in the precision in which it was measured."""
+    """The shape of the bundled checkpoint in float32, the number format of the benchmark."""
     config = json.loads((DEFAULT_CHECKPOINT / "config.json").read_text("utf-8"))
     return ModelShape.of(config, bytes_per_value=4)
 
 
 @cache
 def measured_times() -> Calibrated:
-    """Times of the bundled checkpoint's forward passes in the committed benchmark."""
+    """Read the times of the bundled checkpoint's forward passes from the stored benchmark."""
     return Calibrated.read(BENCH)
 
 
 @cache
 def devices() -> dict[str, Device]:
-    """Every device by its key."""
+    """Map keys to devices; the key "measured" is this machine."""
     here = measured_times().reached(bundled_shape(), "This machine as measured")
     facts = json.loads(BENCH.read_text("utf-8")).get("circumstances", {})
     machine = f"{facts.get('processor', 'this machine')}, {facts.get('threads', '?')} thread"
@@ -104,14 +104,14 @@ def devices() -> dict[str, Device]:
 
 
 def models() -> dict[str, tuple[str, ModelShape]]:
-    """Name and shape of every model by its key."""
+    """Map each model's key to its name and shape."""
     return {**MODELS, BUNDLED: ("nano, the bundled checkpoint", bundled_shape())}
 
 
 def own_shape(config: object, *, may_name_folder: bool = True) -> ModelShape:
-    """The shape by a pasted config.json, or by the config.json of a folder. Raises ArgumentError.
+    """Read a shape from a pasted config.json, or from a folder with one. Raises ArgumentError.
 
-    may_name_folder: whether the visitor may have folders of this machine read.
+    may_name_folder: whether the visitor may name folders of this machine.
     """
     text = config.strip() if isinstance(config, str) else ""
     is_pasted = text.startswith("{")
@@ -155,14 +155,14 @@ TABLE_3_BATCHES = (1, 4, 8, 16)
 
 
 def cards() -> list[dict[str, str]]:
-    """Id, title and text of each card, before the visitor has chosen anything."""
+    """Id, title and text of each card, as they are before the visitor chooses anything."""
     return json.loads(WORDS.read_text(encoding="utf-8"))
 
 
 def table_card(
     model: str, shape: ModelShape, device: Device, batch: int, point: Any
 ) -> dict[str, str]:
-    """The card on the paper's own count of the slowdown. point: the visitor's RooflinePoint."""
+    """The card of the slowdown table by the paper's count. point: the visitor's RooflinePoint."""
     card = next(each for each in cards() if each["id"] == TABLE)
     is_the_papers = model == PAPER and device == H100_FP8 and batch in TABLE_3_BATCHES
     title = "as published (Table 3)" if is_the_papers else "as the paper counts"
@@ -187,7 +187,7 @@ def _widths(shape: ModelShape, point: Any) -> str:
 
 
 def _column(point: Any) -> str:
-    """A sentence on what the length of the KV cache does to times and to the framed column."""
+    """A sentence on how a longer KV cache changes times and the framed column of the table."""
     from sbd_core.plots import framed_column
 
     (first, *_, last), (least, *_, most) = (
@@ -226,9 +226,12 @@ NO_BOUND = "The roofline bounds times, not their ratio: a measured speed-up may 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The visitor's choices after their check. problems: sentences on values that were replaced.
+    """The visitor's choices after a check, which replaces invalid values.
 
-    block: block size. cache: tokens in the KV cache. speed: tokens per forward pass.
+    is_measured: whether the device is this machine, as measured.
+    model, name: key and name of the model.
+    block: block size. cache: tokens in the KV cache. batch: batch size.
+    speed: tokens per forward pass. problems: one sentence for each value that was replaced.
     """
 
     device: Device
@@ -244,7 +247,7 @@ class Asked:
 
 
 def asked(sent: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
-    """Check the visitor's choices, which may hold anything. may_name_folder: see own_shape()."""
+    """Check the visitor's choices and replace invalid ones. may_name_folder: see own_shape()."""
     problems: list[str] = []
     device = _choice("device", sent.get("device", DEFAULTS["device"]), devices(), problems)
     key = sent.get("model", PAPER)
@@ -269,7 +272,7 @@ def asked(sent: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
 
 
 def answer(sent: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, Any]:
-    """Everything the view shows for the visitor's choices. may_name_folder: see own_shape()."""
+    """Everything that the view shows for the choices `sent`. may_name_folder: see own_shape()."""
     from sbd_core import plots
 
     what = asked(sent, may_name_folder=may_name_folder)
@@ -365,7 +368,7 @@ SHOWN_ROWS = (4, 16, 40)
 
 
 def _free_rows(what: Asked) -> tuple[str, str]:
-    """Number of rows that cost almost no time on the device, and a note on the cost of rows."""
+    """Number of rows that take at most FREE times as long as one, and a note on what rows cost."""
 
     def slowdown(rows: int) -> float:
         one, more = (
@@ -387,7 +390,7 @@ def _free_rows(what: Asked) -> tuple[str, str]:
 
 
 def _left_out(what: Asked) -> tuple[str, str]:
-    """The time, as text, that the view's other times leave out, and a note on it."""
+    """The time of the steps that the view's other times leave out, and a note on these steps."""
     block, one = (
         left_out(size, what.cache, what.batch, what.shape, what.device) for size in (what.block, 1)
     )
@@ -401,7 +404,7 @@ def _left_out(what: Asked) -> tuple[str, str]:
 
 
 def _memory(what: Asked) -> tuple[str, str]:
-    """The size of weights and KV cache, and a note on whether the device has room for them."""
+    """The bytes that weights and KV cache need, and a note on whether the device has room."""
     a_value, layer = what.device.bytes_per_value, what.shape.layer
     weights = what.shape.num_weights * a_value
     cached = 2 * what.shape.num_layers * layer.kv_width * what.cache * what.batch * a_value
@@ -418,7 +421,7 @@ def _memory(what: Asked) -> tuple[str, str]:
 
 
 def _measured(what: Asked) -> list[dict[str, str]]:
-    """The measured speed-up as an item of facts(); [] if the device is not this machine."""
+    """The measured speed-up as one item of facts(); [] if the device is not this machine."""
     if not what.is_measured:
         return []
     if untimed := _untimed(what):
@@ -434,7 +437,7 @@ def _measured(what: Asked) -> list[dict[str, str]]:
 
 
 def _untimed(what: Asked) -> str:
-    """The reason why no timed forward pass fits the visitor's choices; "" if one does."""
+    """The reason why the benchmark has no times for the visitor's choices; "" if it has."""
     times = measured_times().seconds
     most = max(next(iter(times.values())))
     if what.model != BUNDLED:
@@ -449,7 +452,7 @@ def _untimed(what: Asked) -> str:
 
 
 def _lengths() -> str:
-    """The lengths of the KV cache that were timed, as text."""
+    """The lengths of the KV cache in the benchmark, as text such as "16, 256 and 1024"."""
     *others, last = (str(length) for length in sorted(measured_times().seconds))
     return f"{', '.join(others)} and {last}" if others else last
 
@@ -467,7 +470,7 @@ def _choice(field: str, key: object, known: dict[str, Any], problems: list[str])
 
 
 def _number(value: object) -> float | None:
-    """A finite number; None for anything else, such as an empty box."""
+    """Convert a value to a finite number; None for anything else, such as an empty box."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -505,7 +508,7 @@ FOLDER_HINT = f"{HINT}, or type the folder of a model"
 
 
 def roofline_section(*, may_name_folder: bool) -> None:
-    """Add the view, at the address #roofline. may_name_folder: see own_shape()."""
+    """Add the roofline view at the address #roofline. may_name_folder: see own_shape()."""
     hint = FOLDER_HINT if may_name_folder else HINT
     section = view("roofline", wire_json({**setting(), "ownHint": hint}), "calculate")
 
@@ -518,9 +521,9 @@ def roofline_section(*, may_name_folder: bool) -> None:
 
 
 def setting() -> dict[str, Any]:
-    """Data with which the view starts.
+    """The data with which the view starts.
 
-    "measured" is this machine as a device, which the panel under the hood reads, too.
+    "measured" is this machine as a device; the panel "Under the hood" reads it too.
     """
     own = {"key": OWN, "name": "A config of your own …"}
     return {
@@ -534,7 +537,7 @@ def setting() -> dict[str, Any]:
 
 
 def device_data(device: Device) -> dict[str, Any]:
-    """A device as the page's scripts read it."""
+    """Describe a device in the form that the page's scripts read."""
     return {
         "name": device.name,
         "flops": device.linear_flops,
