@@ -1,10 +1,10 @@
-"""The trace of a finished or stopped decode: its events, all counts made from them, and its JSON.
+"""The trace of a finished or stopped decode: its events, counts derived from them, and its JSON.
 
-Standard library only. Knows nothing of the model; the trace holds the texts of its tokens. The JSON
-is one object with a version, and is checked field by field. An event is an object of short arrays;
-a token's text stands once, in "tokens". Positions, token ids and counts are whole numbers, all
-other numbers are finite. An unknown shape is null. A predraft with an alternative has a fifth
-value, the alternative. Only the version that this module writes can be read.
+This module uses the standard library alone, and no model: a trace holds the texts of its tokens.
+The JSON is one object with a version. Only the version that this module writes can be read, and
+every field is checked. An event is an object of short arrays; "tokens" holds the text of each token
+id once. Positions, token ids and counts are integers, and all other numbers are finite. A predraft
+is an array of four values, or of five if it has an alternative.
 """
 
 import json
@@ -28,19 +28,19 @@ Finish = Literal["end_of_sequence", "length", "stopped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """The complete record of one decode: equal traces are equal runs.
+    """The complete record of one decode.
 
-    config: the settings of the decode, with defaults resolved.
-    prompt: the text as given; the last message of a conversation; "" if ids were given.
-    prompt_token_ids: the ids that the model read, chat template included.
-    tokens: {token id: text} for every id the trace mentions.
-    text: the decoded answer.
-    finish: why the decode ended; "stopped" if its consumer asked for no further events.
+    model: name of the model. config: settings of the decode, with all defaults filled in.
+    prompt: text of the prompt, or of the last message of a conversation; "" if it was token ids.
+    prompt_token_ids: token ids that the model read as the prompt, chat template included.
+    events: one per forward pass. tokens: {token id: text} for every token id in the trace.
+    text: decoded answer.
+    finish: why the decode ended; "stopped" if the caller read no further events.
     versions: {package: version}; for verify also "exactness", see sbd_core.models.probes.
-    shape: the model's sizes, None if unknown.
-    end_token_ids: the tokens that end an answer.
-    weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.
-    messages: the whole conversation as (role, content); empty for a text.
+    shape: sizes of the model, None if unknown. end_token_ids: token ids that end an answer.
+    weights: {name: digest} of the weights of the model and, if it is an adapter, of the base model;
+    empty if unknown.
+    messages: all messages of a conversation as (role, content); empty for any other prompt.
     """
 
     model: str
@@ -59,18 +59,18 @@ class Trace:
 
     @property
     def strategy(self) -> StrategyName:
-        """The strategy of the decode; the model's own if none was asked for."""
+        """Strategy of the decode: ntp, sbd or verify."""
         assert self.config.strategy is not None  # make_trace() and from_json() name one
         return self.config.strategy
 
     @property
     def token_ids(self) -> tuple[int, ...]:
-        """The answer, end-of-sequence included when it was reached."""
+        """Token ids of the answer, with the end-of-sequence token if it was reached."""
         return committed_token_ids(self.events)
 
     @property
     def num_tokens(self) -> int:
-        """Number of tokens of the answer, end-of-sequence included."""
+        """Number of tokens in the answer, counting an end-of-sequence token."""
         return len(self.token_ids)
 
     @property
@@ -92,19 +92,19 @@ class Trace:
 
     @property
     def tokens_per_forward(self) -> float:
-        """num_tokens / num_forwards, the NFE speed-up over NTP; 0 without forward passes."""
+        """num_tokens / num_forwards, the NFE speed-up over NTP; 0 if there was no forward pass."""
         return self.num_tokens / self.num_forwards if self.events else 0.0
 
     @property
     def seconds(self) -> float:
-        """Engine time of all forward passes, seconds."""
+        """Engine time of all forward passes together, in seconds."""
         return sum(event.seconds for event in self.events)
 
     @property
     def costs(self) -> tuple[ForwardCost, ...] | None:
-        """Rows, floating-point operations and bytes read of each forward pass; None without shape.
+        """Input positions, floating-point operations and bytes read of each forward pass.
 
-        See sbd_core.cost for what is counted.
+        None if the model's shape is unknown. See sbd_core.cost for what is counted.
         """
         if self.shape is None:
             return None
@@ -112,7 +112,7 @@ class Trace:
         return tuple(event_cost(self.shape, event, strategy, num_prompt) for event in self.events)
 
     def to_json(self) -> str:
-        """One line of compact JSON; from_json gives back an equal trace."""
+        """Write the trace as one line of compact JSON; from_json() reads an equal trace from it."""
         body = {
             "format": FORMAT,
             "version": VERSION,
@@ -134,7 +134,7 @@ class Trace:
 
     @classmethod
     def from_json(cls, text: str) -> "Trace":
-        """Read a trace and validate it. Raises TraceError naming the first thing wrong."""
+        """Read and validate a trace. Raises TraceError, which names the first fault."""
         if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
             raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
         try:
@@ -167,7 +167,7 @@ class Trace:
 
 
 def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
-    """The answer that these events have committed, left to right."""
+    """Token ids of the answer that the events have committed, from left to right."""
     return tuple(token_id for event in events for token_id in event.committed)
 
 
@@ -189,7 +189,7 @@ def mentioned_token_ids(events: Iterable[StepEvent]) -> set[int]:
 
 
 def config_to_data(config: DecodeConfig) -> dict[str, Any]:
-    """A config as plain JSON data."""
+    """Convert a config to plain JSON data."""
     solver = {"name": config.solver.name, **solver_parameters(config.solver)}
     return {
         "strategy": config.strategy,
@@ -209,7 +209,7 @@ def config_to_data(config: DecodeConfig) -> dict[str, Any]:
 
 
 def event_to_data(event: StepEvent) -> dict[str, Any]:
-    """An event as plain JSON data."""
+    """Convert an event to plain JSON data."""
     return {
         "kind": event.kind,
         "context": [event.num_cached, event.num_causal],
@@ -334,7 +334,7 @@ def _masked(node: JsonNode) -> MaskedPosition:
 
 
 def _values(node: JsonNode, *kinds: Callable[[JsonNode], Any]) -> list[Any]:
-    """Read the entries of a list, entry i by the i-th of `kinds`."""
+    """Read a list of len(kinds) entries, each with the reader in `kinds` at the same index."""
     return [kind(item) for kind, item in zip(kinds, node.items(len(kinds)), strict=True)]
 
 
@@ -343,7 +343,7 @@ def _share(node: JsonNode) -> float:
 
 
 def _check_whole(trace: Trace) -> None:
-    """Raise TraceError for a trace whose events, token texts and config do not fit together."""
+    """Raise TraceError if the events, token texts and config of a trace contradict each other."""
     missing = mentioned_token_ids(trace.events) - set(trace.tokens)
     if missing:
         raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")

@@ -1,8 +1,8 @@
-"""4x4 sudoku with one solution: 16 cells in, 16 digits out. Knows no other task.
+"""4x4 sudoku puzzles with exactly one solution, as a task.
 
-A puzzle is its 16 cells in reading order as digits, 0 for a blank: one token per cell, always at
-the end of the prompt, so that a cell and its answer are a fixed distance apart. The solution
-decides the split: no solution grid of a test puzzle is the solution of a training puzzle.
+A puzzle is written as 16 digits, row by row, with 0 for a blank. Each digit is one token, and the
+puzzle always ends the prompt, so a cell and its answer are a fixed distance apart. Each solved grid
+belongs to one split: no test puzzle has the solution of a training puzzle.
 """
 
 from collections.abc import Iterable
@@ -41,9 +41,9 @@ ASKS = Phrasings(
 
 
 def parse_puzzle(text: str) -> str:
-    """Read a puzzle of 16 cells, of which each blank is 0 or one of . _ ? * - x; return 16 digits.
+    """Read a puzzle of 16 cells and return it as 16 digits, with 0 for each blank.
 
-    Spaces, line ends and the signs | , ; / between cells do not count. In the result a blank is 0.
+    A blank may be written 0 . _ ? * - or x. Spaces, line ends and the signs | , ; / are skipped.
     Raises ArgumentError.
     """
     cells = "".join(sign for sign in text if sign not in SEPARATORS)
@@ -56,21 +56,21 @@ def parse_puzzle(text: str) -> str:
 
 
 def solutions(text: str) -> tuple[str, ...]:
-    """The solutions of a puzzle in ascending order, two at most.
+    """Find up to two solutions of a puzzle, in ascending order.
 
-    Raises ArgumentError for a text that is no puzzle; see parse_puzzle().
+    Raises ArgumentError if the text is not a puzzle; see parse_puzzle().
     """
     puzzle = parse_puzzle(text)
     return tuple(grid for grid in grids() if _keeps(grid, puzzle))[:2]
 
 
 def prompt_for(puzzle: str, wording: str = ASKS.seen[0]) -> str:
-    """The prompt that asks for the solution of `puzzle`, 16 digits."""
+    """Put a puzzle, 16 digits, into a phrasing that asks for its solution."""
     return wording.format(puzzle=puzzle)
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make a puzzle with one solution, where the solution belongs to `split`."""
+    """Make a puzzle that has exactly one solution, a grid that belongs to `split`."""
     solution = random.choice(_grids_of(split))
     exchangeable = _exchangeable(solution)
     num_blanks = random.choices(NUM_BLANKS, BLANKS_WEIGHTS)[0]
@@ -85,12 +85,12 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True if `text` is 16 digits, a valid grid, and keeps the givens of the puzzle."""
+    """True if `text` is a valid grid of 16 digits that keeps the given digits of the puzzle."""
     return text in grids() and _keeps(text, example.case)
 
 
 def is_valid(cells: Iterable[str]) -> bool:
-    """True if no row, column or box of the 16 cells holds a digit twice; 0 is a blank."""
+    """True if no row, column or box of the 16 cells repeats a digit, not counting 0, a blank."""
     cells = list(cells)
     digits = ([cells[cell] for cell in unit if cells[cell] != "0"] for unit in UNITS)
     return all(len(set(unit)) == len(unit) for unit in digits)
@@ -113,9 +113,10 @@ def _grids_of(split: Split) -> tuple[str, ...]:
 
 @cache
 def _exchangeable(solution: str) -> tuple[int, ...]:
-    """The minimal sets of cells that allow another solution if all their cells are blank.
+    """Find the minimal sets of cells that another solved grid fills differently.
 
-    A set is a number in which bit i stands for cell i.
+    A puzzle with this solution has a second one if and only if all cells of such a set are blank. A
+    set is a bit mask: bit i stands for cell i.
     """
     smallest: list[int] = []
     differences = (

@@ -1,4 +1,4 @@
-"""Everyday names and things that the tasks are about, as plain lists."""
+"""Plain lists of everyday names and things from which the tasks make their texts."""
 
 
 def split_words(text: str) -> tuple[str, ...]:

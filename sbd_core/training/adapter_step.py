@@ -1,9 +1,9 @@
-"""A step of an adapter's training: its batch of blocks, the gated base with its loss, the measure.
+"""One training step of a block adapter: its batch, the base model with the adapter, and the loss.
 
-The batch is BlockStates: texts, the places of blocks in them, and the masked positions of these
-blocks, such as decoding may meet. The base reads the clean texts once without gradient. Then all
-blocks of a text attend to the keys and values of the text, in a forward pass whose linear layers
-add the adapter's part.
+A batch (BlockStates) holds texts and blocks in them, masked as they may be in decoding. A first
+forward pass reads the clean texts with the base model alone, without gradients. A second one reads
+all blocks, and its linear layers add the adapter's part: each block attends to itself and to the
+keys and values of the clean text before it.
 """
 
 import math
@@ -25,20 +25,20 @@ from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.data import Pair
 
 NUM_MEASURED = 96
-"""Held-out texts that a measurement reads."""
+"""Number of held-out texts that measure() reads at most."""
 LEAD_SIZE = 16
-"""Size of the wholly masked blocks that a measurement reads."""
+"""Size of the wholly masked blocks that measure() reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockStates:
-    """Blocks of one size over a batch of texts.
+    """A batch of texts, and partly masked blocks of one size in these texts.
 
-    texts (texts, n): token ids of each text, with padding behind its end.
-    start (texts, blocks): position of each block's first token.
-    token_ids (texts, blocks, size): the block's tokens, mask_id where masked.
-    targets (texts, blocks, size): the token wanted at a masked position, NO_TARGET elsewhere.
-    before (texts, blocks, size): the text's token before each position.
+    texts (texts, n): token ids of each text, followed by padding.
+    start (texts, blocks): position in the text of each block's first token.
+    token_ids (texts, blocks, size): token ids of each block, with mask_id at masked positions.
+    targets (texts, blocks, size): true token id at masked positions of the text, else NO_TARGET.
+    before (texts, blocks, size): id of the true token that precedes each position.
     """
 
     texts: Tensor
@@ -59,10 +59,10 @@ def make_states(
 ) -> BlockStates:
     """Place num_blocks blocks at random in the answer of each text, and mask some of their tokens.
 
-    whole_ratio: share of the blocks that are masked throughout. Any other block draws a rate from
-    U(0, 1), masks each position with that probability, and masks at least one.
-    num_columns: least number of columns of BlockStates.texts, for a shape that stays the same.
-    Positions behind the end of a text are masked and have no target.
+    whole_ratio: probability that a block is masked entirely. Any other block draws a rate from U(0,
+    1), masks each position with this probability, and masks at least one.
+    num_columns: least width of BlockStates.texts, which keeps shapes the same from step to step.
+    Positions beyond the end of a text are masked and have no target.
     """
     shape = (len(texts), num_blocks)
     whole = [torch.tensor([*prompt, *answer]) for prompt, answer in texts]
@@ -96,10 +96,11 @@ def make_states(
 
 @dataclass(frozen=True, slots=True)
 class StepLoss:
-    """Loss of a step. total: the value to minimise.
+    """Loss of one training step.
 
-    plain: mean nats per masked token. with_before: the same with the sampler head, which knows the
-    token before. num_masked: number of masked tokens in both means.
+    total: loss to minimise. num_masked: number of masked tokens in the step.
+    plain, with_before: mean cross-entropy per masked token in nats, without and with the sampler
+    head. They are equal if there is no sampler head.
     """
 
     total: Tensor
@@ -109,9 +110,10 @@ class StepLoss:
 
 
 class GatedBase:
-    """A frozen base whose linear layers add an adapter's B A x for the rows of blocks.
+    """A frozen base model with a trainable block adapter, which acts on blocks only.
 
-    The hooks that do so stay on the model. adapter: the adapter, in fp32, with gradients.
+    Hooks, which are never removed, add the adapter's B A x to the outputs of the linear layers.
+    adapter: the block adapter, in fp32, with gradients.
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class GatedBase:
         *,
         is_compiled: bool = False,
     ) -> None:
-        """is_compiled: True runs the model through torch.compile, which pays off on a GPU."""
+        """sampler_width: 0 omits the sampler head. is_compiled: True uses torch.compile."""
         self._embedding = model.get_input_embeddings().weight.detach()
         self._head = model.get_output_embeddings().weight.detach()
         self._mask_id = info.mask_token_id
@@ -161,12 +163,12 @@ class GatedBase:
 
     @torch.no_grad()
     def set(self, values: Mapping[str, Tensor]) -> None:
-        """Set the adapter's values. values: tensors by their names in BlockAdapter.tensors()."""
+        """Set the adapter's tensors. values: tensors under the names of BlockAdapter.tensors()."""
         for name, tensor in self.adapter.tensors().items():
             tensor.copy_(values[name])
 
     def hidden(self, states: BlockStates) -> Tensor:
-        """Hidden states after the last norm, (texts, blocks, size, hidden), in the base's dtype."""
+        """Hidden states of all blocks after the last norm, (texts, blocks, size, hidden)."""
         device = self._embedding.device
         texts = states.texts.to(device, non_blocking=True)
         run = self._run_compiled if torch.is_grad_enabled() else self._run
@@ -199,13 +201,13 @@ class GatedBase:
         return hidden.to(self._embedding.dtype).view(num_texts, num_blocks, size, -1)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Logits in fp32, (rows, vocab), of hidden states (rows, hidden)."""
+        """Compute fp32 logits (positions, vocab) from hidden states (positions, hidden)."""
         return linear(hidden, self._head).float()
 
     def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
-        """Apply the sampler head to hidden states (rows, hidden).
+        """Apply the sampler head to hidden states (positions, hidden); return the new ones.
 
-        before: (rows,) id of the token before each row's position.
+        before: (positions,) id of the token before each position.
         """
         assert self.adapter.sampler is not None
         into, out = (part.to(hidden.dtype) for part in self.adapter.sampler)
@@ -213,10 +215,12 @@ class GatedBase:
         return hidden + sampler_change(hidden, known, into, out)
 
     def loss(self, states: BlockStates, weight_of_first: float, decay: float) -> StepLoss:
-        """Cross-entropy at masked positions, where a position's row predicts its own token.
+        """Compute the cross-entropy of the masked tokens; each position predicts its own token.
 
-        A position's weight is decay ** (masked positions before it in its block), times
-        weight_of_first for a block's first position, which the causal head predicts anyway.
+        StepLoss.total is a weighted mean; with a sampler head, it is the average of this mean
+        without the head and with it. A token's weight is decay ** (number of masked positions
+        before it in its block), times weight_of_first at the first position of a block, which the
+        causal head predicts anyway.
         """
         is_target = states.targets != NO_TARGET
         rank = (is_target.cumsum(-1) - 1).clamp(min=0)
@@ -239,19 +243,20 @@ class GatedBase:
 
 
 def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy in nats, (rows,) fp32. head: (vocab, hidden). hidden: (rows, hidden)."""
+    """Cross-entropies of targets (n,), in nats. head: (vocab, hidden). hidden: (n, hidden)."""
     return functional.cross_entropy(linear(hidden, head).float(), targets, reduction="none")
 
 
 @torch.no_grad()
 def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
-    """Measure an adapter on wholly masked blocks of held-out texts, of long texts if there are any.
+    """Measure an adapter on wholly masked blocks of held-out texts; return means by name.
 
-    nats, nats_with_before: mean per masked token, without and with the sampler head.
-    lead: mean number of right guesses from the left end of a block up to the first wrong one,
-    without the sampler head.
-    drafted: the same from the second position on (the causal head knows the first), with the
-    sampler head, which is given the true token before. drafted_plain: drafted without that head.
+    Only texts whose answers have at least LEAD_SIZE tokens are read, if there are any.
+    nats, nats_with_before: cross-entropy per masked token, without and with the sampler head.
+    lead: number of right guesses in a block before its first wrong one, without the sampler head.
+    drafted, drafted_plain: number of right guesses from the second position of a block up to the
+    next wrong one, with and without the sampler head, which reads the true token before each
+    position. (The causal head predicts the first position.)
     """
     generator = torch.Generator().manual_seed(1)
     nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0

@@ -1,11 +1,11 @@
-"""The batch of a training step: examples drawn, masked (Alg. 1) and packed, ahead by workers.
+"""The batches of training: examples are drawn, copied with masks (Alg. 1) and packed into rows.
 
-The examples of a step depend on recipe and step alone, so a resumed run draws the same ones. A
-training sequence is the prompt and the answer of one example. Stage sbd adds x_hat, a copy of the
-answer in which some tokens are masked (Alg. 1). In half of the steps the first block of x_hat is
-whole, as in decoding; in the others its length is random. The masks of a sequence depend on the
-recipe's seed, the step and the sequence's number in the step, so the number of processes changes
-no mask. Several sequences share a row. Knows no model.
+The examples of a step depend only on the recipe and the step, so a resumed run draws the same ones.
+A training sequence is the prompt and the answer of one example. Stage sbd appends x_hat, a copy of
+the answer in which some tokens are masked (Alg. 1). In half of the steps the first block of x_hat
+has the full size, as in decoding; in the others its size is random. The masks depend on the
+recipe's seed, the step and the sequence's index in the step, but not on the number of processes. A
+row holds several training sequences. This module knows no model.
 """
 
 import os
@@ -48,7 +48,7 @@ Packed: TypeAlias = "tuple[array[int], array[int]]"
 ROWS_OF = 128
 """Row lengths are multiples of this many tokens, the size of FlexAttention's blocks."""
 MOST_TRIED = 20
-"""Number of batches drawn at most to fill one batch with examples that fit into a row."""
+"""Greatest number of draws, of batch_size examples each, to fill one batch."""
 
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
@@ -56,10 +56,10 @@ Booleans = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class TrainingSequence:
-    """One prompt with its answer as a forward pass reads them; every field is (num_tokens,).
+    """One prompt and its answer as a forward pass reads them; every field is (num_tokens,).
 
-    position, block, copy: see TrainingLayout.
-    targets: the token id to predict at each index, NO_TARGET for none.
+    position, block, copy: place of each token, see TrainingLayout.
+    targets: token id to predict at each index, NO_TARGET where nothing is predicted.
     weights: weight of each prediction in the loss, float32.
     """
 
@@ -75,18 +75,21 @@ class TrainingSequence:
 
     @property
     def is_noisy(self) -> Booleans:
-        """(num_tokens,) bool: whether a token belongs to the masked copy x_hat."""
+        """Whether each token belongs to the masked copy x_hat, (num_tokens,) bool."""
         return self.copy > 0
 
     @property
     def ntp_weight(self) -> float:
-        """Total weight of the sequence's next-token predictions."""
+        """Sum of the weights of the sequence's next-token predictions."""
         return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
 
 
 @dataclass(frozen=True, slots=True)
 class PackedBatch:
-    """Sequences packed into rows; every tensor is (num_rows, row_tokens). Padding has no target."""
+    """Training sequences packed into rows; every tensor is (num_rows, row_tokens).
+
+    targets, weights: see TrainingSequence. Padding has no target.
+    """
 
     token_ids: Tensor
     layout: TrainingLayout
@@ -94,12 +97,12 @@ class PackedBatch:
     weights: Tensor
 
     def parts(self, count: int) -> list["PackedBatch"]:
-        """Split the rows into `count` parts, whose sizes differ by one row at most."""
+        """Split the batch into `count` batches whose numbers of rows differ by one at most."""
         split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
         return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
 
     def beginning(self, num_tokens: int) -> "PackedBatch":
-        """The first row, cut to `num_tokens`."""
+        """Make a batch of the first `num_tokens` tokens of the first row."""
         return _of_tensors([tensor[:1, :num_tokens] for tensor in self._tensors()])
 
     def _tensors(self) -> list[Tensor]:
@@ -115,9 +118,9 @@ def _of_tensors(tensors: Sequence[Tensor]) -> PackedBatch:
 def clean_sequence(
     prompt: Sequence[int], answer: Sequence[int], prompt_weight: float
 ) -> TrainingSequence:
-    """The sequence x of Alg. 1, without a masked copy: every token predicts the next.
+    """Make the sequence x of Alg. 1, without a masked copy: each token predicts the next one.
 
-    prompt_weight: weight in the loss of predicting a prompt token; an answer token has weight 1.
+    prompt_weight: loss weight of each predicted prompt token; answer tokens have weight 1.
     """
     token_ids = np.array([*prompt, *answer])
     weights = np.ones(len(token_ids), np.float32)
@@ -137,11 +140,11 @@ def noisy_sequence(
     phase: int,
     mask_id: int,
 ) -> TrainingSequence:
-    """The sequence [x ; x_hat] of Alg. 1: x_hat is the answer in blocks, with some tokens masked.
+    """Make the sequence [x ; x_hat] of Alg. 1, where x_hat is the answer with some tokens masked.
 
     num_prompt: number of prompt tokens in `clean`. is_masked: (num_answer,) bool.
     block_size, phase: see blocks_of(). mask_id: token id of <m>.
-    The last block is filled up with <m> that have no target, as in decoding.
+    Mask tokens without targets fill up the last block, as in decoding.
     """
     answer = clean.token_ids[num_prompt:]
     block = blocks_of(len(answer), block_size, phase)
@@ -161,7 +164,7 @@ def noisy_sequence(
 
 
 def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
-    """For each position of x_hat, the number of its block.
+    """Number the blocks of x_hat: return the block index of each position.
 
     phase: number of positions by which the first block is shorter than block_size.
     """
@@ -170,10 +173,10 @@ def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
 
 
 def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0) -> Tensor:
-    """Draw which answer tokens are masked, (num_answer,) bool, as in Alg. 1.
+    """Draw which answer tokens are masked, as in Alg. 1; return (num_answer,) bool.
 
-    Each token is masked with probability eta, drawn once from U(0, 1). full_ratio: probability that
-    all tokens are masked instead, as before a block's first forward pass.
+    Each token is masked with probability eta, which is drawn from U(0, 1) once per call.
+    full_ratio: probability that all tokens are masked instead, as when a block is begun.
     """
     eta = torch.rand((), generator=draws)
     if full_ratio and torch.rand((), generator=draws) < full_ratio:
@@ -193,9 +196,10 @@ def pack(
     pad_id: int,
     num_rows: int = 0,
 ) -> PackedBatch:
-    """Pack sequences, none longer than row_tokens, into rows by first-fit decreasing.
+    """Pack training sequences into rows of row_tokens tokens by first-fit decreasing.
 
-    pad_id: token id of padding. num_rows: least number of rows; surplus rows are padding alone.
+    sequences: training sequences, none longer than a row. pad_id: token id of padding.
+    num_rows: least number of rows; a row without sequences is all padding.
     """
     members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
     shape = (max(len(members), num_rows), row_tokens)
@@ -237,18 +241,18 @@ def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The batch of one step, or one process's share. ntp_weight: divisor of the summed losses."""
+    """One process's batch of a step. ntp_weight: number that divides the sum of the losses."""
 
     packed: PackedBatch
     ntp_weight: float
 
 
 class BatchBuilder:
-    """Builds the batch of every step of a recipe, or one process's share of it.
+    """Builds the batch of any step of a recipe, or one process's share of the batch.
 
     notes: lines that say which texts of the recipe's sources are left out.
-    row_tokens: length of a row. Without tasks it is no more than the longest text needs, as padding
-    costs as much time as text.
+    row_tokens: length of a row in tokens. A recipe without tasks gets shorter rows if its longest
+    text fits into them, because padding costs as much time as text.
     """
 
     def __init__(
@@ -261,7 +265,7 @@ class BatchBuilder:
         num_processes: int = 1,
         min_rows: int = 1,
     ) -> None:
-        """limits: limits of the model. min_rows: least number of rows in each process's batch."""
+        """limits: limits of the model. min_rows: least number of rows in a batch of one process."""
         self._recipe, self._tokenizer, self._limits = recipe, tokenizer, limits
         self._process_index, self._num_processes = process_index, num_processes
         self._min_rows = min_rows
@@ -273,7 +277,7 @@ class BatchBuilder:
             self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
 
     def draw(self, step: int) -> list[Pair]:
-        """Draw and encode the batch_size examples of a step, the same ones in both stages.
+        """Draw and encode the batch_size examples of a step; both stages draw the same ones.
 
         Raises TrainingError if hardly any example fits into a row.
         """
@@ -304,7 +308,7 @@ class BatchBuilder:
         ]
 
     def _pieces(self, source: str) -> list[Packed]:
-        """Encode a source: answers that fit into a row, and plain texts cut into pieces that do.
+        """Encode the texts of a source: answers that fit into a row, and plain texts in pieces.
 
         Only the last piece of a plain text ends in <eos>. Raises ArgumentError if nothing is left.
         """
@@ -327,8 +331,8 @@ class BatchBuilder:
     def _cut(self, text: Text, skipped: Skipped) -> list[Packed]:
         """Cut a plain text into pieces of about equal length that fit into a row.
 
-        Each piece gets a prompt: an empty turn with CHAT_TEMPLATE, else the tokenizer's start
-        token, else the first token of the piece.
+        The prompt of each piece is an empty user turn if the chat template is CHAT_TEMPLATE.
+        Otherwise it is the tokenizer's start token or, without one, the first token of the piece.
         """
         mark = template_mark(self._tokenizer, text.answer)
         if mark is not None:
@@ -357,18 +361,18 @@ class BatchBuilder:
 
     @property
     def _longest_rest(self) -> int:
-        """Most positions that the last block of a masked copy has beyond the answer's end."""
+        """Greatest number of positions by which the last block of x_hat can exceed the answer."""
         return self._recipe.max_block_size - 1
 
     def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
-        """Most tokens that an example takes in a row, its masked copy included."""
+        """Greatest number of tokens that an example can take in a row, with its masked copy."""
         return len(prompt) + 2 * len(answer) + self._longest_rest
 
     def _fits(self, pair: Pair) -> bool:
         return self._needed(*pair) <= self._recipe.row_tokens
 
     def batch(self, step: int) -> Batch:
-        """Build the batch of a step, or this process's share of it.
+        """Build the batch of a step, or this process's share of the batch.
 
         Gradients are averaged over processes, so each process divides its loss by the mean NTP
         weight of all shares.
@@ -391,7 +395,7 @@ class BatchBuilder:
     ) -> list[TrainingSequence]:
         """Append a masked copy to each sequence, with one block size for the whole step.
 
-        own: the number of each sequence in the step, which seeds its masks.
+        own: index of each sequence in the step, which seeds the masks.
         """
         recipe = self._recipe.at(step)
         draw = random.Random(recipe.seed * 1_000_003 + step)
@@ -415,11 +419,11 @@ class BatchBuilder:
 
 MOST_WORKERS = 14
 AHEAD = 2
-"""Batches that each worker has ready or under way."""
+"""Number of batches that each worker prepares ahead."""
 
 
 def chosen_workers(device: torch.device) -> int:
-    """Number of workers that keep a device busy: 0 on a CPU, whose cores they would take."""
+    """Number of worker processes for a device; 0 on a CPU, where they would take its cores."""
     return min(MOST_WORKERS, max(1, (os.cpu_count() or 1) - 1)) if device.type == "cuda" else 0
 
 
@@ -436,10 +440,11 @@ class _Steps(Dataset[Batch | SetBlockDecodingError]):
 
 
 def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Batch]:
-    """Yield the batches of step `first` and of all later steps, endlessly.
+    """Yield the batch of step `first`, then the batches of all later steps, without end.
 
-    num_workers: processes that build batches ahead; with 0, this process builds each when asked.
-    Raises TrainingError if a worker was killed, and the errors of BatchBuilder.batch().
+    num_workers: number of processes that build batches ahead; with 0, this process builds each
+    batch when it is needed.
+    Raises TrainingError if a worker dies, and the errors of BatchBuilder.batch().
     """
     if num_workers == 0:
         yield from map(builder.batch, count(first))
@@ -466,10 +471,10 @@ def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Bat
 
 
 def _prepare_worker(worker: int) -> None:
-    """Let a worker process ignore stop signals and tokenize in one thread.
+    """Make a worker process ignore stop signals and tokenize in one thread.
 
-    Ctrl-C reaches every process of a terminal, but the step under way still needs its batch. The
-    other cores are busy with other workers.
+    Ctrl-C reaches every process of a terminal, but the current step still needs its batch. More
+    threads would compete with the other workers.
     """
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -34,7 +34,7 @@ RECIPE_FILE = "recipe.json"
 def load_model(
     folder: Path, dtype: torch.dtype = torch.float32
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Load model and tokenizer of a folder for training. Raises TrainingError."""
+    """Load the model and tokenizer in `folder` for training. Raises TrainingError."""
     if not folder.is_dir():
         raise TrainingError(f"init: must be a model folder; got {folder}")
     try:
@@ -49,9 +49,9 @@ def export(
     recipe: Recipe,
     folder: Path,
 ) -> None:
-    """Write the model in bf16, or the adapter, into `folder`, completely or not at all.
+    """Write a trained model in bf16, or an adapter, into `folder`, completely or not at all.
 
-    Other files in the folder stay, except weights.
+    All other files in the folder are kept, except old weights.
     """
     is_adapter = isinstance(model, TrainedAdapter)
     shipped: Any = model if is_adapter else _shipped(model, tokenizer, recipe)
@@ -70,7 +70,7 @@ def export(
 
 
 def _shipped(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
-    """Copy a model to bf16, with a config that says how it decodes and forbids the mask token."""
+    """Copy a model to bf16; its config says how it decodes, and forbids the mask token."""
     shipped = copy.deepcopy(model)
     shipped.to(torch.bfloat16)
     if recipe.stage == "sbd":
@@ -89,7 +89,7 @@ def _shipped(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> 
 
 
 def keep_others(folder: Path, target: Path) -> None:
-    """Copy into `target` the files of `folder` that `target` lacks, except weights."""
+    """Copy into `target` all files of `folder` that `target` lacks, except weights."""
     for item in folder.iterdir() if folder.is_dir() else ():
         is_weights = ".safetensors" in item.name
         if item.is_file() and not is_weights and not (target / item.name).exists():
@@ -98,11 +98,11 @@ def keep_others(folder: Path, target: Path) -> None:
 
 @contextmanager
 def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
-    """Lock `folder` for one run, so that no other process writes it meanwhile.
+    """Lock `folder` during the `with` block, so that no other process writes it.
 
-    mark: the file by which a folder that training wrote is recognised. Raises ArgumentError unless
-    the folder is new, empty or has that file; TrainingError if the folder cannot be written or
-    another process holds the lock.
+    mark: name of the file by which a folder that training wrote is recognised.
+    The folder must be new, empty or contain this file; otherwise ArgumentError is raised. Raises
+    TrainingError if the folder cannot be written or another process holds the lock.
     """
     is_named = folder.name not in ("", "..")
     is_ours = not folder.exists() or (
@@ -143,7 +143,7 @@ def add_adapter(
 
 
 def widen_trained(model: PreTrainedModel) -> None:
-    """Convert trained weights to fp32, whatever the dtype of the frozen ones."""
+    """Convert the trained weights to fp32; frozen weights keep their dtype."""
     for weight in model.parameters():
         if weight.requires_grad:
             weight.data = weight.data.float()
@@ -165,9 +165,10 @@ def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TrainedAdapter:
-    """A model's adapter at one moment of training.
+    """A model's LoRA adapter with its weights at one moment of training, to be saved.
 
-    weights: state dict of the whole model, on the CPU. base: fingerprint of the frozen weights.
+    weights: state dict of the whole model, adapter included, on the CPU.
+    base: fingerprint of the frozen weights.
     """
 
     model: Any
@@ -186,13 +187,13 @@ class TrainedAdapter:
 Provenance = dict[str, list[str | None]]
 
 PARTS = {"init": "weights (--init)", "texts": "texts (--data)"}
-"""The parts of a provenance, as an error names them."""
+"""Parts of a provenance, with the words for each in error messages."""
 
 
 def provenance(recipe: Recipe, init: Path | None) -> Provenance:
-    """SHA-256 digests of the weight files in `init` and of the recipe's data files.
+    """Compute SHA-256 digests of the weight files in `init` and of the recipe's data files.
 
-    A digest is None if its file cannot be read. Raises TrainingError if `init` is no folder.
+    A digest is None if its file cannot be read. Raises TrainingError if `init` is not a folder.
     """
     if init is not None and not init.is_dir():
         raise TrainingError(f"init: must be a model folder; got {init}")
@@ -224,15 +225,16 @@ STATE_ERRORS = (
 )
 METRICS_FILE = "metrics.jsonl"
 Metrics = list[dict[str, Any]]
-"""The figures of each step."""
+"""One dictionary of metrics per step, such as the loss and the learning rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything but the weights that a run needs to resume.
+    """All that a run needs to resume, except the weights.
 
-    step: number of steps done. seconds: time trained so far, over all starts of the run.
-    precision: "bf16" or "fp32", in which the steps computed.
+    step: number of steps done. seconds: training time so far, summed over all starts of the run.
+    precision: precision of the forward passes, "bf16" or "fp32".
+    metrics: metrics of each step done.
     optimizers: full state dict of the optimizers, on the CPU.
     """
 
@@ -244,18 +246,18 @@ class State:
 
 
 def state_folder(out: Path) -> Path:
-    """The folder of the resumable state of a run that writes `out`."""
+    """Return the folder for the resumable state of a run whose model is written to `out`."""
     return out.with_name(out.name + ".state")
 
 
 def write_metrics(folder: Path, metrics: Metrics) -> None:
-    """Write the metrics of a run into its state folder, one line of JSON for each step."""
+    """Write the metrics of a run into its state folder, one line of JSON per step."""
     lines = "".join(json.dumps(line) + "\n" for line in metrics)
     (folder / METRICS_FILE).write_text(lines, encoding="utf-8")
 
 
 def read_metrics(folder: Path) -> Metrics:
-    """Read the metrics in a state. Raises one of STATE_ERRORS if they are damaged."""
+    """Read the metrics in a state folder. Raises one of STATE_ERRORS if they are damaged."""
     text = (folder / METRICS_FILE).read_text(encoding="utf-8")
     if text and not text.endswith("\n"):
         raise ValueError("a line is cut off")
@@ -270,7 +272,7 @@ def write_state(
     model: PreTrainedModel | TrainedAdapter,
     tokenizer: PreTrainedTokenizerBase,
 ) -> None:
-    """Replace the state in `folder`. began_from: from provenance(), for read_state() to compare."""
+    """Replace the state in `folder` with `state`. began_from: result of provenance()."""
     with replaced_folder(folder) as target:
         model.save_pretrained(target / "model")
         tokenizer.save_pretrained(target / "model")
@@ -287,9 +289,9 @@ def write_state(
 
 
 def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
-    """Read the state in `folder`.
+    """Read the state in `folder`, and check that this run may resume it.
 
-    Raises TrainingError if the state is damaged, or of a run with another recipe or began_from.
+    Raises TrainingError if the state is damaged, or was saved with another recipe or began_from.
     """
     try:
         progress = json_of((folder / "progress.json").read_text())
@@ -326,7 +328,7 @@ def unreadable(folder: Path, error: Exception) -> TrainingError:
 
 
 def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
-    """Load the adapter in `folder` into the model. Raises one of STATE_ERRORS if it is damaged."""
+    """Load the adapter in `folder` into the model. Raises one of STATE_ERRORS for damaged files."""
     from peft import set_peft_model_state_dict
 
     saved = load_file(folder / WEIGHTS_FILE)

@@ -1,12 +1,12 @@
-"""Training data: answers with the turns before them, read from files and datasets, as token ids.
+"""Training data: answers and the turns before them, read from files and datasets, then encoded.
 
-A source is "file:PATH" or "hf:NAME[:SPLIT]", where SPLIT is train by default.
-- A file that ends in .txt is UTF-8 text; every paragraph (separated by empty lines) is a text.
-- A file that ends in .json, .jsonl, .ndjson, .csv, .tsv or .parquet holds records
-  (sbd_core/chats.py). Every assistant turn of a chat is learnt as the answer to all turns before
-  it; a plain text is learnt without a prompt.
-- Of a dataset, the first MAX_RECORDS records are read. `datasets` must be installed. NAME may be a
-  folder, also one that save_to_disk() wrote; without a network, cached datasets work too.
+A source is "file:PATH" or "hf:NAME[:SPLIT]". The default SPLIT is train.
+- A .txt file holds UTF-8 text, in which empty lines separate one text from the next.
+- A .json, .jsonl, .ndjson, .csv, .tsv or .parquet file holds records (sbd_core/chats.py). Each
+  assistant turn of a chat is learnt as the answer to all turns before it, unless the record marks
+  it as not learnt; a plain text is learnt without a prompt.
+- A dataset is read up to MAX_RECORDS records; `datasets` must be installed. NAME may also be a
+  folder, such as one that save_to_disk() wrote. Cached datasets need no network.
 """
 
 import random
@@ -51,9 +51,10 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One answer of the assistant, with the messages before it; or a plain text, without messages.
+    """An answer of the assistant with the messages before it, or a plain text without messages.
 
-    where: place in the source, for notes. is_finished: False for an answer that was cut short.
+    where: place of the text in its source, for notes to the user.
+    is_finished: False if the answer was cut short, so that no end token may follow.
     """
 
     messages: tuple[Message, ...]
@@ -70,9 +71,9 @@ class Text:
 def mixed(
     seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Item]]
 ) -> Iterator[Example | Item]:
-    """Draw items endlessly: from tasks by their weights, from each source with weight 1.
+    """Yield random items without end, each from a task or source that is drawn by weight.
 
-    No source may be empty.
+    tasks: {task name: weight}. sources: lists of items, none of them empty; each has weight 1.
     """
     draw = random.Random(f"{seed}/train")
     chosen = [task(name) for name in tasks]
@@ -94,7 +95,7 @@ class Skipped:
         self._places: dict[str, list[str]] = {}
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
-        """Record that `count` texts at `where` are left out. reason: a verb phrase, "are empty"."""
+        """Record that `count` texts at `where` are left out. reason: words like "are empty"."""
         if count:
             self._places.setdefault(reason, []).extend([where] * count)
 
@@ -106,16 +107,16 @@ class Skipped:
         ]
 
     def require(self, learnt: Sequence[object]) -> None:
-        """Raise ArgumentError, with the notes, if `learnt` is empty: nothing is left to learn."""
+        """Raise ArgumentError, with the notes, if `learnt` is empty, so that no text is left."""
         if not learnt:
             rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
             raise ArgumentError("data", rule, self._source)
 
 
 def read_source(source: str, skipped: Skipped) -> list[Text]:
-    """Read the texts of a source, at least one, and record in `skipped` those that are left out.
+    """Read the texts of a source, and record in `skipped` which texts are left out.
 
-    Raises ArgumentError.
+    Raises ArgumentError if the source cannot be read or no text is left.
     """
     kind, _, name = source.partition(":")
     texts: list[Text] = []
@@ -160,7 +161,7 @@ def _dataset(source: str, name: str) -> Iterator[Row]:
 
 
 def _answers(row: Row, skipped: Skipped) -> list[Text]:
-    """Texts of one record: each assistant turn with all turns before it, or the plain text."""
+    """Read the texts of a record: each answer to learn with all earlier turns, or a plain text."""
     chat = chat_of(row, has_answer=True)
     if chat.text is not None:
         if chat.text.strip():
@@ -196,12 +197,12 @@ def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
 
 
 def writes_own_turns(tokenizer: Any) -> bool:
-    """Whether the chat template is CHAT_TEMPLATE, which frames every text with the same tokens."""
+    """True if the chat template is CHAT_TEMPLATE, which frames every text with the same tokens."""
     return bool(tokenizer.chat_template == CHAT_TEMPLATE)
 
 
 def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:
-    """Encode texts without special tokens: "<m>" in a text is three characters, not the mask."""
+    """Encode texts without special tokens: "<m>" in a text does not become the mask token."""
     if not texts:
         return []
     return tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
@@ -213,9 +214,10 @@ Pair = tuple[list[int], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """Limits of a model: its token ids are below num_rows, its texts have at most `reach` tokens.
+    """Limits of the texts that a model can read; None stands for no limit.
 
-    None stands for no limit.
+    num_rows: number of embeddings; every token id is below this number.
+    reach: greatest number of tokens in a text.
     """
 
     num_rows: int | None = None
@@ -231,10 +233,7 @@ NO_LIMITS = ModelLimits()
 
 
 def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
-    """Encode prompts and answers of examples, the prompts framed by the chat template.
-
-    If the template is CHAT_TEMPLATE, the tokenizer encodes all of them in one call.
-    """
+    """Encode the prompts and answers of examples; the chat template frames each prompt."""
     if not writes_own_turns(tokenizer):
         return [
             encode_turn(tokenizer, (("user", one.prompt),), one.answer, "init") for one in examples
@@ -257,7 +256,7 @@ def encoded_text(
 ) -> Pair | None:
     """Encode a text. If it cannot be learnt, record the reason in `skipped` and return None.
 
-    name: the model's name, for error messages.
+    name: name of the model for error messages. limits: limits of the model.
     """
     try:
         prompt, answer = encode_turn(tokenizer, text.messages, text.answer, name)
@@ -275,7 +274,7 @@ def encoded_text(
 def can_read(
     tokenizer: Any, ids: Sequence[int], limits: ModelLimits, text: Text, skipped: Skipped
 ) -> bool:
-    """Whether the model has an embedding for every token id; if not, record that in `skipped`."""
+    """True if the model has an embedding for every token id; if not, `skipped` records the text."""
     if limits.num_rows is None or max(ids) < limits.num_rows:
         return True
     token = shown(tokenizer.convert_ids_to_tokens(max(ids)))

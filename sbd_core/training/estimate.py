@@ -1,10 +1,10 @@
-"""Estimate of the memory that a run takes on each GPU, part by part.
+"""Estimate of the memory that a training run takes on each GPU, part by part.
 
 A forward pass on tensors without data counts the bytes that autograd saves, so the estimate works
-for any architecture of transformers. Attention is counted as FlexAttention and flash kernels do
-it: they keep queries, keys, values, output and one number per query, but no scores. The estimate
-is for the worst moment, with rows full of tokens that each have a target. PyTorch itself, CUDA and
-gaps between tensors come on top (MARGIN).
+for any architecture in transformers. Attention is counted as in FlexAttention and flash kernels,
+which keep queries, keys, values, output and one number per query, but no scores. The estimate is
+for the worst case: every packed sequence is full, and every token has a target. PyTorch itself,
+CUDA and gaps between tensors take about MARGIN more.
 """
 
 from dataclasses import asdict, dataclass, fields, replace
@@ -29,11 +29,12 @@ ATTENTION = "sbd_dry_run"
 class DryRun:
     """Numbers of weights, and bytes that one forward pass keeps for its backward pass.
 
-    num_of_layer, num_of_rest: weights of one layer, and of embeddings, last norm and output layer.
-    kept_by_layer, kept_by_rest: bytes kept by one layer and by all the rest; bf16 casts of weights
-    count.
-    layer_input: bytes of a layer's input, all that checkpointing keeps of the layer.
-    vocabulary_size: rows of the output layer.
+    num_weights: weights of the model without its adapter. num_trained: trained weights.
+    num_of_layer, num_of_rest: weights of one layer, and of everything outside the layers.
+    kept_by_layer, kept_by_rest: bytes that one layer keeps, and that everything outside the layers
+    keeps; bf16 casts of weights are included.
+    layer_input: bytes of one layer's input; with checkpointing the layer keeps nothing else.
+    vocabulary_size: number of logits per token.
     """
 
     num_weights: int
@@ -53,9 +54,9 @@ def dry_run(
     """Count the weights, and the bytes that a forward pass keeps if every token has a target.
 
     config: transformers config of a decoder.
-    num_rows: rows of recipe.row_tokens in the pass.
-    base_bytes: bytes per weight of the base, 2 or 4.
-    is_bf16: whether the step computes in bf16.
+    num_rows: number of packed sequences in the pass, each of recipe.row_tokens tokens.
+    base_bytes: bytes per weight of the base model, 2 or 4.
+    is_bf16: True if the step computes in bf16.
     Raises ArgumentError for a model that cannot be counted.
     """
     try:
@@ -106,7 +107,7 @@ def _layers(model: Any) -> nn.ModuleList:
 
 
 def _fake_weights(model: Any) -> None:
-    """Replace weights and buffers by CPU tensors without data, to which CPU autocast applies."""
+    """Replace weights and buffers by CPU tensors without data, so that CPU autocast casts them."""
     fakes: dict[int, Any] = {}
     for module in model.modules():
         for name, weight in module._parameters.items():
@@ -120,7 +121,7 @@ def _fake_weights(model: Any) -> None:
 
 
 def _kept(module: LossModule, num_rows: int, size: int, *, is_bf16: bool) -> int:
-    """Bytes that autograd keeps of one forward pass, without weights; each storage counts once."""
+    """Count the bytes that autograd keeps of a forward pass: each storage once, no weights."""
     ids = torch.zeros((num_rows, size), dtype=torch.long)
     indices = torch.zeros(num_rows * size, dtype=torch.long)
     mask = torch.zeros((num_rows, 1, size, size), dtype=torch.bool)
@@ -145,7 +146,7 @@ def _kept(module: LossModule, num_rows: int, size: int, *, is_bf16: bool) -> int
 
 
 class _Attention(torch.autograd.Function):
-    """Stand-in for an attention kernel that writes no scores: right shapes, no computation."""
+    """Stand-in for an attention kernel that keeps no scores: the output has a shape but no data."""
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -171,9 +172,10 @@ KNOWN = Path(__file__).parent / "known"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """The settings of a run that its memory depends on.
+    """Settings of a training run that determine how much memory it takes.
 
-    num_parts: forward passes per batch (--accumulate). is_bf16: whether a step computes in bf16.
+    num_parts: number of forward passes per batch (--accumulate).
+    is_checkpointed: True for gradient checkpointing. is_bf16: True if a step computes in bf16.
     """
 
     num_gpus: int = 1
@@ -191,15 +193,16 @@ class Setup:
             raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
 
     def rows_at_once(self, recipe: Recipe) -> int:
-        """Number of packed sequences in a GPU's forward pass, if each example fills one."""
+        """Number of packed sequences in one forward pass of a GPU if each holds one example."""
         return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryEstimate:
-    """Memory of one GPU in bytes, by part; see estimate().
+    """Memory of one GPU in bytes; estimate() explains each part.
 
-    num_weights, num_trained: numbers of weights. num_rows: rows of one forward pass.
+    num_weights: weights of the model without its adapter. num_trained: trained weights.
+    num_rows: packed sequences per forward pass. row_tokens: tokens per packed sequence.
     """
 
     num_weights: int
@@ -216,25 +219,25 @@ class MemoryEstimate:
 
     @property
     def total(self) -> int:
-        """Bytes at the worst moment: in the backward pass, or in the update."""
+        """Bytes at the moment of greatest use, in the backward pass or in the update."""
         held = self.weights + self.gradients + self.optimizer + self.communication
         return held + max(self.activations + self.output_layer, self.update)
 
     def to_data(self) -> dict[str, int]:
-        """The fields and the total, as plain data for JSON."""
+        """Return the fields and the total as plain data for JSON."""
         return {**asdict(self), "total": self.total}
 
 
 def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     """Estimate the memory of a run on each GPU. config: the model's transformers config.
 
-    The parts, in bytes:
-    weights: fp32; frozen weights beside an adapter are bf16 if the step is and FSDP is not used.
-    gradients, optimizer: fp32, of trained weights alone.
-    communication: DDP's buckets, or FSDP's weights gathered from other GPUs.
+    The parts of the result, in bytes:
+    weights: fp32 weights; without FSDP, the base of an adapter is bf16 if the step computes in it.
+    gradients, optimizer: gradients and optimizer state of the trained weights, in fp32.
+    communication: DDP's buckets, or the weights and gradients that FSDP gathers.
     activations: tensors that the layers keep for the backward pass.
-    output_layer: logits and their gradients, and all else that is kept outside the layers.
-    update: AdamW's temporary memory.
+    output_layer: logits, their gradients, and all tensors that are kept outside the layers.
+    update: temporary memory of the optimizer during the update.
 
     Raises ArgumentError.
     """
@@ -273,9 +276,10 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
 def smallest_that_fits(
     config: Any, recipe: Recipe, setup: Setup, gigabytes: float
 ) -> tuple[Setup, MemoryEstimate] | None:
-    """The fastest setup that fits into a GPU, and its estimate; None if none fits.
+    """Find the fastest setup that fits into a GPU; return it with its estimate, or None.
 
-    Setups without checkpointing come first, and fewer parts before more. setup: all other settings.
+    Gradient checkpointing and num_parts are chosen; all other settings are those of `setup`. The
+    search prefers no checkpointing, and then few parts.
     gigabytes: memory of the GPU in GiB. Raises ArgumentError.
     """
     require_number("gpu_memory", gigabytes, 0)
@@ -297,10 +301,10 @@ PARTS = [item.name for item in fields(MemoryEstimate) if item.name[:4] not in ("
 
 
 def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
-    """Read the transformers config of `source`; return the config and its name for the report.
+    """Read a transformers config; return it with its name for the report.
 
-    source: folder, config.json or hub id; None: the recipe's new model. If a hub id cannot be
-    reached, the config of that name in KNOWN serves. Raises ArgumentError.
+    source: folder, config.json or hub id; None takes the recipe's new model. For a hub id that
+    cannot be reached, the config of that name in KNOWN is used. Raises ArgumentError.
     """
     from transformers import AutoConfig
 
@@ -322,7 +326,7 @@ def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
 
 
 def as_text(name: str, recipe: Recipe, setup: Setup, needed: MemoryEstimate) -> str:
-    """The estimate as text, one line per part in GiB. name: the model's name in the report."""
+    """Write the estimate as text, one line per part in GiB. name: the model's name in the text."""
     kind = f"an adapter of rank {recipe.lora_rank}" if recipe.lora_rank else "all weights"
     gpus = "1 GPU" if setup.num_gpus == 1 else f"{setup.num_gpus} GPUs ({setup.sharding})"
     lines = [

@@ -1,7 +1,8 @@
-"""A new model: a Llama with random weights, and a tokenizer trained on the recipe's corpus.
+"""A new model: a Llama with random weights, and a tokenizer trained on the recipe's data.
 
-The tokenizer is byte-level BPE with single digits; it can encode every text (all 256 bytes are in
-the alphabet). A turn is <user>prompt<assistant>answer<eos>; <m> is the mask token.
+The tokenizer is byte-level BPE in which every digit is one token. It can encode any text, because
+its alphabet has all 256 bytes. A prompt with its answer is written
+<user>prompt<assistant>answer<eos>; <m> is the mask token.
 """
 
 from collections.abc import Iterable
@@ -58,7 +59,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTok
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Make a Llama of the recipe's shape with random weights, and its tokenizer.
 
-    The tokenizer is read from the folder that the recipe names, or else trained.
+    The tokenizer is read from the folder recipe.tokenizer, or trained if none is given.
     Raises ArgumentError for a shape that no Llama has, or a tokenizer that cannot be read.
     """
     # Rotary embeddings rotate the values of a head in pairs.
@@ -84,7 +85,7 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 
 def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:
-    """Config of a new model of the recipe's shape."""
+    """Make the config of a new model of the recipe's shape."""
     return LlamaConfig(
         vocab_size=vocabulary_size,
         hidden_size=recipe.hidden_size,

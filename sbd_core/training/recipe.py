@@ -1,6 +1,6 @@
-"""Training recipes: all settings that decide what a run learns, their files and schedule.
+"""Training recipes, which decide what a run learns: settings, recipe files, learning rates.
 
-A recipe file may name another one as its `base` and hold only the fields that differ.
+A recipe file may name another recipe as its `base`; it then holds only the fields that differ.
 """
 
 import re
@@ -21,27 +21,28 @@ SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One stage of training. Lengths are in tokens.
+    """Settings of one stage of training. Lengths are in tokens.
 
-    stage: "ntp", next-token prediction alone; "sbd", Set Block Decoding.
-    tasks: weight of each task in the draw of examples; each source in `data` has weight 1.
-    tokenizer: folder whose tokenizer a new model takes; if empty, one is trained.
-    data: sources of texts, see data.py; if there are any, tasks may be empty.
-    batch_size: examples per step, packed into rows of at most row_tokens; an example that does not
-    fit into a row with its masked copy is left out.
+    stage: "ntp" for next-token prediction alone, "sbd" for Set Block Decoding.
+    tasks: weight of each task when examples are drawn; each source in `data` has weight 1.
+    minutes: length of the run; with 0, `steps` is the length. The learning rate of a run with
+    minutes falls in the last decay_steps / steps of the time.
+    warmup_steps, decay_steps: the learning rate rises in the first warmup_steps, and falls towards
+    0 in the last decay_steps. Until it falls, a resumed run may have another length.
+    optimizer: "adamw", or "muon" for the hidden matrices with AdamW for all other weights.
+    lora_rank: rank of a LoRA adapter on every linear layer but the output layer, scaled by
+    lora_alpha / lora_rank; needs --init. With 0, all weights are trained. Stage sbd trains the mask
+    token's embedding too.
+    distils_base: True takes the base model's probabilities as the targets of an adapter's NTP loss,
+    in place of the tokens of the text, to preserve the base model's answers.
+    batch_size: number of examples per step, which are packed into rows of at most row_tokens
+    tokens. An example that does not fit into a row with its masked copy is left out.
     min_block_size, max_block_size: range from which each step draws its block size (stage sbd).
-    prompt_weight: weight of a prompt token in the NTP sum; with 0, only answers count.
-    lora_rank: 0 trains every weight; otherwise (needs --init) only an adapter of this rank beside
-    every linear layer, scaled by lora_alpha / lora_rank, and in stage sbd the mask's embedding.
-    distils_base: True takes the base model's probabilities in place of the text's tokens as targets
-    of an adapter's NTP sum, so that the base's own answers stay.
-    full_mask_ratio: share of answers that are masked throughout (stage sbd), 0 in the paper.
-    paper_loss_steps: number of first steps in which full_mask_ratio counts as 0.
-    optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
-    warmup_steps, decay_steps: the learning rate rises in the first warmup_steps and falls towards 0
-    in the last decay_steps; before the fall begins, a run can be made longer or shorter.
-    minutes: length of the run in place of `steps`, if above 0; the learning rate then falls in the
-    last decay_steps / steps of the time.
+    prompt_weight: weight of a prompt token in the NTP loss; with 0, only answers count.
+    full_mask_ratio: probability that all of an answer is masked (stage sbd); 0 in the paper.
+    paper_loss_steps: number of steps at the start that use 0 as full_mask_ratio.
+    data: sources of texts, see data.py. `tasks` may be empty if there is a source.
+    tokenizer: folder of the tokenizer for a new model; if empty, a tokenizer is trained.
     """
 
     stage: Stage
@@ -116,14 +117,14 @@ class Recipe:
         return min(1.0, self.decay_steps / self.steps)
 
     def at(self, step: int) -> "Recipe":
-        """The recipe that `step` (from 0) uses: before paper_loss_steps, full_mask_ratio is 0."""
+        """The recipe for `step`, counted from 0: before paper_loss_steps, full_mask_ratio is 0."""
         return self if step >= self.paper_loss_steps else self._papers
 
     def past(self, step: int, seconds: float = 0.0) -> "Recipe":
-        """This recipe with neutral values for all settings that have had no influence so far.
+        """This recipe with neutral values for all settings that have not influenced the run yet.
 
-        step, seconds: number of steps done, and the time they took. A state can be resumed by any
-        recipe with the same past.
+        A state can be resumed by any recipe with the same past.
+        step: number of steps done. seconds: training time of these steps.
         """
         past = self if step > self.paper_loss_steps else self._papers
         if past == past._papers:
@@ -138,7 +139,7 @@ class Recipe:
 
     @property
     def _papers(self) -> "Recipe":
-        """This recipe with the paper's loss from the first step to the last."""
+        """This recipe with 0 as full_mask_ratio, which is the paper's loss, in all steps."""
         return replace(self, full_mask_ratio=0.0)
 
 
@@ -154,9 +155,9 @@ def require_sources(data: object) -> None:
 
 
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
-    """Weights above 0 by task name, in the order given.
+    """Read the weights of tasks, and return those above 0 by task name, in the order given.
 
-    tasks: weights by name, or a list of names, in which a name's count is its weight.
+    tasks: {task name: weight}, or a list of task names; a listed task weighs as often as it occurs.
     may_be_empty: if False, at least one weight must be above 0. Raises ArgumentError.
     """
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
@@ -184,16 +185,16 @@ RECIPES = Path(__file__).parent / "recipes"
 SHIPPED = ("ntp", "sbd", "baseline")
 """Values of --stage: the two stages, and more steps of "ntp" to compare "sbd" with."""
 NAMED = (*SHIPPED, "finetune", "lora", "assistant")
-"""Names for --recipe and `base`: the above, "finetune" and "lora" for another's model with data of
-your own, and "assistant" for a small model that drafts for a larger one with the same tokenizer.
+"""Names for --recipe and `base`: those in SHIPPED; "finetune" and "lora", which train an existing
+model on your data; "assistant", which trains a small model that drafts for a larger one.
 """
 
 
 def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
-    """Read a recipe. path: a file or a name in NAMED; None reads the stage's own.
+    """Read a recipe. path: a file or a name in NAMED; None reads the recipe named `stage`.
 
-    changes: fields that replace those of the file.
-    Raises ArgumentError for a value that breaks its rule, TrainingError for an unreadable file.
+    changes: values of fields that replace those in the file.
+    Raises ArgumentError for an invalid value, TrainingError for a file that cannot be read.
     """
     if stage not in SHIPPED:
         raise ArgumentError("stage", f"must be one of {', '.join(SHIPPED)}", stage)
@@ -214,7 +215,7 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
 
 
 def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """Read the fields of a recipe file and of its base. above: files that build on this one."""
+    """Read a recipe file together with its base. above: files that have this one as a base."""
     if source.resolve() in above:
         raise TrainingError(f"recipe {source}: is its own base")
     try:
@@ -240,12 +241,12 @@ LEAST_LEFT = 1e-3
 
 
 def progress(recipe: Recipe, step: int, seconds: float) -> float:
-    """Share of the run that is over at `step` after `seconds`: from 0 to 1, or more at the end."""
+    """Share of the run that is over at `step` after `seconds`; it may exceed 1 at the end."""
     return seconds / (60 * recipe.minutes) if recipe.minutes else step / recipe.steps
 
 
 def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
-    """Learning rate of `step` (from 0), begun after `seconds`: linear rise, plateau and fall."""
+    """Learning rate of `step` (from 0) that starts at `seconds`: linear rise, plateau and fall."""
     risen = min(1.0, (step + 1) / max(1, recipe.warmup_steps))
     if recipe.minutes:
         behind = progress(recipe, step, seconds)
@@ -256,9 +257,9 @@ def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
 
 
 def require_enough_minutes(recipe: Recipe, step: int, seconds: float, per_step: float) -> None:
-    """Raise ArgumentError if the learning rate would begin to fall before warm-up is over.
+    """Raise ArgumentError if the learning rate would begin to fall before the warm-up is over.
 
-    step, seconds: number of steps done, and the time they took. per_step: seconds per step.
+    step: number of steps done. seconds: training time so far. per_step: seconds per step.
     """
     warmup = seconds + max(0, recipe.warmup_steps - step) * per_step
     plateau = 60 * recipe.minutes * (1 - recipe.decay_ratio)

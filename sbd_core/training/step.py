@@ -1,8 +1,8 @@
-"""A training step: the loss of Eq. 14, backward passes over parts of a batch, the update.
+"""One training step: the loss of Eq. 14, backward passes over parts of a batch, and the update.
 
-A step computes in bf16 where the processor is fast at it, else in fp32. Trained weights, gradients
-and optimizers stay fp32 either way: autocast lowers only the forward pass and the tensors that it
-keeps for the backward pass.
+A step computes in bf16 on a device where bf16 is fast, else in fp32. Trained weights, gradients and
+optimizer states are always fp32: autocast lowers the precision only of the forward pass and of the
+tensors that it keeps for the backward pass.
 """
 
 import math
@@ -36,17 +36,17 @@ ATTENTIONS = ("auto", "eager", "sdpa", "flex_attention")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """Settings of a run's speed and memory; they do not change the recipe's result.
+    """Settings of a run's speed and memory, which are not part of the recipe.
 
     is_compiled: True runs the forward pass through torch.compile, which takes minutes at the start
-    and then saves time in each step.
-    precision: one of PRECISIONS; "auto" chooses, see StepRunner.choose_precision().
-    attention: one of ATTENTIONS, see chosen_attention().
-    num_workers: processes that build batches ahead; None: see chosen_workers().
+    and then makes each step faster.
+    precision: one of PRECISIONS; for "auto" see StepRunner.choose_precision().
+    attention: one of ATTENTIONS; for "auto" see chosen_attention().
+    num_workers: number of processes that build batches ahead; for None see chosen_workers().
     is_checkpointed: True keeps only the input of each layer and runs the layer again in the
-    backward pass, which takes less memory and a third more time.
-    num_parts: forward and backward passes per batch, whose gradients add up; a CPU makes more where
-    a part would have more than PART_TOKENS.
+    backward pass, which saves memory but takes a third more time.
+    num_parts: number of parts of a batch, each with its own forward and backward pass; gradients
+    add up. On a CPU there are more parts if one would exceed PART_TOKENS tokens.
     """
 
     is_compiled: bool = False
@@ -76,9 +76,9 @@ class RunSettings:
 
 
 def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
-    """The dtype of the frozen weights beside an adapter. precision: one of PRECISIONS.
+    """Return the dtype for the frozen base of an adapter. precision: one of PRECISIONS.
 
-    FSDP takes fp32, as all weights that are sharded together must be of one dtype.
+    It is fp32 with FSDP, which needs one dtype for all weights that it shards together.
     """
     device = accelerator.device
     may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
@@ -90,10 +90,10 @@ def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
 def chosen_attention(
     attention: str, device: torch.device, precision: Precision, *, is_compiled: bool
 ) -> str:
-    """The attention to use, by its name in transformers.
+    """Return the attention to use, by its name in transformers.
 
-    "auto" is FlexAttention on CUDA. On a CPU it is "eager" for compiled bf16, where that has the
-    faster backward pass, and "sdpa" otherwise.
+    "auto" means FlexAttention on CUDA. On a CPU it means "eager" for compiled bf16, because the
+    backward pass of eager is faster there, and "sdpa" otherwise.
     """
     if attention != "auto":
         return attention
@@ -104,10 +104,10 @@ def chosen_attention(
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Cross-entropy in nats. The losses of a batch's parts add up to the batch's loss.
+    """Cross-entropy of a batch or of one of its parts, in nats. Losses of parts can be added.
 
-    total: the value to minimise, (NTP sum + MATP sum) / weight of the NTP sum: Eq. 14 per token.
-    sums: (4,): NTP sum, its weight, MATP sum, its weight.
+    total: loss to minimise, (NTP sum + MATP sum) / NTP weight, which is Eq. 14 per token.
+    sums: (4,): weighted NTP loss, NTP weight, weighted MATP loss, MATP weight, each summed.
     """
 
     total: Tensor
@@ -128,13 +128,13 @@ class Loss:
 
 
 class LossModule(nn.Module):
-    """A causal LM whose forward pass returns the cross-entropy at chosen indices only.
+    """A causal LM whose forward pass returns the cross-entropy at given positions only.
 
-    The output layer runs at these indices alone, which saves time and memory.
+    The output layer runs only at these positions, which saves time and memory.
     """
 
     def __init__(self, model: Any, *, distils_base: bool = False) -> None:
-        """distils_base: see Recipe."""
+        """distils_base: True takes the base model's probabilities as NTP targets, see Recipe."""
         super().__init__()
         self.model, self._distils_base = model, distils_base
         # Where accelerate looks for the layers to shard.
@@ -149,11 +149,12 @@ class LossModule(nn.Module):
         targets: Tensor,
         is_noisy: Tensor | None = None,
     ) -> Tensor:
-        """Cross-entropy of each target in nats, (len(indices),) in fp32.
+        """Return the cross-entropy of each target in nats, (len(indices),) in fp32.
 
-        token_ids, position_ids: (rows, n). attention_mask: see attention_mask().
-        indices: indices into the flattened rows. targets: the token id to predict at each.
-        is_noisy: (len(indices),) bool, whether a target is a masked token, for distils_base only.
+        token_ids, position_ids: (rows, n). attention_mask: result of attention_mask().
+        indices: positions that predict, as indices into the flattened (rows, n).
+        targets: (len(indices),) token id to predict at each index.
+        is_noisy: (len(indices),) bool, True where the target is a masked token; for distils_base.
         """
         inputs = {
             "input_ids": token_ids,
@@ -182,7 +183,7 @@ class LossModule(nn.Module):
 
 @torch.no_grad()
 def check_output_layer(model: Any) -> None:
-    """Raise TrainingError if the model changes its logits after the output layer (a soft cap)."""
+    """Raise TrainingError if the model changes the output layer's logits, as by a soft cap."""
     ids = torch.arange(4, device=next(model.parameters()).device)[None]
     hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
     expected = model(input_ids=ids, use_cache=False).logits
@@ -197,12 +198,12 @@ def training_loss(
     ntp_weight: float | None = None,
     attention: str = "sdpa",
 ) -> Loss:
-    """Loss of a batch: Eq. 14, or next-token prediction alone if the batch has no masked copies.
+    """Compute the loss of a batch: Eq. 14, or NTP alone if the batch has no masked copies.
 
-    module: a LossModule, perhaps wrapped by accelerate.
-    ntp_weight: divides the weighted sum of all cross-entropies, those of masked tokens too. None
-        takes the summed weights of this batch's next-token targets.
-    attention: the attention that the model runs, see chosen_attention().
+    module: a LossModule, which accelerate may have wrapped.
+    ntp_weight: divisor of the weighted sum of all cross-entropies, masked tokens included; None
+    takes the summed weights of this batch's next-token targets.
+    attention: attention that the model runs, see chosen_attention().
     """
     indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
     weights = batch.weights.flatten()[indices].to(device)
@@ -233,9 +234,10 @@ def training_loss(
 def attention_mask(
     batch: PackedBatch, device: torch.device, attention: str
 ) -> "Tensor | BlockMask":
-    """Training mask: (rows, 1, n, n) bool (sdpa) or bf16 to add (eager), or BlockMask (flex).
+    """Make the mask of a training forward pass in the form that `attention` takes.
 
-    The bf16 mask holds 0 and -inf, both exact in bf16, in half the memory of fp32.
+    "sdpa": (rows, 1, n, n) bool. "flex_attention": BlockMask.
+    "eager": (rows, 1, n, n) bf16 to be added to scores, 0 or -inf, in half the memory of fp32.
     """
     num_rows, size = batch.token_ids.shape
     rule = training_may_attend(batch.layout.to(device))
@@ -257,7 +259,7 @@ model of 135 million parameters.
 
 
 def seconds_of(step: Callable[[], None], device: torch.device) -> float:
-    """Time NUM_TIMED calls of `step`, after one that may compile; return the fewest seconds."""
+    """Time NUM_TIMED calls of `step` after a warm-up call, and return the fewest seconds."""
     seconds = []
     for _ in range(1 + NUM_TIMED):
         began = perf_counter()
@@ -275,7 +277,7 @@ WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
 class StepRunner:
     """Runs the training steps of a recipe on one model.
 
-    module: the model's LossModule, as accelerate wraps it.
+    module: LossModule of the model, as accelerate has wrapped it.
     """
 
     def __init__(
@@ -306,9 +308,9 @@ class StepRunner:
     def backward(
         self, batch: Batch, tell: Callable[[int, int], None] = lambda done, count: None
     ) -> Loss:
-        """Run the forward and backward passes of a batch, part by part; return its loss.
+        """Run the forward and backward passes of a batch, part by part; return the batch's loss.
 
-        Gradients add up to those that are already there. tell: called after each part with the
+        The gradients are added to those that exist already. tell: called after each part with the
         number of parts done and the number of all parts.
         """
         count = self._num_parts(batch)
@@ -328,7 +330,7 @@ class StepRunner:
         return sum(losses[1:], start=losses[0])
 
     def _num_parts(self, batch: Batch) -> int:
-        """Number of parts to split a batch into, at most one per row, equal in all processes."""
+        """Number of parts to split a batch into: at most one per row, the same in all processes."""
         shape, accelerator = batch.packed.token_ids.shape, self._accelerator
         count = self._settings.num_parts
         if accelerator.device.type == "cpu" and accelerator.num_processes == 1:
@@ -336,24 +338,25 @@ class StepRunner:
         return min(count, shape[0])
 
     def update(self, rate: float, step: int) -> None:
-        """Clip the gradients and update the weights at a learning rate.
+        """Clip the gradients, and update the weights with the learning rate `rate`.
 
-        step: number of steps done before. Raises TrainingError if the gradients are not finite.
+        step: number of steps done so far. Raises TrainingError if the gradients are not finite.
         """
         most = self._recipe.max_gradient_norm
         norm = self._accelerator.clip_grad_norm_(self.module.parameters(), most)
         follow_gradients(self.optimizers, norm, rate, step)
 
     def forget(self) -> None:
-        """Throw the gradients away."""
+        """Discard the gradients."""
         for optimizer in self.optimizers:
             optimizer.zero_grad()
 
     def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
-        """Set the precision: as configured or saved, else bf16 on a GPU, else the faster by timing.
+        """Set the precision from the settings or, if they say "auto", from `saved`.
 
-        A device without fast bf16 takes fp32. saved: precision in the state that the run resumes.
-        make_batch: builds the batch to time.
+        If `saved` is None too, the precision is bf16 on a GPU; on a CPU, both are timed and the
+        faster one is taken. A device without fast bf16 always takes fp32.
+        saved: precision in the state that the run resumes. make_batch: builds the batch to time.
         """
         device, asked = self._accelerator.device, self._settings.precision
         if asked == "auto" and saved is not None:
@@ -400,15 +403,15 @@ class StepRunner:
         )
 
     def _try(self, batch: Batch) -> None:
-        """Make the forward and backward passes of a step, then throw the gradients away."""
+        """Run the forward and backward passes of a step, then discard the gradients."""
         self.backward(batch)
         self.forget()
 
 
 def follow_gradients(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:
-    """Update the weights at a learning rate, and zero their gradients.
+    """Update the weights with the learning rate `rate`, and zero their gradients.
 
-    norm: norm of the gradients. step: number of steps done before, for the error.
+    norm: norm of the gradients. step: number of steps done so far, for the error message.
     Raises TrainingError if the norm is not finite.
     """
     if not math.isfinite(norm):
@@ -421,7 +424,7 @@ def follow_gradients(optimizers: Sequence[Any], norm: Any, rate: float, step: in
 
 
 def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    """Make AdamW for all weights, or Muon for hidden matrices and AdamW for all other weights."""
+    """Make the recipe's optimizers: AdamW, or Muon for hidden matrices with AdamW for the rest."""
     settings: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
     if recipe.optimizer == "adamw":
         trained = [weight for weight in model.parameters() if weight.requires_grad]

@@ -1,8 +1,8 @@
-"""Synthesis of training texts: a chat model samples requests and answers them.
+"""Synthesis of training texts: a chat model makes up requests and answers them.
 
-A request is sampled after the opening of the chat template, or comes from a file. The answer is
-decoded greedily with the repetition penalty that decoding will use. A model that is fine-tuned on
-these texts learns to predict its own words. Knows nothing of how the texts are used.
+Requests that are not given are sampled from the model, after the tokens that open a user's turn in
+its chat template. Answers are decoded greedily with the repetition penalty that decoding will use.
+A model that is fine-tuned on these texts learns to predict its own words.
 """
 
 import itertools
@@ -37,19 +37,19 @@ OPENINGS = (
 
 MAX_REQUEST_TOKENS = 64
 TOP_P, NUM_CANDIDATES = 0.95, 200
-"""Nucleus from which a request's next token is drawn: its probability, and its most tokens."""
+"""Total probability and greatest number of the tokens from which a request's next is drawn."""
 PASSES_BETWEEN_LOOKS = 8
 """Forward passes of a GPU before the host looks for finished texts; surplus tokens are dropped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisConfig:
-    """Settings of a synthesis. Raises ArgumentError naming the field, the rule and the value.
+    """Settings of a synthesis. Raises ArgumentError for an invalid value.
 
     num_examples: number of lines in the finished file.
     structured_ratio: share of the sampled requests that begin with one of OPENINGS.
-    repetition_penalty: penalty on the answers, as in transformers.
-    max_answer_tokens: greatest length of an answer; 0 leaves the requests without answers.
+    repetition_penalty: penalty on repeated tokens in answers, as in transformers.
+    max_answer_tokens: greatest length of an answer in tokens; with 0, only requests are written.
     batch_size: number of texts decoded together.
     """
 
@@ -77,10 +77,11 @@ def synthesize(
 ) -> int:
     """Append examples to the JSON Lines file `out` until it has config.num_examples lines.
 
-    Returns the number of lines. A line has prompt, kind (sampled, structured or asked), answer,
-    finished (whether the answer came to its end) and number, from which a stopped run goes on.
-    Repeated prompts and looping answers are dropped. prompts: requests to answer first, each once.
-    tell: called with the numbers of lines and of forward passes so far.
+    Returns the number of lines. A line has prompt, kind (sampled, structured or asked), number and,
+    if answers are written, answer and finished (True if the answer was not cut short). A stopped
+    run continues after the greatest number in the file. Drops repeated prompts and looping answers.
+    prompts: requests to answer first, each once.
+    tell: called with the number of lines and the number of forward passes so far.
     Raises ArgumentError, TrainingError.
     """
     done = _read_done(out)
@@ -113,7 +114,7 @@ def synthesize(
 
 
 def _read_done(out: Path) -> list[dict[str, Any]]:
-    """Read the examples that a file already has, and drop a last line that a kill cut short."""
+    """Read the examples that a file already has, and remove a last line that is incomplete."""
     if not out.exists():
         return []
     try:
@@ -133,10 +134,10 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Text:
-    """The text in one slot: a request being sampled, if prompt is None, or an answer to the prompt.
+    """A text in one slot: a request to sample if `prompt` is None, else an answer to `prompt`.
 
-    ids: token ids that are known from the beginning. start: index at which the request or the
-    answer starts. uniforms: for each index, the random number by which its token is drawn.
+    ids: token ids known at the beginning. start: index of the first token of the request or answer.
+    uniforms: for each index, the random number in [0, 1) with which its token is sampled.
     """
 
     number: int
@@ -148,7 +149,7 @@ class _Text:
 
 
 class _Writer:
-    """Decodes a batch of texts, one per slot; a slot whose text is finished begins another text.
+    """Decodes a batch of texts, one per slot; when a text is finished, its slot begins another one.
 
     A forward pass reads one token per slot: the next token of a known prompt, or the token just
     chosen. All state is in tensors of fixed shape on the model's device, so that a GPU can replay a
@@ -182,7 +183,7 @@ class _Writer:
         """See _Text."""
 
     def _turn_ids(self) -> list[int]:
-        """Tokens that the chat template writes before the user's words. Raises TrainingError."""
+        """Token ids that the chat template writes before the user's words. Raises TrainingError."""
         tokenizer = self._model.tokenizer
         mark = "MARK"
         if not tokenizer.chat_template:
@@ -197,9 +198,9 @@ class _Writer:
 
     @torch.inference_mode()
     def examples(self, first: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield (number of forward passes so far, example) endlessly, as examples are finished.
+        """Yield (number of forward passes so far, example) without end, as examples are finished.
 
-        first: number of the first text. A pair whose example is {} tells of progress alone.
+        first: number of the first text. An empty example, {}, only reports the forward passes.
         """
         texts = [self._begun(first + slot) for slot in range(self._config.batch_size)]
         number = first + len(texts)
@@ -228,7 +229,7 @@ class _Writer:
                 self._place(new, read_ids)
 
     def _begun(self, number: int) -> _Text:
-        """Begin text `number`: the answer to the prompt of that number, else a sampled request."""
+        """Begin text `number`: an answer if a prompt has this number, else a sampled request."""
         generator = torch.Generator().manual_seed(self._config.seed * 1_000_003 + number)
         if number < len(self._prompts):
             return self._asked(number, "asked", self._prompts[number])
@@ -242,15 +243,14 @@ class _Writer:
         return _Text(number, kind, [*self._turn, *request], len(self._turn), uniforms)
 
     def _asked(self, number: int, kind: str, prompt: str) -> _Text:
-        """Begin a text in which the model answers the request `prompt`."""
+        """Begin a text in which the model answers `prompt`."""
         ids = self._encoded(prompt)
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
     def _place(self, new: dict[int, _Text], cached: Sequence[Sequence[int]]) -> None:
-        """Put the texts `new` into their slots.
+        """Put the texts in `new` into their slots, and keep cached tokens that they begin with.
 
-        cached: for each of these slots, the token ids in its KV cache; those that the cache shares
-        with the beginning of the new text stay in it.
+        cached: token ids in the KV cache of each of these slots.
         """
         kept = []
         for text, old in zip(new.values(), cached, strict=True):
@@ -293,7 +293,7 @@ class _Writer:
         self._logits.copy_(torch.mm(backend.weights.norm(hidden), backend.weights.head))
 
     def _choose(self) -> None:
-        """Choose each slot's next token unless known: sampled in a request, best in an answer."""
+        """Choose unknown next tokens: by sampling in a request, greedily in an answer."""
         config, logits = self._config, self._logits
         forbid(logits, [i for i in [self._model.mask_token_id] if i is not None])
         following = (self._length + 1)[:, None]
@@ -314,7 +314,7 @@ class _Writer:
         torch.maximum(self._known, self._length + 1, out=self._known)
 
     def _done(self) -> Tensor:
-        """Indices of the slots whose text came to its end or has as many tokens as allowed."""
+        """Indices of the slots whose text has ended or has reached its greatest length."""
         place = torch.arange(self._tokens.shape[1], device=self._tokens.device)
         is_written = (place >= self._start[:, None]) & (place < self._known[:, None])
         is_end = (self._tokens[..., None] == self._end_ids).any(-1)
@@ -325,8 +325,9 @@ class _Writer:
     def _became(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
         """Turn a finished request into an answer to begin, and a finished answer into an example.
 
-        Returns {} for a text to drop, and an example for a request that is to stay without answer.
-        written: token ids from the text's start on, of which some may be behind its end.
+        Returns {} for a text to drop. If no answers are wanted, a finished request becomes an
+        example.
+        written: token ids from the text's start on; those after the first end token are ignored.
         """
         config, end_ids = self._config, self._model.end_token_ids
         ends = (place for place, token_id in enumerate(written) if token_id in end_ids)

@@ -1,7 +1,7 @@
-"""The training loop of a model or an adapter, which saves as it goes and stops at Ctrl-C.
+"""The training loop of a model or an adapter, which saves regularly and stops at Ctrl-C.
 
-A run for a number of steps that was stopped and resumed ends exactly as it would have without the
-stop. A run for a number of minutes, once resumed, trains for the minutes that are left.
+A run for a number of steps has the same result whether or not it is stopped and resumed. A run for
+a number of minutes, once resumed, trains for the minutes that are left.
 """
 
 import atexit
@@ -59,11 +59,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StepAbandoned(Exception):
-    """Raised by a signal within the part of a step that may be left undone."""
+    """Raised when a stop signal comes during code that may be interrupted."""
 
 
 class StopWish(threading.Event):
-    """Event that the first stop signal sets; the signal also ends code within `abandons()`."""
+    """Event that the first stop signal sets; the signal also interrupts code within abandons()."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class StopWish(threading.Event):
 
     @contextmanager
     def abandons(self) -> Iterator[None]:
-        """Raise StepAbandoned in the enclosed code as soon as the event is set."""
+        """Raise StepAbandoned in the enclosed code as soon as a stop signal has come."""
         try:
             self.may_abandon = True
             if self.is_set():
@@ -116,19 +116,19 @@ STEPS_BEFORE_ESTIMATE = 4
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0
 TellParts = Callable[[int, int], None]
-"""Called with the number of parts of a step that are done, and of all its parts."""
+"""Called with the number of parts of a step that are done, and the number of all parts."""
 
 
 class Loop(ABC):
-    """A training run, step by step, which resumes from the state beside `out`.
+    """A training run that goes step by step and saves its state in a folder beside `out`.
 
-    step: number of steps done. seconds: time trained so far, over all starts of the run.
+    step: number of steps done. seconds: training time so far, summed over all starts of the run.
     """
 
     title, unit = "train", "step"
-    """The progress bar's words, and the unit that it counts."""
+    """Title of the progress bar, and the unit that the bar counts."""
     is_main, may_abandon = True, True
-    """Whether this process writes, and whether a signal may leave a step undone."""
+    """Whether this process reports progress, and whether a signal may interrupt a step."""
 
     def __init__(self, out: Path) -> None:
         self.out, self.state_folder = out, state_folder(out)
@@ -143,7 +143,7 @@ class Loop(ABC):
     @property
     @abstractmethod
     def progress(self) -> tuple[int, int]:
-        """Units (see `unit`) done, and units in all."""
+        """Number of units done and number of all units; `unit` names the unit."""
 
     @abstractmethod
     def backward(self, tell: TellParts) -> Any:
@@ -151,19 +151,19 @@ class Loop(ABC):
 
     @abstractmethod
     def forget(self) -> None:
-        """Throw the gradients away."""
+        """Discard the gradients."""
 
     @abstractmethod
     def update(self, made: Any, began: float, wish: StopWish) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the metrics of the step, and whether to stop after it.
 
         made: result of backward(). began: time.perf_counter() at the start of the step.
-        wish: set if the run is to stop.
+        wish: event that is set when the run is asked to stop.
         """
 
     @abstractmethod
     def words(self, line: Mapping[str, Any]) -> str:
-        """The step's metrics as text for the progress bar. line: the metrics."""
+        """Format the metrics of a step for the progress bar. line: the metrics."""
 
     @abstractmethod
     def save(self) -> None:
@@ -172,10 +172,10 @@ class Loop(ABC):
     def steps(
         self, wish: StopWish, tell: TellParts = lambda done, count: None
     ) -> Iterator[dict[str, Any]]:
-        """Train to the end, yielding the metrics of each step.
+        """Train to the end, and yield the metrics of each step.
 
-        If a stop is wished, the step under way is left undone where `may_abandon` allows it; a
-        resumed run draws the batch of that step again.
+        When the run is asked to stop, it abandons the current step if may_abandon is True, else it
+        finishes the step. A resumed run draws the batch of an abandoned step again.
         """
         while not self.is_done:
             began = time.perf_counter()
@@ -195,8 +195,8 @@ class Loop(ABC):
     def run(self, save_every: float = math.inf, save_minutes: float = SAVE_MINUTES) -> None:
         """Train to the end with a progress bar.
 
-        Saves every `save_every` steps, when `save_minutes` minutes have passed since the last save,
-        and at the end. Ctrl-C and SIGTERM save, then raise KeyboardInterrupt.
+        Saves after every `save_every` steps, `save_minutes` minutes after the last save, and at the
+        end. Ctrl-C and SIGTERM save, then raise KeyboardInterrupt.
         """
         saved_at = self.seconds
         begun, total = self.progress
@@ -224,9 +224,10 @@ class Loop(ABC):
 
 
 class Run(Loop):
-    """A run of a recipe, from its saved state, else from the model in `init`, else a new model.
+    """A run of a recipe; it starts from a saved state, else from `init`, else from a new model.
 
-    began_from: provenance() of recipe and init. `seconds` is the same in all processes.
+    began_from: result of provenance() for the recipe and `init`.
+    seconds: training time so far, the same number in all processes.
     """
 
     def __init__(
@@ -271,7 +272,7 @@ class Run(Loop):
         self.seconds = self._mean([self._elapsed()])[0]
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
-        """Load the model to train: from the state, else from `init`, else make a new one."""
+        """Load the model to train: from the saved state, else from `init`, else make a new one."""
         saved, recipe = self.state_folder / "model", self.recipe
         self._base: Fingerprint | None = None
         if init is not None and is_adapter(init):
@@ -304,7 +305,7 @@ class Run(Loop):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Seconds done and in all, if the recipe has minutes; else steps done and in all."""
+        """Steps done and steps in all; for a recipe with minutes, seconds done and in all."""
         if self.recipe.minutes:
             return round(self.seconds), round(60 * self.recipe.minutes)
         return self.step, self.recipe.steps
@@ -322,7 +323,7 @@ class Run(Loop):
     def backward(self, tell: TellParts) -> tuple[Loss, Batch, float]:
         """Compute the gradients of the next step.
 
-        Returns the loss, its batch, and the seconds that the process waited for the batch.
+        Returns the loss, the batch, and the seconds that this process waited for the batch.
         """
         began = time.perf_counter()
         # Dropout then draws the same in a resumed run as in one that was not stopped.
@@ -332,7 +333,7 @@ class Run(Loop):
         return self._runner.backward(batch, tell), batch, waited
 
     def forget(self) -> None:
-        """Throw the gradients of the step away."""
+        """Discard the gradients."""
         self._runner.forget()
 
     def update(
@@ -354,14 +355,14 @@ class Run(Loop):
         return line, is_over
 
     def words(self, line: Mapping[str, Any]) -> str:
-        """The step's metrics as text for the progress bar."""
+        """Format the metrics of a step for the progress bar."""
         return (
             f"step {self.step} loss {line['loss']:.3f} ntp {line['ntp']:.3f} "
             f"matp {line['matp']:.3f} {line['tokens_per_second']:.0f} tok/s"
         )
 
     def save(self) -> None:
-        """Write the state, then the model folder as it would ship. All processes must call this."""
+        """Write the state, then the model folder as users load it. All processes must call this."""
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         weights, optimizers = get_state_dict(
             self._runner.module, self._runner.optimizers, options=options
@@ -384,7 +385,7 @@ class Run(Loop):
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
-        """The model to write: the whole model with `weights`, or its adapter alone.
+        """Make the object to save: the whole model with `weights`, or its adapter if it has one.
 
         weights: state dict of the whole model, gathered from all processes.
         """
@@ -399,7 +400,7 @@ class Run(Loop):
     def _measured(
         self, loss: Loss, batch: Batch, waited: float, rate: float, began: float, wish: StopWish
     ) -> tuple[dict[str, float], bool]:
-        """Metrics of a step over all processes, and whether one of them wishes to stop.
+        """Return the metrics of a step over all processes, and whether any process wishes to stop.
 
         waited: seconds that this process waited for the batch. rate: learning rate.
         began: time.perf_counter() at the start of the step.
@@ -454,14 +455,14 @@ def train(
     save_minutes: float = SAVE_MINUTES,
     settings: RunSettings = DEFAULT_SETTINGS,
 ) -> None:
-    """Run `recipe`, or resume from the state beside `out`, and write the model folder `out`.
+    """Train as `recipe` says, or resume from the state beside `out`; write the model folder `out`.
 
-    init: model folder to begin from; None: a new model. A resumed run must have the same.
-    save_every, save_minutes: steps and minutes between saves, whichever come first.
-    settings: speed and memory of the run.
+    init: model folder to begin from; None for a new model. A resumed run needs the same `init`.
+    save_every, save_minutes: number of steps and of minutes after which the run saves.
+    settings: settings for speed and memory.
 
-    Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for an `out` that
-    training did not write, and TrainingError; an earlier save stays.
+    Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for an existing
+    `out` that training did not write, and TrainingError; the last save stays in both cases.
     """
     require_integer("save_every", save_every, 1)
     require_number("save_minutes", save_minutes, 0)
@@ -486,6 +487,6 @@ def _require_apart(init: Path | None, out: Path) -> None:
 
 
 def _leave_group() -> None:
-    """End the threads of the process group, which must end before the interpreter does."""
+    """Destroy the process group, whose threads must end before the interpreter does."""
     if distributed.is_initialized():
         distributed.destroy_process_group()
