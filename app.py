@@ -1,4 +1,4 @@
-"""Serves the page: checks the flags and the address first, and loads the model last."""
+"""Serves the page. Flags and address are checked first, and the model is loaded last."""
 
 import argparse
 import errno
@@ -19,7 +19,7 @@ MAX_PORT = 65_535
 
 
 def arguments() -> argparse.Namespace:
-    """Parse the command line; the environment gives the defaults of host and port."""
+    """Parse the command line. Environment variables may set the default host and port."""
     is_space = "SPACE_ID" in os.environ
     host = os.environ.get("GRADIO_SERVER_NAME")
     port = os.environ.get("GRADIO_SERVER_PORT", "7860")
@@ -55,7 +55,7 @@ def arguments() -> argparse.Namespace:
 
 
 def checked_port(value: object) -> int:
-    """Read a port number. Raises ArgumentError."""
+    """Return `value` as a port number. Raises ArgumentError if it is not one."""
     text = str(value)
     port = int(text) if text.isascii() and text.isdigit() and len(text) <= 5 else 0
     if not 1 <= port <= MAX_PORT:
@@ -64,7 +64,7 @@ def checked_port(value: object) -> int:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise ArgumentError, with the reason, if this machine cannot listen on an address."""
+    """Raise ArgumentError, with the reason, if this machine cannot listen on the host and port."""
     try:
         family, kind, *_, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -83,10 +83,10 @@ def check_address(host: str, port: int) -> None:
 
 
 def load_behind(models: "Models") -> Exception | None:
-    """Load the first model of a page that is already served; return the error, if any.
+    """Load the page's first model while the page is already served; return the error, if any.
 
-    Loading slows the page down for a first visitor. So loading begins once a visitor's page has
-    opened or asks for the model, or when nobody has come for SECONDS_FOR_FIRST_VISITOR.
+    Loading slows the page down for its first visitor. So this waits until a visitor's page has
+    opened or asks for the model, but at most SECONDS_FOR_FIRST_VISITOR.
     """
     lazy = models.first.lazy
     lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
@@ -97,9 +97,9 @@ def load_behind(models: "Models") -> Exception | None:
 
 
 def main() -> int:
-    """Serve the page; exit status 0: stopped by the user, 2: model or address cannot be used.
+    """Serve the page until the user stops it. Returns 2 if the model or the address fails, else 0.
 
-    If the model fails to load once the page is served, the page says why until the user stops it.
+    If the model fails to load after the page is served, the page stays up and says why.
     """
     flags, failure = arguments(), None
     from ui.zero_gpu import before_torch

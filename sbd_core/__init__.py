@@ -5,7 +5,7 @@
     trace = sbd_core.generate(model, "Tara has 49 pencils. ...", sbd_core.DecodeConfig())
     print(trace.text, trace.tokens_per_forward)
 
-Names and modules are imported when first used, so that importing the package does nothing slow.
+A name is imported only when it is first used, so `import sbd_core` is fast.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """The command line: `sbd COMMAND` or `python -m sbd_core COMMAND`.
 
-Exit status: 0 done, 2 bad arguments (one line on standard error), 130 stopped with Ctrl-C.
+The exit status is 0 on success, 2 on an error (one line on standard error) and 130 after Ctrl-C.
 """
 
 import argparse
@@ -30,7 +30,7 @@ JSON_HELP = "one JSON object as the last line"
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Adds a flag's default, if it has one, to its help."""
+    """Formats a command's help and shows the default of each flag that has one."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         has_default = bool(action.option_strings) and not (
@@ -43,7 +43,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run one command and return its exit status. words: its arguments; None takes sys.argv's."""
+    """Run one command and return its exit status. words: the arguments; None takes sys.argv."""
     return with_output(lambda: _run(words))
 
 

@@ -1,4 +1,4 @@
-"""Reads chats from rows of data files, under many programs' field names. Knows no tokenizer."""
+"""Reads chats from the rows of data files, by the field names that many programs use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ LEARNT_PARTS = ("train_detail", "training_detail")
 
 
 class Turn(NamedTuple):
-    """One message of a chat. is_learnt: False for an answer that training leaves out."""
+    """One message of a chat. is_learnt: False if training must not learn this answer."""
 
     role: str
     content: str
@@ -39,11 +39,11 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """The turns of a record up to the first that is more than text, such as a tool call.
+    """The turns of a record, up to the first message that is more than text, such as a tool call.
 
-    is_cut: whether there was such a turn.
-    num_cut: number of answers from that turn on.
-    text: the plain text of a record that has no turns.
+    is_cut: whether the chat was cut at such a message.
+    num_cut: number of answers and tool calls that were cut off.
+    text: plain text of a record without turns; None for a chat.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -53,12 +53,12 @@ class Chat:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Role and content of each turn."""
+        """The (role, content) of each turn."""
         return tuple((turn.role, turn.content) for turn in self.turns)
 
 
 def chat_of(row: Row, *, has_answer: bool) -> Chat:
-    """The chat of a record. has_answer: whether it must hold an answer. Raises ArgumentError."""
+    """Read a record's chat. has_answer: False reads the prompt alone. Raises ArgumentError."""
     if has_answer and (row.given(*PREFERENCES) or isinstance(row.given("label"), bool)):
         rule = f"must have an answer to learn, not a preference ({', '.join(PREFERENCES)}, label)"
         raise row.wrong(rule, dict(row.fields))
@@ -117,7 +117,7 @@ def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
 
 
 def _with_input(row: Row, name: str) -> str:
-    """The prompt joined with the record's input (in `instances` for self-instruct), if any."""
+    """Join the prompt in field `name` with the record's `input` or `instances`, if it has any."""
     prompt = row.text(name, row.fields[name])
     case = row.text("input", row.given("input") or "")
     if case:
@@ -130,14 +130,14 @@ def _with_input(row: Row, name: str) -> str:
 
 
 def _role_of(message: Any) -> str | None:
-    """The role of a message in templates; "call" for a function call, None for an unknown role."""
+    """The role as chat templates name it; "call" for a function call, None if it is unknown."""
     if not isinstance(message, Mapping):
         return None
     return ROLES.get(str(message.get("role") or message.get("from")).lower())
 
 
 def _content(row: Row, number: int, message: Any) -> str | None:
-    """The text of a message; None if it holds anything else, such as a tool call or an image."""
+    """The text of a message; None if the message holds anything else, such as an image."""
     fields = message if isinstance(message, Mapping) else {}
     calls = any(fields.get(name) for name in MORE_THAN_TEXT)
     has_both = ("role" in fields or "from" in fields) and ("content" in fields or "value" in fields)
@@ -165,7 +165,7 @@ def _content(row: Row, number: int, message: Any) -> str | None:
 
 
 def _is_learnt(message: Mapping[str, Any]) -> bool:
-    """Whether training learns an answer; False if the message or a part is marked as not learnt."""
+    """False if the message, or a part of it, is marked as not to be learnt; else True."""
     marked: list[Any] = [message]
     for name in ("content", "value", *LEARNT_PARTS):
         parts = message.get(name)
@@ -175,9 +175,9 @@ def _is_learnt(message: Mapping[str, Any]) -> bool:
 
 
 def prompt_of(row: Row) -> str | list[dict[str, str]]:
-    """The prompt of a record: a single user turn's text, or the messages before the last answer.
+    """Return a record's prompt: a text if it is a single message, else the list of messages.
 
-    A chat is cut at its first tool call. Raises ArgumentError.
+    An answer at the end is left out. Raises ArgumentError unless the rest ends with a user's text.
     """
     chat = chat_of(row, has_answer=False)
     messages = list(chat.messages)

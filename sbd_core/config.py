@@ -1,6 +1,6 @@
-"""The settings of a decode: frozen, and checked when they are made.
+"""The settings of a decode. They are immutable, and checked when they are made.
 
-Standard library only. Knows nothing of tensors and models.
+This module needs the standard library only and knows nothing of tensors and models.
 """
 
 import math
@@ -35,11 +35,11 @@ def require_strategy(value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RowCosts:
-    """Cost of a forward pass in seconds, by its number of rows.
+    """Seconds that a forward pass takes, by its number of rows (input positions).
 
-    points: pairs (rows, seconds), with rows rising from 1. The cost is linear between points and
-    beyond the last two. It never falls: a point with more seconds than a later point is lowered to
-    the later point's seconds, as noise only adds to a time.
+    points: pairs (rows, seconds). The numbers of rows increase and start at 1. Costs are linear
+        between points and beyond the last two. A point that costs more than a later point is
+        lowered to the later one's seconds, so that costs never fall as rows increase.
     """
 
     points: tuple[tuple[int, float], ...]
@@ -62,14 +62,14 @@ class RowCosts:
 
     @classmethod
     def from_data(cls, data: Any) -> "RowCosts":
-        """Read the points from lists, as JSON has them. Raises ArgumentError."""
+        """Make costs from a JSON list of [rows, seconds] pairs. Raises ArgumentError."""
         is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
         if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
             raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
         return cls(tuple(data))
 
     def seconds(self, num_rows: int) -> float:
-        """Seconds of a forward pass of `num_rows` rows, 1 or more."""
+        """Seconds of a forward pass of `num_rows` rows. num_rows: 1 or more."""
         points = self.points
         if len(points) == 1:
             return points[0][1]
@@ -81,12 +81,14 @@ class RowCosts:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Reliability of the masked head's probabilities, measured once and kept with its weights.
+    """Reliability of a model's probabilities at masks, measured once and kept with its weights.
 
-    survival: mean chance that a draft is right up to its first, second, ... token.
-    drafted: number of drafted tokens that were right, over the summed probabilities of all checked.
-    alternatives: the same for alternatives to drafted tokens.
-    rejected: factor on survival for a draft after a rejected token, whose masks were read without
+    survival: at index i, the mean chance that a draft's tokens 0 to i are all right.
+    drafted: number of right draft tokens, divided by the sum of the probabilities of all checked
+        draft tokens.
+    alternatives: number of right alternatives to draft tokens, divided by the sum of the
+        probabilities of all checked alternatives.
+    rejected: factor on `survival` for a draft made after a rejected token. Its masks did not see
         the right token before them.
     """
 
@@ -108,7 +110,8 @@ class Calibration:
     def survival_to(self, depth: int) -> float:
         """Chance that a draft's tokens 0 to `depth` are all right.
 
-        Beyond the measured depths, each token lowers the chance by the last measured ratio.
+        Beyond the measured depths, each further token multiplies the chance by the ratio of the
+        last two measured chances.
         """
         if depth < len(self.survival):
             return self.survival[depth]
@@ -121,22 +124,23 @@ class Calibration:
 class DecodeConfig:
     """Settings of one decode. Raises ArgumentError naming the field, the rule and the value.
 
-    strategy: None takes the one that the model's folder names (SetBlockModel.strategy).
-    solver: (sbd) the rule that picks which positions a forward pass reveals.
-    block_size: positions k decoded together (sbd) or drafted together (verify).
-    temperature: 0 is argmax, above 0 samples from the softmax of logits / temperature.
-    max_rows: (verify) largest number of rows of a forward pass that reads one exact token: that
-        token, the draft, alternatives and masks. 1 is next-token prediction. None takes the number
-        that gives most tokens per second by row_costs.
-    row_costs: costs to use if max_rows is None. None measures the costs on this machine.
-    top_k_recorded: number of likeliest tokens that events list for each masked position. At 0 the
-        events of ntp and verify have no masked positions at all.
-    repetition_penalty: divides the logits of tokens that occur before a position, in the prompt or
-        the answer, and multiplies negative ones, as in transformers. 1 changes nothing; None takes
-        the model's own penalty.
-    pinned: (sbd) {offset: token id} of tokens given in advance; offset 0 is the first new token.
-    is_raw_prompt: True leaves a str prompt as it is even if the model has a chat template.
-    allows_untrained_block_size: True lets block_size leave the range the model was trained on.
+    strategy: "sbd", "ntp" or "verify"; None takes the strategy that the model's folder names.
+    solver: (sbd) the rule that picks the positions that a forward pass reveals.
+    block_size: number k of positions decoded together (sbd) or drafted together (verify).
+    temperature: 0 takes the likeliest token, above 0 samples from softmax(logits / temperature).
+    max_rows: (verify) largest number of rows (input positions) in a forward pass after the prefill:
+        the last final token, the draft, alternatives to drafted tokens, and masks. 1 is next-token
+        prediction. None lets row_costs choose the number that gives most tokens per second.
+    row_costs: (verify) seconds of a forward pass by number of rows, used if max_rows is None. None
+        measures them on this machine.
+    top_k_recorded: number of likeliest tokens that events list for each masked position. At 0,
+        events of ntp and verify list no masked positions at all.
+    repetition_penalty: factor for tokens that occur earlier in the prompt or the answer. It divides
+        positive logits and multiplies negative ones, as in transformers. 1 changes nothing; None
+        takes the model's own penalty.
+    pinned: (sbd) tokens given in advance, as {offset: token id}; offset 0 is the first new token.
+    is_raw_prompt: True reads a str prompt as it is, without the model's chat template.
+    allows_untrained_block_size: True allows a block_size that the model was not trained on.
     """
 
     strategy: StrategyName | None = None

@@ -1,10 +1,10 @@
-"""The cost of a forward pass in operations and bytes, counted from a model's shape. No tensors.
+"""Counts the operations and bytes of a forward pass from a model's shape, without tensors.
 
-The shape is read from a transformers config, or the dict of a config.json, by the names that each
-family gives the sizes. Only decoders of equal dense layers are accepted. A forward pass
-multiplies every row by every weight, and every row's query by the keys and values it may attend to.
-It reads each weight and each cached key and value once. Norms, activations and the embedding
-lookup are left out. Each text is counted alone, as if it shared nothing with its batch.
+The shape is read from a transformers config or a config.json. Only decoders of equal dense layers
+are accepted. Each row (input position) is multiplied by all weights of the layers, and its query by
+the keys and values that it attends to. Rows with logits are also multiplied by the output layer.
+Each weight and each cached key and value is read once. Norms, activations and the embedding lookup
+are left out. Each text of a batch is counted as if it were alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,10 +29,10 @@ EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerShape:
-    """Sizes of one transformer layer; all layers are alike, so their number cancels in ratios.
+    """Sizes of one transformer layer. All layers of a model have the same sizes.
 
-    num_feed_forward_matrices: 3 for a gated feed-forward (up, gate, down), 2 without a gate;
-    the roofline's mode "published" always counts 2.
+    num_feed_forward_matrices: 3 if the feed-forward has a gate (up, gate, down), else 2. The
+        roofline's mode "published" always counts 2.
     """
 
     hidden_size: int
@@ -44,7 +44,7 @@ class LayerShape:
 
     @classmethod
     def of(cls, config: Any) -> "LayerShape":
-        """The shape in a decoder's config. Raises ArgumentError for any other config."""
+        """Read the shape from a decoder's config. Raises ArgumentError for any other config."""
         _refuse_no_decoder(config)
         hidden = _size(config, "hidden_size")
         num_heads = _size(config, "num_heads")
@@ -69,24 +69,24 @@ class LayerShape:
 
     @property
     def kv_width(self) -> int:
-        """Width of one token's keys, and of its values, in one layer."""
+        """Size of one token's keys in one layer, over all heads; its values have the same size."""
         return self.num_kv_heads * self.head_size
 
     @property
     def attention_width(self) -> int:
-        """Width of one token's queries in one layer."""
+        """Size of one token's queries in one layer, over all heads."""
         return self.num_heads * self.head_size
 
     @property
     def num_weights(self) -> int:
-        """Number of weights in the layer's matrices; norms and biases are left out."""
+        """Number of weights in one layer's matrices. Norms and biases are left out."""
         feed_forward = self.num_feed_forward_matrices * self.feed_forward_size
         return self.hidden_size * (feed_forward + 2 * self.attention_width + 2 * self.kv_width)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShape:
-    """Sizes of a whole decoder. bytes_per_value: bytes of a weight and of a cached number."""
+    """Sizes of a whole decoder. bytes_per_value: bytes of one number, in weights and KV cache."""
 
     layer: LayerShape
     num_layers: int
@@ -100,7 +100,7 @@ class ModelShape:
 
     @classmethod
     def of(cls, config: Any, bytes_per_value: int) -> "ModelShape":
-        """The shape in a decoder's config. Raises ArgumentError for any other config."""
+        """Read the shape from a decoder's config. Raises ArgumentError for any other config."""
         return cls(
             layer=LayerShape.of(config),
             num_layers=_size(config, "num_layers"),
@@ -110,7 +110,7 @@ class ModelShape:
 
     @property
     def num_weights(self) -> int:
-        """Number of weights that a forward pass multiplies by: all layers' and the output's."""
+        """Number of weights that a forward pass multiplies by, output layer included."""
         return self.num_layers * self.layer.num_weights + self.num_output_weights
 
     @property
@@ -137,7 +137,7 @@ class ModelShape:
 
 
 def shape_or_none(config: Any, bytes_per_value: int) -> ModelShape | None:
-    """The shape in a config; None if the model is not a decoder of equal dense layers."""
+    """Read the shape from a config; None if the model is not a decoder of equal dense layers."""
     try:
         return ModelShape.of(config, bytes_per_value)
     except ArgumentError:
@@ -164,7 +164,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _get(config: Any, *names: str) -> Any:
-    """The value of the first of `names` that the config has and whose value is not None."""
+    """The first value among the config's fields `names` that is there and not None; else None."""
     for name in names:
         is_dict = isinstance(config, Mapping)
         value = config.get(name) if is_dict else getattr(config, name, None)
@@ -180,7 +180,10 @@ def _wrong(why: str, config: Any) -> ArgumentError:
 
 @dataclass(frozen=True, slots=True)
 class ForwardCost:
-    """Rows, operations and bytes read of a forward pass. flops: multiply and add count as two."""
+    """Rows (input positions) of a forward pass, its operations, and the bytes that it reads.
+
+    flops: number of operations; a multiplication and an addition count as two.
+    """
 
     rows: int
     flops: int
@@ -189,7 +192,7 @@ class ForwardCost:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes of weights and of cached keys and values."""
+        """Bytes read of weights and of cached keys and values, together."""
         return self.weight_bytes + self.cache_bytes
 
 
@@ -202,10 +205,10 @@ def forward_cost(
 ) -> ForwardCost:
     """The cost of one forward pass.
 
-    num_cached: tokens in the KV cache before it.
-    num_causal: tokens it read causally.
-    blocks: (causal tokens seen, size, causal rows of its own) of each block; see masks.SeenBlock.
-    num_logits: rows whose logits it computed.
+    num_cached: number of tokens in the KV cache before the pass.
+    num_causal: number of tokens that the pass reads causally.
+    blocks: (num_seen, size, num_causal) of each block; see masks.SeenBlock.
+    num_logits: number of rows for which the pass computes logits.
     """
     layer = shape.layer
     num_block = sum(block[1] for block in blocks)
@@ -228,10 +231,10 @@ def forward_cost(
 
 
 def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[int, int, int]]:
-    """The blocks that the forward pass of `event` read; see forward_cost.
+    """List the blocks that the forward pass of `event` read, as forward_cost() takes them.
 
-    strategy: of the decode. ntp reads no block: an event's block is the position it predicts.
-    num_prompt: number of prompt tokens, as positions in an event count from the answer's start.
+    strategy: name of the strategy that decoded. For ntp the list is empty, as ntp reads no block.
+    num_prompt: number of prompt tokens. The positions in an event start after them.
     """
     if strategy == "ntp":
         return []
@@ -244,9 +247,9 @@ def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[in
 
 
 def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: int) -> ForwardCost:
-    """The cost of the forward pass of `event`; see blocks_of.
+    """The cost of the forward pass of `event`. For the arguments see blocks_of().
 
-    The prefill computes logits for the last token of the prompt only.
+    Of the prompt's tokens, only the last one has its logits computed.
     """
     blocks = blocks_of(event, strategy, num_prompt)
     num_causal_logits = 1 if event.kind == "prefill" else event.num_causal
@@ -255,7 +258,7 @@ def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: i
 
 
 def total_cost(costs: Iterable[ForwardCost]) -> ForwardCost:
-    """The sum of costs, field by field."""
+    """Add up costs, field by field."""
     rows = flops = weight_bytes = cache_bytes = 0
     for cost in costs:
         rows += cost.rows

@@ -1,7 +1,7 @@
 """Reads the rows of data files that other programs write.
 
-The files may be JSON (an array, or successive values, as in JSON Lines) or CSV and TSV with a
-header, all also compressed by gzip, or Parquet if pyarrow is installed. Knows no field of a row.
+A file may hold JSON (one array, or one value after another as in JSON Lines), or CSV or TSV with a
+header. All of these may be compressed by gzip. Parquet is read if pyarrow is installed.
 """
 
 import csv
@@ -27,31 +27,31 @@ NEWLINE = "\n"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record. Errors name `argument`, the caller's name for the file, and `where`, its line."""
+    """One record of a file. argument: the caller's name for the file. where: file and line."""
 
     fields: Mapping[str, Any]
     where: str
     argument: str
 
     def wrong(self, rule: str, value: object) -> ArgumentError:
-        """An ArgumentError saying that this record breaks `rule`."""
+        """Make the ArgumentError for a record that breaks `rule`."""
         return ArgumentError(self.argument, f"{self.where} {rule}", value)
 
     def given(self, *names: str) -> Any:
-        """The value of the first of these fields that is not null, else None."""
+        """The first value among the fields `names` that is there and not null; else None."""
         return next(
             (self.fields[name] for name in names if self.fields.get(name) is not None), None
         )
 
     def text(self, name: str, value: object) -> str:
-        """Return `value`. Raises ArgumentError, which calls it `name`, if it is no Unicode text."""
+        """Return `value` if it is Unicode text, else raise ArgumentError, which calls it `name`."""
         if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
             raise self.wrong(f"must have text as {name}", value)
         return value
 
 
 def read_rows(argument: str, path: Path) -> list[Row]:
-    """All records of a file. Raises ArgumentError naming `argument`, file and line."""
+    """Read all records of a file. Raises ArgumentError naming `argument`, file and line."""
     name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
     numbered: Iterable[tuple[int, object]]
     if kind == ".parquet":
@@ -67,7 +67,7 @@ def read_rows(argument: str, path: Path) -> list[Row]:
 
 
 def row_of(argument: str, where: str, value: object) -> Row:
-    """`value` as a record; see Row. Raises ArgumentError unless it is a mapping of fields."""
+    """Make a record of `value`. Raises ArgumentError unless `value` is a mapping of fields."""
     if not isinstance(value, Mapping):
         raise ArgumentError(argument, f"{where} needs {SHAPES}", value)
     return Row(value, where, argument)
@@ -79,7 +79,7 @@ def suffix_of(path: Path) -> str:
 
 
 def read_text(argument: str, path: Path) -> str:
-    """The UTF-8 text of a file, decompressed if gzip. Raises ArgumentError naming file and line."""
+    """Read a UTF-8 file, which may be compressed by gzip. Raises ArgumentError naming the line."""
     name = shown_name(str(path), MAX_SHOWN_PATH)
     try:
         data = read_file(path)
@@ -99,7 +99,7 @@ def read_text(argument: str, path: Path) -> str:
 
 
 def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
-    """Yield (line, value) for each item of a JSON array, or for each of successive JSON values."""
+    """Yield (line, value) for each value in a JSON text: an array's items, or successive values."""
     # Python writes NaN where a table has no value: read as null.
     decoder = json.JSONDecoder(parse_constant=lambda _: None)
     space = re.compile(r"[ \t\r\n]*")
@@ -133,7 +133,7 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]
 
 
 def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
-    """Yield (line, fields) for each row below the header."""
+    """Yield (line, {field: cell}) for each row below the header."""
     csv.field_size_limit(2**31 - 1)  # Python's own limit of 131,072 is not one of CSV
     # strict: else a quote that is not closed would swallow all that follows.
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

@@ -1,1 +1,1 @@
-"""Wall-clock comparison of our strategies with transformers' generate(), in one process."""
+"""Compares our strategies with transformers' generate() by wall clock, in one process."""

@@ -1,4 +1,4 @@
-"""bench() times methods side by side in one process and returns plain data."""
+"""bench() times several methods of decoding in one process and returns plain data."""
 
 import os
 import random
@@ -34,7 +34,11 @@ NUM_TRIALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """The prompts to time. limit: prompts per task. rounds: runs per prompt; the fastest counts."""
+    """The prompts to time.
+
+    limit: number of prompts per task.
+    rounds: number of runs per prompt, of which the fastest counts.
+    """
 
     limit: int = 50
     rounds: int = 1
@@ -50,9 +54,9 @@ class Workload:
 class More:
     """Methods to time besides generate() and our strategies.
 
-    assistant: a smaller model that drafts for generate().
-    gguf: file of the same weights, with which to time llama.cpp.
-    with_dtypes: whether to time our strategies and parts() in each dtype of ONNX Runtime.
+    assistant: smaller model that drafts for generate(); None leaves this method out.
+    gguf: file of the model's weights for llama.cpp; None leaves llama.cpp out.
+    with_dtypes: whether to time our strategies, and parts(), in every dtype of ONNX Runtime.
     """
 
     assistant: HuggingFaceModel | None = None
@@ -62,7 +66,11 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One method's timing on one prompt. is_equal: whether the baseline gave the same tokens."""
+    """The timing of one method on one prompt.
+
+    is_equal: whether the answer has the same tokens as the baseline's answer.
+    is_right: whether the answer passes the task's check.
+    """
 
     answer: TimedAnswer
     seconds: float
@@ -80,14 +88,14 @@ Timings = dict[str, list[Timed]]
 
 
 def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None) -> dict[str, Any]:
-    """Time all methods; returns JSON data, which report.text() shows. Raises ArgumentError.
+    """Time all methods and return JSON data, which report.text() shows. Raises ArgumentError.
 
-    rows: row() of each method by name; the baseline, transformers' generate(), is first.
-    forwards: see forwards().
-    parts_by_dtype: parts() by dtype, if asked for.
-    left_out: a line on each method that was not timed, with the reason.
-    baseline_seconds_by_threads: the baseline's seconds on one prompt, by number of threads.
-    other_load: see other_load().
+    rows: {method name: row()}; the baseline, transformers' generate(), comes first.
+    forwards: result of forwards().
+    parts_by_dtype: {dtype: parts()}, only with more.with_dtypes.
+    left_out: lines that say which methods were not timed, and why.
+    baseline_seconds_by_threads: {number of threads: seconds of the baseline on one prompt}.
+    other_load: result of other_load().
     """
     more = more or More()
     result: dict[str, Any] = {"model": model.name, "device": model.device}
@@ -109,7 +117,7 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
 
 
 def methods_left_out(model: HuggingFaceModel, more: More) -> list[str]:
-    """A line on each method that will not be timed, with the reason."""
+    """List the methods that will not be timed, one line each with the reason."""
     notes = []
     if more.assistant is None:
         notes.append(f"{GENERATE}, assistant: left out, no --assistant was given")
@@ -126,7 +134,7 @@ def _methods(
     more: More,
     twins: Mapping[str, HuggingFaceModel],
 ) -> tuple[list[Method], dict[str, float]]:
-    """All methods, the baseline first, and its seconds by threads. twins: the model by dtype."""
+    """Return (methods to time, baseline's seconds by number of threads). twins: {dtype: model}."""
     most = workload.max_new_tokens
     methods = by_transformers(model, most, more.assistant)
     others = []
@@ -145,7 +153,7 @@ def _methods(
 def _rows(
     model: HuggingFaceModel, workload: Workload, methods: Sequence[Method]
 ) -> dict[str, dict[str, Any]]:
-    """Time all methods on all prompts of all tasks; returns a row() for each method by name."""
+    """Time all methods on the prompts of all tasks. Returns {method name: row()}."""
     from tqdm import tqdm
 
     suites = {name: held_out(name, workload.limit, workload.seed) for name in TASKS}
@@ -164,11 +172,12 @@ def time_methods(
     examples: Sequence[Example],
     num_rounds: int,
 ) -> Iterator[Timings]:
-    """Time every method on every prompt; yields all timings so far after each prompt.
+    """Time every method on every prompt. Yields all timings so far after each prompt.
 
-    The first method is the baseline, with whose answers the others are compared. The fastest of
-    num_rounds runs counts, as disturbances only make a run longer. The methods run in another order
-    each round, as what a method leaves in the processor's caches slows the next one.
+    methods: the first one is the baseline, whose answers the other answers are compared with.
+    num_rounds: number of runs per prompt. The fastest counts, as disturbances only slow a run down.
+
+    Each round has another order, because the caches that a method leaves slow the next one.
     """
     rows: Timings = {method.name: [] for method in methods}
     prompts = [model.encode(example.prompt, is_raw=False) for example in examples]
@@ -192,9 +201,10 @@ def time_methods(
 
 
 def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any]:
-    """A method's rates, their ratios to the baseline's, and counts, by task and overall.
+    """Sum up one method's timings: its rates, their ratios to the baseline's rates, and counts.
 
-    name, baseline: names of the two methods. tasks: timings of all methods by task.
+    name, baseline: names of the method and of the baseline.
+    tasks: {task: timings of all methods}. The result has totals, and each task under "families".
     """
     cells: dict[str, dict[str, Any]] = {}
     for task_name, rows in tasks.items():
@@ -224,7 +234,7 @@ def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any
 
 
 def median_and_spread(values: Sequence[float]) -> dict[str, float]:
-    """The median, and the quartiles as "low" and "high"."""
+    """The median of values, and their quartiles as "low" and "high"."""
     low, middle, high = (
         statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * [*values]
     )
@@ -234,10 +244,11 @@ def median_and_spread(values: Sequence[float]) -> dict[str, float]:
 def _at_best_threads(
     methods: Sequence[Method], prompt: Sequence[int]
 ) -> tuple[list[Method], dict[str, float]]:
-    """Make all methods use the number of threads with which the first, generate(), is fastest.
+    """Make all methods use the number of threads with which the baseline is fastest.
 
-    One thread and all cores are tried in turn on `prompt`. Returns the methods, and the best
-    seconds by number of threads. Our own methods, added later, keep the threads that are set.
+    methods: the first one is the baseline. It is timed on `prompt` with one thread and with as many
+        threads as there are cores.
+    Returns (methods, {number of threads: the baseline's best seconds}).
     """
     own = torch.get_num_threads()
     best: dict[int, float] = {}
@@ -264,7 +275,7 @@ def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[i
 
 @contextmanager
 def other_load() -> Iterator[dict[str, float]]:
-    """Yield a dict that gets "cores" at the end: cores kept busy by other processes (Linux)."""
+    """Yield a dict. On exit it gets "cores": how many cores other processes kept busy (Linux)."""
     load: dict[str, float] = {}
     busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
     yield load
@@ -275,7 +286,7 @@ def other_load() -> Iterator[dict[str, float]]:
 
 
 def _busy_seconds() -> float | None:
-    """Processor seconds spent since boot, over all cores; None if unknown."""
+    """Seconds for which the cores have been busy since boot, summed; None if unknown."""
     path = Path("/proc/stat")
     if not path.is_file():
         return None

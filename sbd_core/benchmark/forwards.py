@@ -1,6 +1,7 @@
-"""Times of single forward passes, compared with a roofline from this machine's measured peaks.
+"""Times single forward passes and compares them with a roofline.
 
-In ONNX Runtime the matrix products are timed alone, too. Knows no prompts and no other library.
+The roofline uses peak rates measured on this machine. In ONNX Runtime, the matrix products are also
+timed alone.
 """
 
 import statistics
@@ -32,7 +33,7 @@ NUM_WARM_UPS = 3
 
 
 def median_seconds(call: Callable[[], object], device: str) -> float:
-    """Median seconds of NUM_RUNS calls, after NUM_WARM_UPS calls to warm up."""
+    """Median seconds of NUM_RUNS calls, which follow NUM_WARM_UPS calls that are not counted."""
     seconds = []
     for _ in range(NUM_WARM_UPS + NUM_RUNS):
         began = time.perf_counter()
@@ -44,11 +45,12 @@ def median_seconds(call: Callable[[], object], device: str) -> float:
 
 
 def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | None]]]:
-    """Times of forward passes: {cache length: {query length: milliseconds and slowdowns}}.
+    """Time forward passes over blocks of several sizes, after caches of several lengths.
 
-    "slowdown" is the measured time over that of query length 1. "roofline" is the same by theory
-    ("corrected"), from this machine's measured peaks; None for integer weights and for a model that
-    is not a decoder of equal dense layers.
+    Returns {cache length: {block size: {"milliseconds", "slowdown", "roofline"}}}. The slowdown is
+    the time divided by the time of block size 1. The roofline is the slowdown in theory, from
+    sbd_core.roofline's mode "corrected" and this machine's measured peaks; None for integer
+    weights, and for a model that is not a decoder of equal dense layers.
     """
     device = machine(next(model.model.parameters()))
     try:
@@ -83,10 +85,11 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
 
 
 def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
-    """Milliseconds in ONNX Runtime after 64 cached tokens: {part: {number of rows: ms}}.
+    """Time parts of a forward pass in ONNX Runtime after 64 cached tokens.
 
-    The parts: all matrix products of a forward pass alone; a forward pass over causal rows; a
-    forward pass over one causal row and masks.
+    Returns {part: {number of rows (input positions): milliseconds}}. "products alone" is all matrix
+    products of a pass, "causal rows" a pass over causal rows, "masks" a pass over one causal row
+    and masks.
     """
     multiply, cache = products_of(model.model, model.dtype), model.new_cache()
     model.forward(cache, [0] * CACHE_LENGTHS[0], (), 1)
@@ -112,7 +115,7 @@ def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 
 def machine(weight: Tensor) -> Device:
-    """The device of `weight`, with peak rates from a large matrix product and a large copy."""
+    """Measure the device of `weight`: the speed of a large matrix product and of a large copy."""
     kind = str(weight.device)
     square = torch.randn(1024, 1024, device=weight.device).to(weight.dtype)
     large = torch.zeros(64 * 1024**2 // weight.itemsize, dtype=weight.dtype, device=weight.device)
@@ -130,13 +133,13 @@ def machine(weight: Tensor) -> Device:
 
 
 class Products(Exporter):
-    """ONNX graph of the products of every linear layer's weight with inputs (rows, in).
+    """Exports an ONNX graph of matrix products alone: inputs times each linear layer's weight.
 
-    The inputs are uint8 for dtype int8. An adapter is left out.
+    Each input is (rows, in_features), in uint8 for dtype int8. An adapter is left out.
     """
 
     def groups(self) -> list[tuple[str, Sequence[Any]]]:
-        """(name, linear layers) of each product; layers of the same input are joined in one."""
+        """(name, linear layers) of each product. Layers that read the same input share one."""
         groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
         for index, layer in enumerate(self.model.model.layers):
             for name, members in GROUPS.items():
@@ -165,12 +168,12 @@ class Products(Exporter):
 
 
 def _weight(linears: Sequence[Any]) -> Tensor:
-    """The weights of linear layers in fp32, joined along their outputs."""
+    """The weights of linear layers in fp32, joined along their output dimension."""
     return torch.cat([linear.weight.detach().float() for linear in linears])
 
 
 def products_of(model: Any, dtype: Any) -> Callable[[int], None]:
-    """Make a function that multiplies num_rows rows by all weights. dtype: see methods.DTYPES."""
+    """Return a function that multiplies num_rows rows by all weights. dtype: float32 or int8."""
     exporter = Products(model, dtype)
     saturates = dtype == "int8" and not products_are_exact()
     with TemporaryDirectory() as folder:

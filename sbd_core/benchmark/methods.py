@@ -1,6 +1,6 @@
 """The methods that bench() compares: transformers' generate(), llama.cpp and our strategies.
 
-Each answers a prompt greedily and counts its forward passes. Knows no clock.
+Each method answers a prompt greedily and counts its forward passes. bench() times it.
 """
 
 import copy
@@ -33,8 +33,9 @@ DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 class TimedAnswer:
     """The answer of one method to one prompt.
 
-    num_forwards: forward passes of the model, prefill included.
-    num_draft_forwards: forward passes of an assistant. trace: None unless our engine answered.
+    num_forwards: number of forward passes of the model, prefill included.
+    num_draft_forwards: number of forward passes of an assistant model.
+    trace: our engine's record of the decode; None for another library.
     """
 
     token_ids: tuple[int, ...]
@@ -44,7 +45,7 @@ class TimedAnswer:
 
     @property
     def num_rows(self) -> int | None:
-        """Number of rows of all forward passes after the prefill; None if unknown."""
+        """Rows (input positions) of all forward passes after the prefill; None if unknown."""
         costs = None if self.trace is None else self.trace.costs
         return None if costs is None else sum(cost.rows for cost in costs[1:])
 
@@ -54,14 +55,14 @@ Ask = Callable[[Sequence[int]], TimedAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method: its name in the table, and the function whose calls are timed."""
+    """A method to time. name: its name in the tables. answer: the function that is timed."""
 
     name: str
     answer: Ask
 
 
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
-    """Configs, by display name, of our strategies that the model can run."""
+    """Configs of our strategies that the model can run, as {name in the tables: config}."""
 
     def config(strategy: StrategyName, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
         return DecodeConfig(
@@ -86,7 +87,7 @@ def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig
 
 
 def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> list[Method]:
-    """Methods of our engine, one per config."""
+    """Make a method of our engine from each config. configs: {name of the method: config}."""
 
     def asking(config: DecodeConfig) -> Ask:
         def ask(prompt: Sequence[int]) -> TimedAnswer:
@@ -99,9 +100,10 @@ def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> l
 
 
 def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel], list[str]]:
-    """The model in each dtype of ONNX Runtime, by dtype, and a line on each dtype left out.
+    """Copy the model into each dtype of ONNX Runtime.
 
-    Raises ArgumentError for a model that ONNX Runtime does not run here.
+    Returns ({dtype: model}, lines that say which dtypes were left out, and why). Raises
+    ArgumentError for a model that ONNX Runtime cannot run here.
     """
     from sbd_core.models.backends.onnx.build import OnnxUnavailable, build
 
@@ -128,9 +130,9 @@ def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel],
 def by_transformers(
     model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
 ) -> list[Method]:
-    """Methods of generate(): alone, with prompt look-up, and with an assistant if one is given.
+    """Make the methods of generate(): plain, with prompt look-up, and with an assistant.
 
-    assistant: a smaller model that drafts.
+    assistant: smaller model that drafts; None leaves this method out.
     Raises ArgumentError if the assistant's tokenizer is not the model's.
     """
     if assistant is not None and assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
@@ -163,7 +165,7 @@ def by_transformers(
 
 @contextmanager
 def _counted(model: Any) -> Iterator[list[None]]:
-    """Yield a list that gains one item with each forward pass of a transformers model, if any."""
+    """Yield a list that gains an item with each forward pass of `model`, never if it is None."""
     seen: list[None] = []
     if model is None:
         yield seen
@@ -176,10 +178,9 @@ def _counted(model: Any) -> Iterator[list[None]]:
 
 
 def as_loaded(model: HuggingFaceModel) -> Any:
-    """The transformers model with every weight contiguous, as it comes from disk.
+    """Return the transformers model, or a copy of it, in which all weights are contiguous.
 
-    Our fused forward pass changes the layout of weights, which must not slow generate() down. So
-    generate() gets a copy.
+    Our fused forward pass changes the layout of weights, which would slow generate() down.
     """
     if all(parameter.is_contiguous() for parameter in model.model.parameters()):
         return model.model
@@ -191,7 +192,7 @@ def as_loaded(model: HuggingFaceModel) -> Any:
 
 @cache
 def _silent_llama_cpp() -> tuple[Any, Any]:
-    """The llama_cpp module with its log silenced, and the callback for that. Raises ImportError."""
+    """Import llama_cpp and silence its log. Returns (module, log callback). Raises ImportError."""
     import llama_cpp
 
     def log(level: int, text: bytes, data: object) -> None:
@@ -205,10 +206,10 @@ def _silent_llama_cpp() -> tuple[Any, Any]:
 def by_llama_cpp(
     model: HuggingFaceModel, gguf: Path, max_new_tokens: int, num_threads: int
 ) -> Method:
-    """Method of llama.cpp: next-token prediction with 8-bit weights (Q8_0).
+    """Make the method of llama.cpp: next-token prediction with 8-bit weights (Q8_0).
 
-    gguf: the model's weights in llama.cpp's format.
-    Raises ArgumentError, also if llama.cpp is not installed.
+    gguf: file of the model's weights in llama.cpp's format.
+    Raises ArgumentError if the file does not fit or llama.cpp is not installed.
     """
     try:
         llama_cpp, _ = _silent_llama_cpp()

@@ -1,4 +1,4 @@
-"""The results of bench() as tables. Measures nothing."""
+"""Shows the results of bench() as text tables."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -10,7 +10,7 @@ LOADED_CORES = 0.1
 
 
 def text(result: Mapping[str, Any]) -> str:
-    """Tables of methods and forward passes, what was left out, and how busy the machine was."""
+    """Show methods, forward passes, the methods left out, and the machine's load as text."""
     rows = result["rows"]
     tasks = next(iter(rows.values()))["families"]
     head = ["times generate() (quartiles)", *tasks, "mean", "times ntp"]
@@ -54,14 +54,14 @@ def text(result: Mapping[str, Any]) -> str:
 
 
 def spread(cell: Mapping[str, float]) -> str:
-    """Median and quartiles as text."""
+    """A median and its quartiles as text, such as "1.20 (1.10-1.35)"."""
     return f"{cell['median']:.2f} ({cell['low']:.2f}-{cell['high']:.2f})"
 
 
 def over_ntp(rows: Mapping[str, Any], name: str) -> str:
-    """Gain from fewer forward passes alone: a method's mean ratio divided by that of our `ntp`.
+    """How many times as fast as our `ntp` a method is; "" for a method that is not ours.
 
-    `ntp` is taken in the method's dtype. Returns "" for a method that is not ours.
+    The two have the same dtype, so the gain comes from fewer forward passes alone.
     """
     prefix = next(
         (name[: name.index(each)] for each in get_args(StrategyName) if each in name), None
@@ -71,7 +71,7 @@ def over_ntp(rows: Mapping[str, Any], name: str) -> str:
 
 
 def _table(rows: list[list[str]]) -> list[str]:
-    """One line per row, the first column aligned left, the others right."""
+    """Lay out rows of cells as lines. The first column is aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"{head:<{widths[0]}}"
@@ -81,14 +81,14 @@ def _table(rows: list[list[str]]) -> list[str]:
 
 
 def threads_line(seconds: Mapping[str, float]) -> str:
-    """Say how long generate() took by number of threads, and which number is used."""
+    """Say how long generate() took with each number of threads, and which number was chosen."""
     shown = [f"{s:.3f} s with {n} thread{'s' * (n != '1')}" for n, s in seconds.items()]
     chosen = min(seconds, key=seconds.__getitem__)
     return f"generate() took {', '.join(shown)} on one prompt; all of its runs use {chosen}"
 
 
 def load_line(load: Mapping[str, float]) -> str:
-    """Say how busy other processes kept the machine."""
+    """Say how many cores other processes kept busy."""
     if "cores" not in load:
         return "other load on the machine: not known here"
     if load["cores"] > LOADED_CORES:

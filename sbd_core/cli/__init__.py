@@ -1,4 +1,4 @@
-"""The command line: one module for each kind of command, shared flags, and the output."""
+"""The command line: a module for each kind of command, shared flags, and the output."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -10,9 +10,9 @@ from typing import Any
 class Command:
     """A command: its flags, and a function that runs it and returns what --json prints.
 
-    extra: name of the optional part of sbd-core that the command needs.
-    has_own_json: True if add_flags adds --json, or another program reads the flags.
-    parser_options: further arguments of the command's parser.
+    extra: name of the group of optional packages that the command needs; None if it needs none.
+    has_own_json: True if --json must not be added, as add_flags or another program handles it.
+    parser_options: keyword arguments of the command's ArgumentParser.
     """
 
     help: str

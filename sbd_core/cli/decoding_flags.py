@@ -1,4 +1,4 @@
-"""The flags that every decoding command shares, and the DecodeConfig that is made from them."""
+"""The flags that every decoding command shares, and the DecodeConfig that they describe."""
 
 import argparse
 import re
@@ -58,9 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
-    """Load the model that the flags name, on `device` if given, and set the number of threads.
+    """Load the model that the flags name, and set the number of threads.
 
-    Raises SetBlockDecodingError.
+    device: used in place of --device unless None. Raises SetBlockDecodingError.
     """
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import choose_threads
@@ -75,7 +75,7 @@ def load_model(arguments: argparse.Namespace, device: str | None = None) -> "Hug
 
 
 def refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: str) -> None:
-    """Raise ArgumentError with `rule` if any flag of these names was given."""
+    """Raise ArgumentError with `rule` if any of the flags `names` was given."""
     for name in names:
         if getattr(arguments, name) is not None:
             raise ArgumentError(name, rule, str(getattr(arguments, name)))
@@ -84,8 +84,8 @@ def refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: st
 def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
     """Make the config that the flags describe. Raises ArgumentError.
 
-    more: fields of the config that these flags do not set.
-    A solver or a pinned token without --strategy selects sbd.
+    more: further fields of the config, for which there is no flag here.
+    Without --strategy, a flag of a solver or a pinned token selects the strategy sbd.
     """
     given = {
         field: getattr(arguments, flag)
@@ -110,7 +110,7 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
 
 
 def max_rows(text: str) -> int | None:
-    """Read a number of rows, or "cost" as None. Raises ArgumentError."""
+    """Parse --max-rows: a whole number, or "cost" for None. Raises ArgumentError."""
     if text == "cost":
         return None
     if not re.fullmatch("[0-9]{1,9}", text):
@@ -119,7 +119,7 @@ def max_rows(text: str) -> int | None:
 
 
 def pins(texts: list[str]) -> dict[int, int]:
-    """Read ["3=17"] as {3: 17}, token ids by offset. Raises ArgumentError."""
+    """Parse ["OFFSET=TOKEN_ID", ...] into {offset: token id}. Raises ArgumentError."""
     pinned: dict[int, int] = {}
     for text in texts:
         offset, _, token_id = text.partition("=")

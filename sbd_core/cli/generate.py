@@ -1,4 +1,4 @@
-"""The command `generate`, which decodes one prompt and prints its text, or a file of prompts."""
+"""The command `generate`: decodes one prompt and prints the text, or answers a file of prompts."""
 
 import argparse
 import sys
@@ -49,7 +49,7 @@ def _flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Decode and print; returns what --json prints. Raises SetBlockDecodingError."""
+    """Run the command. Returns what --json prints. Raises SetBlockDecodingError."""
     config = decoding_flags.decode_config(
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
@@ -100,9 +100,9 @@ def _standard_input() -> str:
 def _decoded(
     arguments: argparse.Namespace, prompt: "Prompt", config: DecodeConfig
 ) -> "tuple[Trace, str]":
-    """Decode one prompt; returns the trace, and a phrase that says what made the forward passes.
+    """Decode a prompt. Returns the trace, and words that say what the model ran on.
 
-    Without --json the text is printed as it becomes final.
+    Unless --json is given, the text is printed as it becomes final.
     """
     # Imported here so that --help and bad flags answer at once.
     from sbd_core.decoding.api import stream
@@ -123,10 +123,10 @@ def _decoded(
 
 
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
-    """Yield the text that each event adds. A character split over tokens waits for its last byte.
+    """Yield the text that each event adds, without characters that still lack a byte.
 
-    With byte tokens, an incomplete character can change the text before it; such text waits for
-    more tokens. If text that was already yielded changes, the whole text is yielded at the end.
+    An incomplete character can also change the text before it, so such text waits for more tokens.
+    If text that was already yielded changes, the whole text is yielded at the end.
     """
     token_ids: list[int] = []
     given = ""

@@ -1,4 +1,4 @@
-"""Commands that measure: evaluate, lm-eval, bench, roofline."""
+"""The commands that measure: evaluate, lm-eval, bench, roofline."""
 
 import argparse
 import json
@@ -76,9 +76,9 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Decode, check, print a table and return the results. Raises SetBlockDecodingError.
+    """Run `evaluate`: print a table and return the results. Raises SetBlockDecodingError.
 
-    If several processes share the work, all but one of them return None.
+    If several processes share the work, one of them returns the results, the others None.
     """
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     _check_evaluation(arguments)
@@ -103,7 +103,7 @@ def _evaluate(arguments: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
-    """The first --limit requests of each file, with the checks of their answers."""
+    """Read the first --limit requests of each file, each with the check of its answer."""
     from sbd_core.decoding.prompt_files import read_prompts
     from sbd_core.evaluation.open_requests import RequestSet, check_of
 
@@ -181,7 +181,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[s
 def _evaluated(
     arguments: argparse.Namespace, config: DecodeConfig
 ) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
-    """The results, and the journal of work that processes shared or a stopped run left."""
+    """Evaluate the model. Returns (results, the journal to clear afterwards or None)."""
     from sbd_core.decoding.api import resolve_defaults
     from sbd_core.evaluation import Sample
     from sbd_core.evaluation.api import MODEL, evaluate_rows
@@ -258,12 +258,12 @@ EVALUATE = Command(
 
 
 def _lm_eval_flags(parser: argparse.ArgumentParser) -> None:
-    """Add one argument that takes all of lm-eval's arguments."""
+    """Add one positional argument that collects all arguments of lm-eval."""
     parser.add_argument("words", nargs="*", metavar="WORDS", help="lm-eval's arguments")
 
 
 def _lm_eval(arguments: argparse.Namespace) -> None:
-    """Run lm-eval. Raises SetBlockDecodingError, and SystemExit where lm-eval does."""
+    """Run lm-eval, which may raise SystemExit. Raises SetBlockDecodingError."""
     import langdetect
     from lm_eval.__main__ import cli_evaluate
 
@@ -279,7 +279,7 @@ def _lm_eval(arguments: argparse.Namespace) -> None:
 
 
 def with_model(words: list[str]) -> list[str]:
-    """The arguments of lm-eval, with `--model sbd` added if they need a model and name none."""
+    """Add `--model sbd` to lm-eval's arguments if they need a model and name none."""
     names = {word.split("=")[0] for word in words}
     if names & {"ls", "validate", "--model", "-M", "--config", "-C", "-h", "--help"}:
         return words
@@ -317,7 +317,7 @@ def _bench_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measure, print tables, and write and return the results. Raises SetBlockDecodingError."""
+    """Run `bench`: print tables and return the results. Raises SetBlockDecodingError."""
     if arguments.out is not None:
         require_writable("out", arguments.out)
     from sbd_core.benchmark import report
@@ -363,7 +363,7 @@ def _roofline_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Print slowdown and speed-up in every mode, and return them. Raises ArgumentError."""
+    """Print and return the slowdown and the speed-up in every mode. Raises ArgumentError."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
     device, shape = DEVICES[arguments.device], None  # the paper's

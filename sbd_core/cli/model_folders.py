@@ -1,4 +1,4 @@
-"""Commands that write model folders: fetch, prepare, merge, export."""
+"""The commands that write model folders: fetch, prepare, merge, export."""
 
 import argparse
 from dataclasses import asdict
@@ -18,7 +18,7 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Download a base model if missing or damaged, or remove it. Raises SetBlockDecodingError."""
+    """Download a base model, or delete it with --remove. Raises SetBlockDecodingError."""
     from tqdm import tqdm
 
     from sbd_core.models.bases import (
@@ -94,7 +94,7 @@ def _prepare_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Prepare a model, then print and return what was done. Raises SetBlockDecodingError."""
+    """Prepare a model for training and print the outcome. Raises SetBlockDecodingError."""
     from sbd_core.hf.model_folders import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
@@ -118,7 +118,7 @@ def _merge_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _merge(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Merge an adapter, then print and return what was done. Raises SetBlockDecodingError."""
+    """Merge an adapter into its base and print the outcome. Raises SetBlockDecodingError."""
     from sbd_core.hf.model_folders import merge
 
     done = merge(arguments.adapter, arguments.out)
@@ -157,7 +157,7 @@ def _export_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Export a model, then print and return what was written. Raises SetBlockDecodingError."""
+    """Export a model; print and return what was written. Raises SetBlockDecodingError."""
     from sbd_core.hf.hub import export_hub
     from sbd_core.models.web_export import export_web
 

@@ -11,10 +11,11 @@ LOSSLESS = ("strict", "surrogateescape")
 
 
 def with_output(command: Callable[[], int]) -> int:
-    """Run `command` and return its exit status; print an error and return 2 if output fails.
+    """Run `command` and return its exit status. If output fails, print an error and return 2.
 
-    A closed pipe is no error. Output still buffered is discarded, as Python would fail again at
-    exit. Characters that the output's encoding lacks are replaced.
+    A pipe that its reader closed is no error and returns 0. After a failure, buffered output is
+    discarded, or Python would fail again at exit. Characters that the output's encoding lacks are
+    replaced.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before we began
@@ -40,5 +41,5 @@ def with_output(command: Callable[[], int]) -> int:
 
 
 def _discard(stream: TextIO) -> None:
-    """Discard all that is buffered in the stream, and all that is written later."""
+    """Discard everything that is buffered in the stream or written to it later."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

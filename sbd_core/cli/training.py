@@ -1,4 +1,4 @@
-"""Commands that train: train, train-adapter, and synthesize, which writes text to train on."""
+"""The commands that train a model (train, train-adapter) or write text to train on (synthesize)."""
 
 import argparse
 import sys
@@ -69,7 +69,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
-    """Add the flags of time and memory, which change the result only by rounding."""
+    """Add the flags that affect time and memory, but the result only by rounding."""
     group.add_argument("--save-every", type=int, help="steps between saves (1000)")
     group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
     group.add_argument(
@@ -89,7 +89,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Train, resuming from any state beside --out. Raises SetBlockDecodingError."""
+    """Train a model or resume a run with the same --out. Raises SetBlockDecodingError."""
     changes = _changes(arguments)
     if arguments.estimate:
         from sbd_core.training.recipe import read_recipe
@@ -128,7 +128,7 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _check_finetuning(arguments: argparse.Namespace) -> None:
-    """Check for the flags that --recipe finetune and lora need. Raises ArgumentError."""
+    """Raise ArgumentError if --recipe finetune or lora comes without the flags that it needs."""
     recipe = arguments.recipe
     if str(recipe) not in ("finetune", "lora") or recipe.exists():
         return
@@ -142,7 +142,7 @@ def _check_finetuning(arguments: argparse.Namespace) -> None:
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Values of the recipe's fields that the flags, or the prepared folder --init, replace."""
+    """Values for fields of the recipe, from the prepared folder --init and from the flags."""
     names = (
         *("steps", "minutes", "batch_size", "learning_rate", "seed"),
         *("tokenizer", "row_tokens", "prompt_weight", "min_block_size", "max_block_size"),
@@ -170,7 +170,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _prepared_range(init: Path | None) -> dict[str, int]:
-    """The block sizes that `prepare` recorded in the folder `init`, as fields of the recipe."""
+    """The recipe's block sizes that `prepare` wrote into the folder `init`; {} if it did not."""
     if init is None:
         return {}
     try:
@@ -214,7 +214,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
 
 def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
-    """Print the estimate of memory and return it. Raises SetBlockDecodingError."""
+    """Estimate the memory of training; print and return it. Raises SetBlockDecodingError."""
     from sbd_core.training import estimate as memory
 
     init = None if arguments.init is None else str(arguments.init)
@@ -289,7 +289,7 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train, resuming from any state beside --out; Ctrl-C saves. Raises SetBlockDecodingError."""
+    """Train an adapter or resume a run with the same --out. Raises SetBlockDecodingError."""
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.data import ModelLimits
@@ -375,7 +375,7 @@ def _synthesize_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Write training examples, resuming a stopped run. Raises SetBlockDecodingError."""
+    """Write training examples, or continue a stopped run. Raises SetBlockDecodingError."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts

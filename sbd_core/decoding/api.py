@@ -1,7 +1,7 @@
 """The public functions that decode: stream() gives one event per forward pass, generate() a trace.
 
 stream_batch() and generate_batch() do the same for many prompts in joint forward passes. Every
-argument is checked before decoding begins. This module knows the strategies by name only.
+argument is checked before decoding begins.
 """
 
 import time
@@ -38,7 +38,7 @@ STRATEGIES: dict[str, Callable[[DecodingState], Strategy]] = {
 
 @dataclass(slots=True)
 class _Active:
-    """A prompt being decoded, and the forward pass it waits for."""
+    """A prompt that is being decoded. request: its next forward pass."""
 
     index: int
     cache: Cache
@@ -47,7 +47,7 @@ class _Active:
 
 
 def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
-    """Return the config with strategy, penalty and, for verify by cost, row costs filled in.
+    """Fill in what the config leaves open: strategy, penalty, and row costs if verify needs them.
 
     Raises ArgumentError for a config that the model cannot decode with.
     """
@@ -62,9 +62,9 @@ def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig
 
 
 class Stream(Iterator[StepEvent]):
-    """Iterator over the events of one decode, which makes the forward pass of each on demand.
+    """An iterator over the events of one decode. Each step makes one forward pass.
 
-    config: the given config after resolve_defaults().
+    config: the given config with its defaults filled in by resolve_defaults().
     """
 
     def __init__(self, model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> None:
@@ -82,16 +82,17 @@ class Stream(Iterator[StepEvent]):
         return event
 
     def trace(self) -> Trace:
-        """The trace of the events made so far; its finish is "stopped" while more would come."""
+        """The trace of the events so far. Its finish is "stopped" if the answer is not complete."""
         return make_trace(*self._asked, self._done)
 
 
 def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Stream:
-    """Decode a prompt; returns an iterator of events, one per forward pass, with a trace() method.
+    """Decode a prompt. Returns an iterator of events, one per forward pass, with a trace() method.
 
-    prompt: text, wrapped in the model's chat template unless config.is_raw_prompt; token ids,
-    taken as they are; or messages, [{"role": "user", "content": ...}, ...], which the template
-    joins. Raises ArgumentError when called, not when the first event is asked for.
+    prompt: a text, which the chat template wraps unless config.is_raw_prompt; token ids, which are
+        read as they are; or messages [{"role": "user", "content": ...}, ...], which the chat
+        template joins.
+    Raises ArgumentError when called, not when the first event is asked for.
     """
     return Stream(model, prompt, config)
 
@@ -104,11 +105,11 @@ def stream_batch(
     batch_size: int = BATCH_SIZE,
     seeds: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, StepEvent]]:
-    """Decode many prompts, at most `batch_size` at a time; yields (index of the prompt, event).
+    """Decode many prompts, at most `batch_size` at a time. Yields (index of the prompt, event).
 
-    seeds: one per prompt, in place of config.seed. Each prompt has the same events as with
-    stream(), up to rounding in the model; the seconds of an event are the prompt's share of a joint
-    forward pass. Raises ArgumentError when called, not when the first event is asked for.
+    seeds: one seed per prompt; None takes config.seed for every prompt.
+    The events of each prompt are those that stream() gives, up to rounding. An event's seconds are
+    the prompt's share of a joint forward pass. Raises ArgumentError when called, as stream() does.
     """
     require_integer("batch_size", batch_size, 1)
     config = resolve_defaults(model, config)
@@ -118,7 +119,7 @@ def stream_batch(
 
 
 def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
-    """Decode to the end and return the trace. For arguments and errors see stream()."""
+    """Decode a prompt to the end and return the trace. For arguments and errors see stream()."""
     events = stream(model, prompt, config)
     for _ in events:
         pass
@@ -147,7 +148,7 @@ def generate_batch(
 
 
 def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> list[DecodeConfig]:
-    """The config of each of `count` prompts, which differ in the seed if `seeds` is given."""
+    """One config for each of `count` prompts: `config`, but with the prompt's seed if given."""
     if seeds is None:
         return [config] * count
     if len(seeds) != count:
@@ -162,10 +163,10 @@ def make_trace(
     config: DecodeConfig,
     events: Iterable[StepEvent],
 ) -> Trace:
-    """Make the trace of a decode from all of its events, or from the first ones.
+    """Make the trace of a decode from its events, which may end before the answer does.
 
-    prompt_ids: the result of prompt_token_ids() for this model, prompt and config.
-    config: the trace holds it as resolve_defaults() returns it.
+    prompt_ids: result of prompt_token_ids() for this model, prompt and config.
+    config: settings of the decode. The trace holds them with defaults filled in.
     """
     config = resolve_defaults(model, config)
     done = tuple(events)
@@ -191,7 +192,7 @@ def make_trace(
 
 
 def made_by(model: SetBlockModel, config: DecodeConfig) -> dict[str, str]:
-    """Versions of the libraries, for a trace; for verify also "exactness", how it matches ntp."""
+    """The versions of the libraries and, for verify, the "exactness" of the model; see Trace."""
     exactness = getattr(model, "exactness", None) if config.strategy == "verify" else None
     return versions() | ({} if exactness is None else {"exactness": exactness})
 
@@ -235,7 +236,7 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
 
 
 def messages_of(prompt: Prompt) -> tuple[Message, ...]:
-    """The (role, content) pairs of a conversation; empty for a text and for token ids.
+    """The (role, content) pairs of a conversation; empty if the prompt is text or token ids.
 
     Raises ArgumentError for a malformed message, or if the last message is not the user's.
     """
@@ -275,7 +276,7 @@ def _events(
     configs: Sequence[DecodeConfig],
     caches: Sequence[Cache],
 ) -> Iterator[tuple[int, StepEvent]]:
-    """Decode prompts, as many at a time as there are caches; yields (index of the prompt, event).
+    """Decode prompts, one at a time in each cache. Yields (index of the prompt, event).
 
     configs: one per prompt.
     """
@@ -309,7 +310,7 @@ def _events(
 
 
 def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[ForwardResult]:
-    """Make one joint forward pass, whose seconds are shared among texts in proportion to rows."""
+    """Make one joint forward pass. Each text's seconds are in proportion to its number of rows."""
     began = time.perf_counter()
     logits = model.forward_batch(requests)
     if len(logits) > 1 and logits[0].is_cuda:

@@ -1,4 +1,4 @@
-"""Answers a file of prompts, shared among processes and resumed after a kill.
+"""Answers a file of prompts. Several processes can share the work, and a killed run can resume.
 
 Each of the n processes that `accelerate launch` starts answers every n-th prompt and keeps a
 journal beside the file of answers. The process that finds all answers in the journals writes the
@@ -24,9 +24,9 @@ from sbd_core.shared_work import Journal, Share
 
 
 def read_prompts(argument: str, path: Path) -> list[dict[str, Any]]:
-    """Read a file's records, each with the text or messages of its prompt under "prompt".
+    """Read a file's records. Under "prompt", each record gets its prompt as text or messages.
 
-    Raises ArgumentError for a wrong line, which it names, and for a file without records.
+    Raises ArgumentError for a bad line, which it names, and for a file without records.
     """
     prompts = [{**row.fields, "prompt": prompt_of(row)} for row in read_rows(argument, path)]
     if not prompts:
@@ -55,10 +55,10 @@ def answer_prompts(
 ) -> Summary | None:
     """Answer this process's share of the prompts, then write `out` if no answer is missing.
 
-    prompts: records of read_prompts().
-    out: JSON Lines in the order of the prompts: each record with `text`, `token_ids`,
-        `num_tokens`, `num_forwards` and `finish` added.
-    report: called with the number of this share's answers that are done, and of all its answers.
+    prompts: records from read_prompts().
+    out: JSON Lines file to write: each record in the order of the prompts, with `text`,
+        `token_ids`, `num_tokens`, `num_forwards` and `finish` added.
+    report: called as report(done, of): of this process's `of` answers, `done` are finished.
     Returns None if other processes have yet to answer. Raises ArgumentError.
     """
     require_writable("out", out)
@@ -80,7 +80,7 @@ def answer_prompts(
 def _finished(
     model: SetBlockModel, read: Sequence[Sequence[int]], config: DecodeConfig, batch_size: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (index, answer) as soon as a prompt's answer is complete. read: prompts' token ids."""
+    """Yield (index, answer) once a prompt's answer is complete. read: token ids of each prompt."""
     events: list[list[StepEvent]] = [[] for _ in read]
     lengths = [0] * len(read)
     for index, event in stream_batch(model, read, config, batch_size=batch_size):
@@ -117,6 +117,6 @@ def _written(out: Path, journal: Journal, count: int) -> Summary | None:
 def _fingerprint(
     model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
 ) -> str:
-    """A digest of all that answers depend on, so that runs which differ share no journal."""
+    """A digest of all that answers depend on. Runs with different digests use separate journals."""
     asked = json.dumps([model.name, model.num_parameters, repr(config), list(prompts)])
     return hashlib.sha256(asked.encode()).hexdigest()[:12]

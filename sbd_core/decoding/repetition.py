@@ -1,7 +1,7 @@
 """The repetition penalty on tokens that occurred before, and a test for texts that loop.
 
-The penalty is transformers' RepetitionPenaltyLogitsProcessor (Keskar et al., arXiv 1909.05858).
-This module knows logits and token ids, but no strategy.
+The penalty is that of transformers' RepetitionPenaltyLogitsProcessor (Keskar et al., arXiv
+1909.05858).
 """
 
 from collections import Counter
@@ -15,10 +15,9 @@ from sbd_core.sampling import is_on_cpu
 
 
 class SeenTokens:
-    """The distinct tokens of a text so far, whose logits are penalised.
+    """The distinct tokens of a text so far. penalise() changes their logits.
 
-    Only the logits of these tokens are read and written, so the cost does not grow with the
-    vocabulary.
+    The cost depends on the number of these tokens, not on the size of the vocabulary.
     """
 
     def __init__(self, penalty: float) -> None:
@@ -31,10 +30,10 @@ class SeenTokens:
         """Causal tokens of the last forward pass that the cache may have dropped since."""
 
     def read(self, causal_ids: Sequence[int], *, num_cached: int, num_sure: int) -> None:
-        """Take note that a forward pass reads `causal_ids` after `num_cached` cached tokens.
+        """Record that a forward pass reads `causal_ids` after `num_cached` cached tokens.
 
-        num_sure: number of `causal_ids`, from the first, that every row of logits sees. The cache
-            may drop the others later, as they may be a rejected draft.
+        num_sure: number of leading `causal_ids` that every row of logits sees. The tokens after
+            them may be a draft, which the cache drops if it is rejected.
         """
         self.add(self._unsure[: num_cached - self._num_added])
         self.add(causal_ids[:num_sure])
@@ -42,13 +41,13 @@ class SeenTokens:
         self._num_added = num_cached + num_sure
 
     def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
-        """The `later` of penalise() for the causal rows from the last sure token's row on."""
+        """Make the `later` of penalise() for causal rows. Row 0 belongs to the last sure token."""
         return [self._unsure[:row] for row in range(num_rows)]
 
     def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
-        """The `later` of penalise() for a block's rows.
+        """Make the `later` of penalise() for a block's rows.
 
-        Each row counts all causal tokens, and the block's known tokens to the row's left.
+        Each row counts all causal tokens, and the block's known tokens to the left of the row.
         """
         before, known = [], list(self._unsure)
         for token_id in block_ids:
@@ -58,14 +57,14 @@ class SeenTokens:
         return before
 
     def add(self, token_ids: Iterable[int]) -> None:
-        """Add final tokens, which are penalised in every row from now on."""
+        """Add final tokens. They are penalised in every row from now on."""
         self._ids.update(dict.fromkeys(token_ids))
 
     @torch.inference_mode()
     def penalise(self, rows: Tensor, later: Sequence[Sequence[int]]) -> None:
-        """Penalise the logits `rows` (rows, vocab) in place. Each row must be passed only once.
+        """Penalise logits in place. rows: (rows, vocab); no row may be passed twice.
 
-        later: for each row, the tokens before the row that add() has not been given.
+        later: for each row, the tokens to penalise besides those that add() was given.
         """
         if len(self._index) != len(self._ids) or self._index.device != rows.device:
             ids = np.fromiter(self._ids, np.int64)
@@ -76,9 +75,9 @@ class SeenTokens:
 
 
 def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> None:
-    """Penalise the logits `rows` (rows, vocab) in place: in row i the tokens seen[i], each once.
+    """Penalise logits in place. rows: (rows, vocab).
 
-    seen may have fewer entries than there are rows.
+    seen: for each row, the token ids to penalise; repeated ids count once. Rows may lack an entry.
     """
     pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
     if pairs and penalty != 1 and is_on_cpu(rows):
@@ -101,7 +100,7 @@ LOOP, MOST_REPEATS = 6, 3
 
 
 def is_loop(text: str) -> bool:
-    """Whether some sequence of LOOP words occurs in the text more than MOST_REPEATS times."""
+    """Whether any sequence of LOOP words occurs in the text more than MOST_REPEATS times."""
     words = text.split()
     starts = range(len(words) - LOOP + 1)
     runs = Counter(tuple(words[start : start + LOOP]) for start in starts)

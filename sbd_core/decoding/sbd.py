@@ -1,8 +1,8 @@
-"""Set Block Decoding, Algorithms 2-3 of the paper.
+"""Set Block Decoding, Algorithms 2-3 of arXiv 2509.04185.
 
-A block starts as masks; each forward pass reveals the positions that the solver picks. The first
+A block starts as masks. Each forward pass reveals the positions that the solver picks. The first
 forward pass of a block also reads the previous block causally, which puts that block in the KV
-cache. CausalFirstDecoding takes a block's first token from the causal row just before the block.
+cache. CausalFirstDecoding takes a block's first token from the causal row before the block.
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ from sbd_core.solvers import ranked
 
 
 class PendingTokens:
-    """Final tokens that are not in the KV cache yet; the next forward pass reads them causally.
+    """Final tokens that are not in the KV cache yet. The next forward pass reads them causally.
 
-    The causal rows also rescore the tokens: each token is scored by the row of the token before.
+    That pass also gives hindsight: the causal row before each token tells the token's probability.
     """
 
     def __init__(self, before: LogitStats) -> None:
-        """Start empty. before: statistics of the prompt's last row, which scores token 0."""
+        """Start empty. before: statistics of the prompt's last row, which predicts token 0."""
         self.token_ids: list[int] = []
         self._start = 0
         self._before = before
@@ -41,7 +41,7 @@ class PendingTokens:
         self.token_ids += token_ids
 
     def rescore_and_clear(self, stats: LogitStats) -> tuple[Hindsight, ...]:
-        """Rescore the tokens, now read, and remove them. stats: one causal row for each token."""
+        """Return the hindsight on the tokens and remove them. stats: one causal row per token."""
         first, *others = self.token_ids
         last = len(others)
         hindsight = make_hindsight([first], self._before, self._start)
@@ -53,7 +53,7 @@ class PendingTokens:
 
 
 class Block:
-    """The k positions being decoded; `mask_id` stands where no token is known yet."""
+    """The k positions that are decoded together. `mask_id` stands where no token is known yet."""
 
     def __init__(self, state: DecodingState, start: int, size: int, mask_id: int) -> None:
         pinned = state.config.pinned
@@ -65,23 +65,23 @@ class Block:
         self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
 
     def keep_open(self, logits: Tensor, first: int) -> None:
-        """Forbid end tokens where they would cut off a token pinned further right.
+        """Forbid end-of-sequence tokens before a pinned token, which they would cut off.
 
-        logits: (.., vocab), changed in place; the block's rows start at `first`.
+        logits: (rows, vocab), changed in place. first: index of the block's first row.
         """
         if self._num_before_pins:
             forbid(logits[first : first + self._num_before_pins], sorted(self._end_ids))
 
     @property
     def final_token_ids(self) -> list[int] | None:
-        """The tokens up to the first end-of-sequence, or all; None while one of them is masked."""
+        """The block's tokens, cut after the first end-of-sequence; None while one is masked."""
         known = cut_after_end(self.token_ids, self._end_ids)
         return None if self._mask_id in known else known
 
     def masked(self) -> list[int]:
         """Offsets of masked positions before the first known end-of-sequence.
 
-        Positions after the end are no part of the answer, so no forward pass is spent on them.
+        Positions after the end are not part of the answer, so no forward pass is spent on them.
         """
         before_end = cut_after_end(self.token_ids, self._end_ids)
         return [offset for offset, known in enumerate(before_end) if known == self._mask_id]
@@ -89,9 +89,9 @@ class Block:
     def reveal(
         self, order: Sequence[int], token_ids: list[int], stats: LogitStats
     ) -> tuple[Reveal, ...]:
-        """Reveal the positions at the offsets `order`.
+        """Reveal tokens of the block. order: offsets of their positions in the block, best first.
 
-        token_ids, stats: a token and the statistics for every position of the block.
+        token_ids, stats: one token and its statistics for every position of the block.
         """
         reveals = []
         probabilities = stats.token_probabilities(token_ids)
@@ -103,7 +103,7 @@ class Block:
 
 
 class SetBlockDecoding:
-    """Decodes block after block, after the prefill, until an end-of-sequence or the full length."""
+    """Decodes one block after another, until an end-of-sequence token or max_new_tokens."""
 
     def __init__(self, state: DecodingState) -> None:
         self._state = state
@@ -125,7 +125,7 @@ class SetBlockDecoding:
         return state.request(pending.token_ids, self._block.token_ids, len(pending.token_ids))
 
     def _next_block(self, pending: PendingTokens) -> Block:
-        """Make the next block with a mask, or one of size 0 if only pinned tokens are left."""
+        """Make the next block that has masks, or one of size 0 if only pinned tokens are left."""
         state, waiting, mask_id = self._state, self._waiting, self._state.model.mask_token_id
         assert mask_id is not None
         while True:
@@ -171,9 +171,9 @@ class SetBlockDecoding:
     def _revealed(
         self, block: Block, logits: Tensor, first: int
     ) -> tuple[tuple[MaskedPosition, ...], tuple[Reveal, ...]]:
-        """Reveal the positions that the solver picks; returns (masked positions, reveals).
+        """Reveal the positions that the solver picks. Returns (masked positions, reveals).
 
-        first: row of logits at which the block's rows start.
+        first: index in `logits` of the block's first row.
         """
         state = self._state
         block.keep_open(logits, first)
@@ -185,11 +185,11 @@ class SetBlockDecoding:
 
 
 class CausalFirstDecoding:
-    """Every forward pass starts a new block after the final tokens and commits all it reveals.
+    """A variant of sbd: every forward pass reads a new block, and all revealed tokens are final.
 
-    The causal row before the block gives the block's first token, as next-token prediction would;
-    in the prefill it is the row of the prompt's last token. The solver decides how many guesses
-    follow. With a penalty or a sampler head each guess depends on the tokens before it.
+    The causal row before the block gives the block's first token, as next-token prediction would.
+    The solver decides how many guesses from masks follow. With a repetition penalty or a sampler
+    head, each guess depends on the tokens before it.
     """
 
     def __init__(self, state: DecodingState) -> None:
@@ -249,7 +249,7 @@ class CausalFirstDecoding:
 
 
 def set_block_decoding(state: DecodingState) -> Strategy:
-    """The strategy `sbd` in the variant that the config's solver needs."""
+    """Make the strategy `sbd`, in the variant that the config's solver needs."""
     if state.config.solver.reads_causal_row:
         return CausalFirstDecoding(state)
     return SetBlockDecoding(state)

@@ -22,17 +22,17 @@ from sbd_core.sampling import LogitStats, LogitStatsSpec, argmax
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:
-    """The logits (rows, vocab) that a request asks for. seconds: its share of the forward pass."""
+    """The logits (rows, vocab) of a request. seconds: this text's share of the pass's time."""
 
     logits: Tensor
     seconds: float
 
 
 class Strategy(Protocol):
-    """One decode in progress, whose caller alternates next_request() and update()."""
+    """One decode in progress. The caller calls next_request() and update() in turn."""
 
     def next_request(self) -> ForwardRequest | None:
-        """Request the next forward pass; None when the answer is complete."""
+        """Return the request of the next forward pass; None when the answer is complete."""
         ...
 
     def update(self, result: ForwardResult) -> StepEvent:
@@ -41,9 +41,9 @@ class Strategy(Protocol):
 
 
 class DecodingState:
-    """The state of one decode. Strategies make their requests and events with its methods.
+    """The state of one decode, with methods by which a strategy makes its requests and events.
 
-    config: the result of resolve_defaults(), whose repetition_penalty is a number.
+    config: result of resolve_defaults(), so that its repetition_penalty is a number.
     """
 
     def __init__(
@@ -75,17 +75,17 @@ class DecodingState:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether events of ntp and verify list masked positions, which decoding does not need."""
+        """Whether events of ntp and verify list masked positions; see top_k_recorded."""
         return self.config.top_k_recorded > 0
 
     @property
     def num_left(self) -> int:
-        """Number of tokens that the answer may still grow by."""
+        """Number of tokens that may still be added to the answer."""
         return self.config.max_new_tokens - len(self.answer)
 
     @property
     def is_finished(self) -> bool:
-        """True once the answer ends with an end-of-sequence or has its full length."""
+        """Whether the answer ends with an end-of-sequence token or has max_new_tokens tokens."""
         ends = bool(self.answer) and self.answer[-1] in self.model.end_token_ids
         return ends or self.num_left <= 0
 
@@ -104,12 +104,12 @@ class DecodingState:
         return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, predrafts)
 
     def receive(self, result: ForwardResult) -> Tensor:
-        """Return the result's logits and start to time the event; update() calls this first."""
+        """Return the result's logits, and start to time the event. Call this first in update()."""
         self._began = time.perf_counter() - result.seconds
         return result.logits
 
     def causal_stats(self, logits: Tensor, stop: int, *, is_recorded: bool = False) -> LogitStats:
-        """Statistics of the causal rows before row `stop`: the best token and its probability.
+        """Statistics of the first `stop` causal rows: the best token and its probability.
 
         is_recorded: whether to add the statistics that the solver and the events need.
         """
@@ -118,10 +118,11 @@ class DecodingState:
         return self._stats(logits, 0, stop, spec, before)
 
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
-        """Statistics of a block's rows from `start` on, as the solver and the events need them.
+        """Statistics of a block's rows, as the solver and the events need them.
 
-        block_ids: the block as the model read it. A repetition penalty also counts the known tokens
-            to the left of a row.
+        start: index in `logits` of the block's first row.
+        block_ids: the block's token ids as the model read them. A repetition penalty on a row also
+            counts the known tokens to its left.
         """
         before: Sequence[Sequence[int]] = ()
         if self._seen is not None:
@@ -131,7 +132,8 @@ class DecodingState:
     def alternative_stats(self, logits: Tensor, row: int, before: Sequence[int]) -> LogitStats:
         """Statistics of an alternative's causal row: the best token and its probability.
 
-        before: final tokens of this forward pass, alternative included, for a repetition penalty.
+        row: index in `logits` of the alternative's row.
+        before: (for a repetition penalty) the accepted draft tokens, then the alternative.
         """
         return self._stats(logits, row, row + 1, self._causal_spec, [before])
 
@@ -145,16 +147,16 @@ class DecodingState:
         is_recorded: bool,
         num_top: int = 0,
     ) -> tuple[LogitStats, list[int]]:
-        """Draft a token for each row of a block, whose rows of logits are `start` to `stop` - 1.
+        """Draft tokens from a block's rows, which are logits[start:stop].
 
-        exact: tokens that this forward pass has made final; the last one stands at the block's
-            first position.
-        is_recorded: whether to add the statistics that the events need.
+        exact: final tokens after the token of the first row of logits. The last one stands at the
+            block's first position.
+        is_recorded: whether to add the statistics that events need.
         num_top: least number of likeliest tokens to list per row.
 
-        Returns (statistics, tokens) of all rows; the first token means nothing, as exact[-1] stands
-        there. With a penalty or a sampler head, tokens are chosen left to right, each given the
-        tokens before.
+        Returns (statistics, tokens) of all rows. Ignore the first token, as exact[-1] stands there.
+        With a repetition penalty or a sampler head, each token is chosen given the tokens to its
+        left.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
@@ -176,7 +178,7 @@ class DecodingState:
 
     @torch.inference_mode()
     def _choice(self, logits: Tensor, row: int) -> int:
-        """Choose the token of one row: the best at temperature 0, else one that is drawn."""
+        """Choose a token for one row: the likeliest at temperature 0, else a sampled one."""
         if self.config.temperature:
             stats = self._measured(logits, row, row + 1, self._causal_spec)
             return stats.sample(self.generator)[0]
@@ -195,7 +197,7 @@ class DecodingState:
         spec: LogitStatsSpec,
         before: Sequence[Sequence[int]] = (),
     ) -> LogitStats:
-        """Penalise rows and compute their statistics. before: `later` of SeenTokens.penalise()."""
+        """Penalise `before` in logits[start:stop], as SeenTokens does, and compute statistics."""
         if self._seen is not None:
             self._seen.penalise(logits[start:stop], before)
         return self._measured(logits, start, stop, spec)
@@ -219,7 +221,7 @@ class DecodingState:
         hindsight: tuple[Hindsight, ...] = (),
         predrafts: tuple[Predraft, ...] = (),
     ) -> StepEvent:
-        """Add `committed` to the answer and make the forward pass's event; see StepEvent."""
+        """Add `committed` to the answer and make the event. For the arguments see StepEvent."""
         kind: Kind = "decode" if self._num_forwards else "prefill"
         index, self._num_forwards = self._num_forwards, self._num_forwards + 1
         self.answer.extend(committed)
@@ -242,9 +244,10 @@ class DecodingState:
 def masked_positions(
     stats: LogitStats, offsets: Sequence[int], start: int, num_top: int | None = None
 ) -> tuple[MaskedPosition, ...]:
-    """Record the predictions at `offsets` in the block that starts at position `start`.
+    """Make MaskedPositions for an event. offsets: their offsets in the block.
 
-    num_top: number of the listed tokens to record, None for all.
+    start: position at which the block starts.
+    num_top: number of likeliest tokens to record; None records all that `stats` lists.
     """
     ids = [each[:num_top] for each in stats.top_ids]
     probabilities = [each[:num_top] for each in stats.top_probabilities]
@@ -262,7 +265,7 @@ def masked_positions(
 def make_hindsight(
     token_ids: Sequence[int], stats: LogitStats, start: int
 ) -> tuple[Hindsight, ...]:
-    """Hindsight on answer tokens from position `start` on. stats: one causal row for each token."""
+    """Make the Hindsight of tokens from position `start` on. stats: one causal row per token."""
     rows = zip(
         token_ids,
         stats.token_probabilities(token_ids),
@@ -287,5 +290,5 @@ def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> li
 
 
 def round_to_6_digits(value: float) -> float:
-    """`value` rounded to six significant digits, as events hold it."""
+    """Round `value` to six significant digits, as numbers in events are."""
     return float(f"{value:.6g}")

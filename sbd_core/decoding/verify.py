@@ -1,14 +1,16 @@
-"""Lossless drafting with the masked head (after TiDAR, arXiv 2511.08923).
+"""Lossless drafting from mask tokens (after TiDAR, arXiv 2511.08923).
 
 One forward pass checks the current draft causally and drafts the block after it. At temperature 0
-the answer has the same tokens as NTP's; above 0 the acceptance rule of speculative sampling
-(Leviathan et al., arXiv 2211.17192) keeps NTP's distribution. Masks after only some of the draft's
-tokens are predrafts: the predraft after the accepted tokens becomes the next draft. At temperature
-0 the forward pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al.,
-arXiv 2305.09781). verify_rows.py decides which rows a forward pass reads.
+the answer has the same tokens as with next-token prediction (NTP); above 0 the acceptance rule of
+speculative sampling (Leviathan et al., arXiv 2211.17192) keeps NTP's distribution.
 
-Whether to draft a token is decided before the token is drawn: a draft whose length or place
-depended on its own tokens would no longer be a sample of the head's distribution, and verification
+The pass also reads predrafts, in case a token is rejected: masks that follow only the first tokens
+of the draft. The predraft after the accepted tokens becomes the next draft. At temperature 0 the
+pass also reads alternatives to drafted tokens, a tree as in SpecInfer (Miao et al., arXiv
+2305.09781). verify_rows.py decides which rows (input positions) a forward pass reads.
+
+Whether to draft a token is decided before the token is drawn. If a draft's length or place depended
+on its own tokens, the draft would be no sample of the predicted distribution, and verification
 would not be exact.
 """
 
@@ -41,11 +43,13 @@ from sbd_core.sampling import LogitStats
 class Draft:
     """Guesses for the positions after the final tokens.
 
-    probabilities: the masked head's probability of the likeliest token at each position.
+    probabilities: at each position, the probability of the likeliest token at the mask; 1 for a
+        sure token.
     distributions: (tokens, vocab), from which the tokens were drawn; None at temperature 0.
-    alternatives: per token, (other token, probability), likeliest first; none above temperature 0.
-    num_sure: number of leading tokens that come from an alternative's causal row. They are checked
-        all the same, as attention over an alternative's keys may round differently.
+    alternatives: for each token, pairs (other token, its probability), likeliest first; empty above
+        temperature 0.
+    num_sure: number of leading sure tokens, which come from an alternative's causal row. They are
+        checked too, as attention over an alternative's keys may round differently.
     """
 
     token_ids: list[int]
@@ -55,7 +59,7 @@ class Draft:
     num_sure: int = 0
 
     def preceded_by(self, token_id: int) -> "Draft":
-        """This draft with a nearly certain token put in front; at temperature 0 only."""
+        """Return this draft with a nearly certain token in front. Only for temperature 0."""
         return Draft(
             [token_id, *self.token_ids],
             [1.0, *self.probabilities],
@@ -71,11 +75,11 @@ EMPTY_DRAFT = Draft([], [], None)
 def _draft_of(
     stats: LogitStats, chosen: Sequence[int], length: int, end_ids: frozenset[int]
 ) -> Draft:
-    """Make a draft from all rows of a block but the first, whose position has a final token.
+    """Make a draft from a block's rows, without the first row, whose position has a final token.
 
     stats, chosen: statistics and a chosen token for each row of the block.
     length: largest number of tokens in the draft.
-    end_ids: tokens that end an answer, and so the draft.
+    end_ids: tokens that end an answer. The draft ends with the first one that it holds.
     """
     token_ids = cut_after_end(chosen[1 : length + 1], end_ids)
     drawn_from, length = stats.distribution, len(token_ids)
@@ -93,7 +97,11 @@ def _draft_of(
 
 @dataclass(frozen=True, slots=True)
 class _AskedPredraft:
-    """A predraft in a request. span: Predraft.block. row: the predraft's first row of logits."""
+    """A predraft in a request. row: index in the logits of its first row.
+
+    span: positions of its masks.
+    alternative: token read in place of a drafted one; None reads masks alone.
+    """
 
     span: Span
     alternative: int | None
@@ -101,22 +109,22 @@ class _AskedPredraft:
 
     @property
     def first_mask(self) -> int:
-        """The row of logits of the first mask."""
+        """Index in the logits of the first mask's row."""
         return self.row + (self.alternative is not None)
 
     @property
     def stop(self) -> int:
-        """One past the predraft's last row of logits."""
+        """One past the index in the logits of the predraft's last row."""
         return self.first_mask + self.span.size
 
 
 class DraftAndVerify:
     """Strategy `verify`: each forward pass adds the accepted draft tokens and one exact token.
 
-    The exact token is next-token prediction's after the accepted ones. config.block_size bounds the
-    draft's length, which depends on the head's confidence, on how earlier drafts fared, and on
-    config.max_rows or the costs of rows. The length never depends on the tokens drawn, so the
-    distribution stays exact.
+    The exact token is what next-token prediction gives after the accepted tokens. The length of a
+    draft depends on the probabilities at its masks, on how earlier drafts fared, on
+    config.block_size, and on config.max_rows or row_costs. It never depends on the tokens drawn, so
+    that the answer keeps the distribution of next-token prediction.
     """
 
     def __init__(self, state: DecodingState) -> None:
@@ -172,7 +180,10 @@ class DraftAndVerify:
         )
 
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
-        """The request of a predraft. num_before: causal row of an answer position, less it."""
+        """Make the part of the request for one predraft.
+
+        num_before: number of causal tokens before an answer position, minus that position.
+        """
         masks, num_causal = self._masks(asked.span), num_before + asked.span.start
         if asked.alternative is None:
             return PredraftBlock(num_causal, masks)
@@ -227,7 +238,7 @@ class DraftAndVerify:
         )
 
     def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
-        """Record how the draft fared, without the num_sure tokens, which counted as right."""
+        """Record how many draft tokens were right. The num_sure tokens do not count."""
         draft, config, plan = self._draft, self._state.config, self._plan
         others = [
             draft.alternatives[place][rank][1]
@@ -248,7 +259,10 @@ class DraftAndVerify:
     def _drafted(
         self, stats: LogitStats, chosen: Sequence[int], *, is_after_rejected: bool = False
     ) -> Draft:
-        """Make a draft as long as pays off; record its chances unless it follows a rejection."""
+        """Make a draft, only as long as pays off.
+
+        is_after_rejected: True if a token before it was rejected; then `_record` leaves it out.
+        """
         own, most = stats.probability[1:], self._state.config.max_rows
         end_ids = self._state.model.end_token_ids
         length = draft_length(self._record.chances(own), self._plan.price)
@@ -260,7 +274,10 @@ class DraftAndVerify:
         return _draft_of(stats, chosen, length, end_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
-        """The predraft that fits the check's end, if any; preferably after a right alternative."""
+        """The predraft that continues after the checked tokens `exact`; None if there is none.
+
+        A predraft whose alternative is the last of `exact` is preferred to one of masks alone.
+        """
         if len(exact) > len(self._draft.token_ids):
             return None
         position = len(self._state.answer) + len(exact)
@@ -272,7 +289,7 @@ class DraftAndVerify:
     def _predrafts(
         self, logits: Tensor, used: _AskedPredraft | None, exact: Sequence[int]
     ) -> tuple[Predraft, ...]:
-        """Record all predrafts, and make the used one the next draft."""
+        """Make the event's Predrafts. The used one becomes the next draft."""
         predrafts = []
         for asked in self._asked:
             draft = EMPTY_DRAFT
@@ -284,7 +301,7 @@ class DraftAndVerify:
         return tuple(predrafts)
 
     def _draft_of_used(self, used: _AskedPredraft, logits: Tensor, exact: Sequence[int]) -> Draft:
-        """The next draft, from the used predraft; an alternative's row gives its first token."""
+        """Make a draft from the used predraft. An alternative's row, if any, gives its token 0."""
         state, before = self._state, list(exact)
         if used.alternative is not None:
             before += state.alternative_stats(logits, used.row, exact).best_ids
@@ -299,7 +316,7 @@ class DraftAndVerify:
 
 
 def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int]:
-    """The draft's accepted tokens and one exact token. causal: statistics of the causal rows."""
+    """Return the draft's accepted tokens and one exact token. causal: statistics of causal rows."""
     if causal.distribution is None:
         best = causal.best_ids
         for index, token_id in enumerate(draft.token_ids):
