@@ -1,6 +1,6 @@
-"""A self-contained HTML page that replays traces in the player, and the same for a notebook.
+"""Makes an HTML page that replays traces without a server, and shows it in a notebook too.
 
-The page holds the lines of sbd_core.run_lines. Knows no model, no tensor, no Gradio.
+The page embeds the traces as lines of sbd_core.run_lines. Knows no model, no tensor, no Gradio.
 """
 
 import html
@@ -21,13 +21,13 @@ STYLES = (
 )
 """Stylesheets embedded in the replay page."""
 FRAME_HEIGHT = 780
-"""Pixels of a replay in a notebook: all of the player but its longest texts."""
+"""Height of a replay in a notebook, in pixels: enough for all but the longest texts."""
 
 
 def replay_html(*traces: Trace) -> str:
     """An HTML page that replays `traces`, the main one first, without a server or network.
 
-    Raises TraceError without any trace, or for two traces of one strategy.
+    Raises TraceError if there is no trace, or if two traces have the same strategy.
     """
     lanes: dict[str, Trace] = {trace.strategy: trace for trace in traces}
     if not traces or len(lanes) < len(traces):
@@ -36,7 +36,7 @@ def replay_html(*traces: Trace) -> str:
 
 
 def page_of(lines: str) -> str:
-    """The player's HTML page with `lines` embedded, which hold no `<`, as RunLines escapes it."""
+    """The player's HTML page with `lines` embedded. lines: from RunLines, which escapes "<"."""
     styles = "\n".join(_asset("css", f"{name}.css") for name in STYLES)
     page = _asset("html", "replay.html").strip().replace("/*STYLES*/", styles)
     page = page.replace("/*SCRIPTS*/", _asset("dist", "replay.js"))

@@ -1,9 +1,9 @@
 """The roofline of Sec. 4: how much longer a forward pass over a block takes than one over a token.
 
-Theory has two modes. "published" reproduces the paper's tables to their three decimals, with a
-feed-forward that is hidden_size times too wide, and K and V that are num_heads * num_kv_heads wide.
-"corrected" takes the true widths. `Calibrated` has measured times in place of theory. Nothing is
-measured here.
+The theory has two modes. "published" reproduces the paper's tables to their three decimals. For
+this it takes a feed-forward that is hidden_size times too wide, and a width of K and of V that is
+num_heads * num_kv_heads. "corrected" takes the true widths. `Calibrated` uses measured times
+instead of theory.
 """
 
 from bisect import bisect_left
@@ -21,9 +21,9 @@ from sbd_core.json_node import json_of
 class Device:
     """Peak rates of a device, without sparsity.
 
-    linear_flops, attention_flops: FLOP/s of linear layers and of attention.
+    linear_flops, attention_flops: FLOP/s of linear layers, and of attention.
     bandwidth: bytes/s of the memory.
-    bytes_per_value: bytes of a weight, an activation and a cached number.
+    bytes_per_value: bytes of one weight, activation or cached value.
     source: where the rates come from.
     memory: size of the memory in bytes, None if unknown.
     """
@@ -95,11 +95,11 @@ def pass_seconds(
     shape: LayerShape | None = None,
     device: Device = H100_FP8,
 ) -> float:
-    """Seconds of one layer for `block_size` tokens of each of `batch_size` texts.
+    """Seconds that one layer takes for `block_size` tokens of each of `batch_size` texts.
 
-    kv_length: cached tokens of each text.
-    mode: how widths are counted; see the top of this file.
-    shape: None is Llama-3.1-8B, for "published" with the feed-forward width of the paper's tables.
+    kv_length: tokens in the KV cache of each text.
+    mode: which widths to take; see the top of this file.
+    shape: None takes Llama-3.1-8B, whose feed-forward width is 16384 in mode "published".
     Raises ArgumentError for a count out of range or an unknown mode.
     """
     layer = _counted(shape, mode)
@@ -107,7 +107,7 @@ def pass_seconds(
 
 
 def widths(mode: Mode, shape: LayerShape | None = None) -> tuple[int, int]:
-    """(feed-forward width, width of keys and of values) as `mode` counts; see pass_seconds."""
+    """(feed-forward width, width of K and of V) in `mode`. For the arguments see pass_seconds."""
     matrices = _matrices(_counted(shape, mode), mode)
     return matrices[0][1], matrices[-2][1]
 
@@ -118,7 +118,12 @@ def _counted(shape: LayerShape | None, mode: Mode) -> LayerShape:
 
 @dataclass(frozen=True, slots=True)
 class PassTime:
-    """Seconds of a forward pass: in all, and for moving bytes or computing alone."""
+    """Predicted time of a forward pass.
+
+    seconds: time of the whole pass; moving bytes and computing overlap within an operation.
+    moving: seconds that moving the bytes would take if computing took no time.
+    computing: seconds that computing would take if moving the bytes took no time.
+    """
 
     seconds: float
     moving: float
@@ -126,14 +131,14 @@ class PassTime:
 
     @property
     def is_memory_bound(self) -> bool:
-        """Whether moving the bytes takes longer than the operations."""
+        """Whether moving the bytes takes at least as long as computing."""
         return self.moving >= self.computing
 
 
 def pass_time(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
 ) -> PassTime:
-    """The time of a forward pass in all layers, without what left_out() gives; see pass_seconds."""
+    """The time of all layers in a forward pass. For the arguments and errors see pass_seconds."""
     pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
     return PassTime(
         seconds=shape.num_layers * sum(max(pair) for pair in pairs),
@@ -144,7 +149,11 @@ def pass_time(
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Seconds that pass_time() leaves out: output layer, and the block's attention to itself."""
+    """Seconds of a forward pass that pass_time() does not count.
+
+    output_layer: seconds of the linear layer that computes the logits.
+    own_keys: seconds that all layers take for the attention among the block's own tokens.
+    """
 
     output_layer: float
     own_keys: float
@@ -153,7 +162,7 @@ class LeftOut:
 def left_out(
     block_size: int, kv_length: int, batch_size: int, shape: ModelShape, device: Device
 ) -> LeftOut:
-    """The seconds that pass_time() leaves out of a forward pass; see pass_seconds."""
+    """The seconds that pass_time() does not count. For the arguments see pass_seconds."""
     tokens, layer = block_size * batch_size, shape.layer
     output_layer = _gemm(tokens, layer.hidden_size, shape.vocabulary_size, device)
     short, long = (
@@ -166,7 +175,7 @@ def left_out(
 def _layer(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, layer: LayerShape, device: Device
 ) -> list[tuple[float, float]]:
-    """Seconds of each part of one layer, as (moving, computing); see pass_seconds."""
+    """(moving, computing) seconds of each operation in a layer. Raises as pass_seconds does."""
     for name, value in (("block_size", block_size), ("batch_size", batch_size)):
         require_integer(name, value, 1, MAX_TOKENS)
     require_integer("kv_length", kv_length, 0, MAX_TOKENS)
@@ -186,7 +195,7 @@ def slowdown(
     shape: LayerShape | None = None,
     device: Device = H100_FP8,
 ) -> float:
-    """time(block_size) / time(1), the paper's Table 3. Arguments and errors: see pass_seconds."""
+    """time(block_size) / time(1), as in the paper's Table 3. For the arguments see pass_seconds."""
     block, single = (
         pass_seconds(size, kv_length, batch_size, mode, shape=shape, device=device)
         for size in (block_size, 1)
@@ -207,8 +216,8 @@ def speedup(
     """Wall-clock speed-up of decoding k = block_size tokens in k / nfe_speedup forward passes.
 
     By Eq. 16 it is k time(1) / (time(2k) + (k / nfe_speedup - 1) time(k)), as the first forward
-    pass of a block also reads the previous block. For arguments and errors see pass_seconds.
-    Raises ArgumentError also unless 0 < nfe_speedup <= block_size.
+    pass of a block also reads the previous block. For the other arguments and errors see
+    pass_seconds. Also raises ArgumentError unless 0 < nfe_speedup <= block_size.
     """
 
     def seconds(num_queries: int) -> float:
@@ -219,10 +228,11 @@ def speedup(
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Measured times of forward passes in place of theory, interpolated linearly.
+    """Measured times of forward passes, with linear interpolation between them.
 
-    seconds: {cached tokens: {query tokens: seconds of a forward pass}}, with the same query
-    lengths, 1 among them, for every cache length. Raises ArgumentError for any other mapping.
+    seconds: {cached tokens: {query tokens: seconds of a forward pass}}. Every number of cached
+        tokens needs the same numbers of query tokens, 1 included.
+    Raises ArgumentError for any other mapping, or if a time is not above 0.
     """
 
     seconds: Mapping[int, Mapping[int, float]]
@@ -237,7 +247,7 @@ class Calibrated:
 
     @classmethod
     def read(cls, path: Path) -> "Calibrated":
-        """Read the times of forward passes in a results file of bench. Raises ArgumentError."""
+        """Read the times from a results file of bench. Raises ArgumentError if it has none."""
         try:
             if not path.is_file():  # a device might never end
                 raise FileNotFoundError(path)
@@ -252,7 +262,7 @@ class Calibrated:
         return cls(seconds)
 
     def reached(self, shape: ModelShape, name: str) -> Device:
-        """A Device whose rates are the best that were measured. shape: of the measured model."""
+        """A Device with the best rates that were measured. shape: sizes of the measured model."""
         flops = bandwidth = 0.0
         for cached, times in self.seconds.items():
             for queries, seconds in times.items():
@@ -269,18 +279,18 @@ class Calibrated:
         )
 
     def pass_seconds(self, num_queries: int, kv_length: int) -> float:
-        """Seconds of a forward pass, interpolated. Raises ArgumentError out of measured range."""
+        """Interpolate the seconds of a forward pass. Raises ArgumentError out of measured range."""
         rows = {
             kv: _between("block_size", num_queries, times) for kv, times in self.seconds.items()
         }
         return _between("kv_length", kv_length, rows)
 
     def slowdown(self, block_size: int, kv_length: int) -> float:
-        """time(block_size) / time(1). Raises as pass_seconds does."""
+        """time(block_size) / time(1) of a forward pass. For the error see pass_seconds."""
         return self.pass_seconds(block_size, kv_length) / self.pass_seconds(1, kv_length)
 
     def speedup(self, block_size: int, nfe_speedup: float, kv_length: int) -> float:
-        """The speed-up by Eq. 16. Raises ArgumentError also if 2 * block_size is out of range."""
+        """The speed-up by Eq. 16. Raises ArgumentError if 2 * block_size was not measured."""
         require_integer("block_size", block_size, 1)
         return _equation_16(
             block_size, nfe_speedup, lambda queries: self.pass_seconds(queries, kv_length)
@@ -288,7 +298,7 @@ class Calibrated:
 
 
 def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], float]) -> float:
-    """The speed-up of Eq. 16. seconds: number of queries -> seconds of a forward pass over them."""
+    """The speed-up by Eq. 16. seconds: maps a number of tokens to the seconds of a forward pass."""
     require_number("nfe_speedup", nfe_speedup, 0, block_size)
     if nfe_speedup == 0:
         raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)
@@ -298,7 +308,7 @@ def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], f
 
 
 def _between(name: str, at: int, known: Mapping[int, float]) -> float:
-    """Interpolate `known` linearly at `at`. Raises ArgumentError for `name` if `at` is outside."""
+    """Interpolate `known` linearly at `at`. Out of range, raises ArgumentError about `name`."""
     places = sorted(known)
     require_integer(name, at, places[0], places[-1])
     above = places[bisect_left(places, at)]
@@ -310,7 +320,7 @@ def _between(name: str, at: int, known: Mapping[int, float]) -> float:
 
 
 def _matrices(layer: LayerShape, mode: Mode) -> list[tuple[int, int]]:
-    """(in, out) widths of the linear layers."""
+    """(input width, output width) of each linear layer in a transformer layer."""
     hidden, heads = layer.hidden_size, layer.num_heads * layer.head_size
     if mode == "published":
         wide = hidden * layer.feed_forward_size
@@ -323,7 +333,7 @@ def _matrices(layer: LayerShape, mode: Mode) -> list[tuple[int, int]]:
 
 
 def _gemm(m: int, n: int, k: int, device: Device) -> tuple[float, float]:
-    """(moving, computing) seconds of the product of matrices (m, k) and (k, n)."""
+    """(moving, computing) seconds of multiplying matrices of shapes (m, k) and (k, n)."""
     moved = (m * k + n * k + m * n) * device.bytes_per_value
     return moved / device.bandwidth, 2 * m * n * k / device.linear_flops
 
@@ -331,7 +341,7 @@ def _gemm(m: int, n: int, k: int, device: Device) -> tuple[float, float]:
 def _attention(
     tokens: int, kv_length: int, batch_size: int, layer: LayerShape, device: Device
 ) -> tuple[float, float]:
-    """(moving, computing) seconds of fused attention, which moves Q, K, V and its output once."""
+    """(moving, computing) seconds of fused attention, which moves Q, K, V and the output once."""
     heads = layer.num_heads * layer.head_size
     cached = batch_size * kv_length * layer.num_kv_heads * layer.head_size
     moved = 2 * (tokens * heads + cached) * device.bytes_per_value

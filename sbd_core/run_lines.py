@@ -1,16 +1,16 @@
-"""A run as lines of JSON, from which every player shows it. Knows no model, no tensor, no page.
+"""Writes a run as lines of JSON, which the player reads. Knows no model, no tensor, no page.
 
-The player adds each line to the run that it shows. A lane is named after its strategy, unless the
-opening line gives "names":
+A run decodes one prompt in one or several lanes, shown side by side, each with its own settings. A
+lane is named after its strategy, unless the first line gives "names". The lines are:
 
     {"run": id, "seq": n, "type": "run",    ...}                what is about to be decoded
     {"run": id, "seq": n, "type": "step",   "lane": name, ...}  one forward pass
     {"run": id, "seq": n, "type": "end",    "lane": name, ...}  the lane is complete
     {"run": id, "seq": n, "type": "timing", ...}                engine times, from the page
 
-Configs, events and shapes are written as in a trace file, and fields that a trace also has keep
-their names; see sbd_core.trace. Each token's text is sent once, in "tokens" of the first line that
-mentions the token. Empty fields are left out.
+Configs, events, shapes and the names of fields are as in a trace file; see sbd_core.trace. The text
+of a token is sent once, in "tokens" of the first line that mentions the token. Empty fields are
+left out.
 """
 
 import json
@@ -29,7 +29,7 @@ from sbd_core.trace import (
 )
 
 MAX_SHOWN_BLOCK = 64
-"""Largest block that the player draws, every position of it."""
+"""Largest block that the player can draw."""
 LANE_NAMES = {
     "sbd": "Set Block Decoding",
     "verify": "Exact (verify)",
@@ -65,15 +65,15 @@ class RunLines:
         weights: Mapping[str, str] | None = None,
         messages: Iterable[tuple[str, str]] = (),
     ) -> str:
-        """The line that opens the run; the player drops what it showed before.
+        """The first line of the run, at which the player clears the run that it showed before.
 
-        lanes: the config of each lane, the main one first.
-        names: names of the lanes, if they are not their strategies.
+        lanes: the config of each lane, the main lane first.
+        names: a name for each lane; empty if each lane is named after its strategy.
         ask: id of the page's request that this run answers; "" for none.
-        end_token_ids: tokens that end an answer, by which the player knows a complete answer.
-        about: a sentence on what to look at, shown beside the run.
-        prompt_token_ids: tokens that the model reads, chat template included, for the mask's axes.
-        shape: sizes of the model; without them the player shows no cost of forward passes.
+        end_token_ids: tokens that end an answer; they show the player if it is complete.
+        about: a sentence on what to look at, shown beside the run; "" for none.
+        prompt_token_ids: tokens of the prompt, chat template included.
+        shape: sizes of the model; for None the player shows no cost of forward passes.
         is_recorded: whether the run is a replay of traces.
         model, versions, weights, messages: see Trace.
         """
@@ -114,7 +114,7 @@ class RunLines:
         """The line that ends `lane`.
 
         finish: see Trace. text: the lane's whole answer.
-        verdict: {"right": bool, "words": sentence} if the answer could be checked.
+        verdict: {"right": bool, "words": sentence}; None if the answer was not checked.
         """
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
 
@@ -148,10 +148,11 @@ def replay_lines(
     verdicts: Mapping[str, Mapping[str, Any]] | None = None,
     about: str = "",
 ) -> str:
-    """All lines of a recorded run, one forward pass of each lane in turn.
+    """All lines of a recorded run; the lanes take turns, one forward pass each.
 
-    lanes: traces by the name of their lane, the main one first.
-    verdicts: by the name of a lane; see RunLines.end. about: see RunLines.start.
+    lanes: {name of the lane: its trace}, the main lane first.
+    verdicts: {name of the lane: its verdict}; see RunLines.end.
+    about: see RunLines.start.
     """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}

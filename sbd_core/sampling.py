@@ -1,7 +1,7 @@
-"""Turns logits into candidate tokens and measures of confidence. Knows no model and no solver.
+"""Turns logits into candidate tokens and measures of how sure they are. Knows no model.
 
-Candidates holds tensors, for users of the package. LogitStats holds plain numbers, for the engine,
-which reads them once per forward pass.
+Candidates holds tensors, for users of the package. LogitStats holds plain numbers, for the
+decoding engine.
 """
 
 import math
@@ -18,13 +18,14 @@ from sbd_core.solvers import ConfidenceScores
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """One candidate token per block position, each field of shape (block,).
+    """One candidate token per block position, and how sure the model is of each position.
 
-    token_ids: the argmax (temperature 0) or a sample.
-    probability: the top probability c_i, whatever token was sampled.
-    margin: p1 - p2, the top probability less the second. entropy: in nats.
-    distribution: (block, vocab), the softmax at `temperature` (at 0 the plain one) from which the
-        three measures come; None if only the measures are known.
+    token_ids: (block,), the likeliest token at temperature 0, else a sample.
+    probability: (block,), the top probability c_i, even if another token was sampled.
+    margin: (block,), the top probability less the second, p1 - p2.
+    entropy: (block,), in nats.
+    distribution: (block, vocab), the softmax from which the measures were computed; None if only
+        the measures are known.
     """
 
     token_ids: Tensor
@@ -37,12 +38,13 @@ class Candidates:
     def from_logits(
         cls, logits: Tensor, temperature: float = 0.0, generator: torch.Generator | None = None
     ) -> "Candidates":
-        """Choose a candidate for each row of logits (block, vocab).
+        """Choose a candidate token for each block position.
 
-        logits: -inf for tokens that must not be produced.
-        temperature: 0 takes the argmax, above 0 samples by `generator`.
-        Raises ArgumentError for another shape, for logits that are NaN, +inf or all -inf in a
-        row, or for a temperature that is negative or not finite.
+        logits: (block, vocab), with -inf for tokens that must not be produced.
+        temperature: 0 chooses the likeliest token; above 0, `generator` draws one from the
+            softmax of logits / temperature.
+        Raises ArgumentError for logits of another shape, that are NaN or +inf, or all -inf at a
+        position, or for a temperature that is negative or not finite.
         """
         require_number("temperature", temperature, 0)
         softmax = _Softmax.of(logits, temperature)
@@ -59,11 +61,12 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogitStatsSpec:
-    """The statistics to compute of each row, besides its best token and that token's probability.
+    """Statistics to compute per row of logits, besides the likeliest token and its probability.
 
-    forbidden_id: a token to rule out first, such as the mask token, which is no answer.
-    temperature: divides the logits before the softmax; 0 leaves them as they are.
+    forbidden_id: a token to rule out first, such as the mask token; None for no token.
+    temperature: divides the logits before the softmax; 0 leaves the logits as they are.
     num_top: number of likeliest tokens to list per row.
+    has_entropy, has_margin: whether to compute the entropy and the margin of each row.
     """
 
     forbidden_id: int | None = None
@@ -75,10 +78,13 @@ class LogitStatsSpec:
 
 @dataclass(frozen=True, slots=True)
 class LogitStats(ConfidenceScores):
-    """Statistics of successive rows of logits. Lists not asked for are empty.
+    """Statistics of successive rows of logits. A list is empty if the spec did not ask for it.
 
-    logits, start: all rows (.., vocab), and the index of the first row that was measured.
-    best_ids: the argmax. top_ids, top_probabilities: the likeliest tokens, best first.
+    logits: (.., vocab), with the rows that were measured and possibly others.
+    start: index in `logits` of the first row that was measured.
+    temperature: see LogitStatsSpec.
+    best_ids: the likeliest token of each row.
+    top_ids, top_probabilities: the likeliest tokens of each row and their probabilities.
     distribution: the softmax (rows, vocab) to draw from, None at temperature 0.
     """
 
@@ -108,7 +114,7 @@ class LogitStats(ConfidenceScores):
 
     @classmethod
     def joined(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
-        """Join the statistics of successive rows that were measured one by one."""
+        """Concatenate statistics of the same logits; `start` is that of the first part."""
         first, distributions = parts[0], [part.distribution for part in parts]
         drawn_from = [each for each in distributions if each is not None]
 
@@ -129,7 +135,7 @@ class LogitStats(ConfidenceScores):
         )
 
     def token_probabilities(self, token_ids: Sequence[int]) -> list[float]:
-        """The probability of token_ids[i] in measured row i, for every row."""
+        """The probability of token_ids[i] in row i, for every row that was measured."""
         if token_ids == self.best_ids:
             return self.probability
         ids = torch.tensor([token_ids, self.best_ids], device=self.logits.device).t()
@@ -139,7 +145,7 @@ class LogitStats(ConfidenceScores):
         return [top * math.exp((logit - best) / scale) for (logit, best), top in pairs]
 
     def sample(self, generator: torch.Generator) -> list[int]:
-        """One token per row: the best at temperature 0, else drawn from the distribution."""
+        """Choose one token per row: the likeliest at temperature 0, else a draw by `generator`."""
         if self.distribution is None:
             return self.best_ids
         chosen: list[int] = sample(self.distribution, generator).tolist()
@@ -149,17 +155,17 @@ class LogitStats(ConfidenceScores):
 ComputeLogitStats = Callable[[Tensor, int, int, LogitStatsSpec], LogitStats]
 """(fp32 logits (.., vocab), start, stop, spec) -> statistics of rows `start` to `stop` - 1.
 
-The forbidden token's logits are -inf in these rows afterwards. Raises ArgumentError for logits
-that are NaN or +inf or leave a row no token.
+In these rows the function sets the logit of the forbidden token to -inf. Raises ArgumentError for
+logits that are NaN or +inf, or if all logits of a row are -inf.
 """
 
 
 @torch.inference_mode()
 def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
-    """Compute the statistics that `spec` asks for, by tensor operations on the logits' device.
+    """Compute the statistics that `spec` asks for, on the logits' device; see ComputeLogitStats.
 
-    Only the statistics leave the device and, at a temperature above 0, the distribution, from
-    which a generator on the CPU draws.
+    Only the statistics are copied to the CPU, and at a temperature above 0 also the distribution,
+    as the generator is on the CPU.
     """
     rows = logits[start:stop]
     columns: dict[str, Tensor] = {}
@@ -197,11 +203,12 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
 
 @dataclass(frozen=True, slots=True)
 class _Softmax:
-    """The softmax (rows, vocab) of logits / temperature, or of the logits at temperature 0.
+    """The softmax of logits / temperature; at temperature 0, of the logits as they are.
 
-    best: index of each row's largest logit.
-    below: (logit - largest logit) / temperature, at most 0, in fp32. powers: exp(below).
-    total: sum of each row's powers; NaN if a logit of the row is NaN or inf, or all are -inf.
+    best: (rows,), index of the largest logit.
+    below: (rows, vocab), (logit - largest logit) / temperature in fp32, at most 0.
+    powers: (rows, vocab), exp(below), which is the softmax times `total`.
+    total: (rows,), sum of the powers; NaN if a logit is NaN or +inf, or all are -inf.
     """
 
     best: Tensor
@@ -223,33 +230,30 @@ class _Softmax:
         return cls(best, below, powers, powers.sum(1))
 
     def margin(self) -> Tensor:
-        """The top probability less the second, for each row (rows,)."""
+        """The top probability less the second, (rows,)."""
         return (1 - self._others().amax(1)) / self.total
 
     def entropy(self) -> Tensor:
-        """Entropy (rows,) in nats; exactly 0 where one token has all the probability.
-
-        log1p takes the other tokens' powers alone, as adding the best token's power, 1, would
-        round small ones away.
-        """
+        """The entropy in nats, (rows,); exactly 0 where one token has all the probability."""
         below = self.below.clamp_min(torch.finfo(torch.float32).min)  # 0 times -inf would be NaN
         surprise = torch.linalg.vecdot(self.powers, below) / self.total
+        # log1p, as the best token's power is 1: adding it would round the small powers away.
         return torch.log1p(self._others().sum(1)) - surprise
 
     def _others(self) -> Tensor:
         return self.powers.scatter(1, self.best[:, None], 0.0)
 
     def probabilities(self, token_ids: Tensor) -> Tensor:
-        """The probabilities (rows, n) of tokens (rows, n)."""
+        """The probabilities of `token_ids`; both have shape (rows, n)."""
         return self.powers.gather(1, token_ids) / self.total[:, None]
 
     def distribution(self) -> Tensor:
-        """The probability of every token (rows, vocab)."""
+        """The probability of every token, (rows, vocab)."""
         return self.powers / self.total[:, None]
 
 
 BLOCK = 256
-"""Logits per piece: on a CPU top() ranks pieces by their largest first, which is much faster."""
+"""Logits per piece: on a CPU, top() first finds the pieces with the largest logits, for speed."""
 
 
 def is_on_cpu(tensor: Tensor) -> bool:
@@ -258,14 +262,14 @@ def is_on_cpu(tensor: Tensor) -> bool:
 
 
 def argmax(rows: Tensor) -> Tensor:
-    """The index (rows,) of the first largest entry of each row (rows, vocab)."""
+    """The index (rows,) of each row's largest entry; of equal entries, the first one's."""
     if not is_on_cpu(rows):
         return rows.argmax(1)
     return torch.from_numpy(rows.detach().numpy().argmax(1))  # several times as fast as torch's
 
 
 def top(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """(token ids, logits), both (rows, count), of each row's largest logits, best first."""
+    """(token ids, logits) of the largest logits in each row, best first, both (rows, count)."""
     size = rows.shape[1]
     num_blocks = size // BLOCK
     if not is_on_cpu(rows) or 4 * count > num_blocks:
@@ -280,18 +284,18 @@ def top(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _refuse_nan(totals: Sequence[float]) -> None:
-    """Raise ArgumentError if the total of a softmax row is NaN."""
+    """Raise ArgumentError if one of `totals` is NaN; see _Softmax.total."""
     if math.isnan(sum(totals)):
         raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
 
 
 def sample(distribution: Tensor, generator: torch.Generator | None) -> Tensor:
-    """Draw one token id per row of probabilities (rows, vocab)."""
+    """Draw one token id per row. distribution: probabilities (rows, vocab)."""
     return torch.multinomial(distribution, 1, generator=generator)[:, 0]
 
 
 @torch.inference_mode()
 def forbid(logits: Tensor, token_ids: Sequence[int]) -> None:
-    """Set the logits of tokens to -inf in every row of (rows, vocab), in place."""
+    """Set the logits of `token_ids` to -inf in every row, in place. logits: (rows, vocab)."""
     for token_id in token_ids:
         logits.select(-1, token_id).fill_(-torch.inf)

@@ -1,8 +1,8 @@
-"""Shares one piece of work among processes and keeps a journal of what each has finished.
+"""Shares one piece of work among processes and keeps a journal of the finished parts.
 
-Each of n processes does every n-th part of the work and appends lines to a file of its own. So no
-process waits for another, and a kill loses only the part in progress. The process that finds the
-entries of all parts writes the result and removes the files.
+Each of n processes does every n-th part and appends an entry about it to a journal file of its own.
+So no process waits for another, and a killed process loses only the part in progress. The process
+that finds entries for all parts writes the result and removes the journal files.
 """
 
 import hashlib
@@ -18,7 +18,12 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """This process's rank, the number of processes, and its rank on its machine."""
+    """The share of the work that this process has.
+
+    rank: number of this process, from 0.
+    num_processes: number of processes that share the work.
+    local_rank: number of this process among those on the same machine, from 0.
+    """
 
     rank: int = 0
     num_processes: int = 1
@@ -26,13 +31,13 @@ class Share:
 
     @classmethod
     def of_environment(cls) -> "Share":
-        """The share that accelerate launch or torchrun assigns; without either, all of the work."""
+        """The share that accelerate launch or torchrun assigns; without them, all of the work."""
         names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
         rank, size, local = (int(os.environ.get(name) or 0) for name in names)
         return cls(rank, max(size, 1), local)
 
     def device(self, asked: str) -> str:
-        """The device for this process: `asked`; with "auto" and several processes, a GPU each."""
+        """The device to use: `asked`, but for "auto" several processes are spread over the GPUs."""
         if asked != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
             return asked
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
@@ -46,10 +51,11 @@ class Share:
 
 
 class Journal:
-    """The finished entries of one piece of work, by number, in one file per process.
+    """The numbered entries of one piece of work, in one file per process.
 
-    out: the file of the result. rank: of this process.
-    work: a digest of all that the entries depend on; another digest means another journal.
+    out: path of the result; the journal files lie beside it.
+    work: digest of all that the entries depend on; a journal with another digest is not read.
+    rank: number of this process, from 0.
     """
 
     def __init__(self, out: Path, work: str, rank: int) -> None:
@@ -59,11 +65,11 @@ class Journal:
 
     @classmethod
     def of(cls, out: Path, work: object, rank: int) -> "Journal":
-        """The journal of a piece of work. work: all that its entries depend on, as JSON data."""
+        """Make a journal. work: JSON data of all that the entries depend on; see Share for rank."""
         return cls(out, hashlib.sha256(json.dumps(work).encode()).hexdigest()[:12], rank)
 
     def __enter__(self) -> Callable[[int, Any], None]:
-        """Return a function (number, JSON data) that appends an entry and flushes it."""
+        """Return a function that writes an entry to the file, given its number and JSON data."""
         self._file: TextIO | None = None
         return self._write
 
@@ -80,7 +86,7 @@ class Journal:
             self._file.close()
 
     def entries(self) -> dict[int, Any]:
-        """The entries of all processes by number; lines cut off by a kill are left out."""
+        """{number: entry} of all processes, without lines that a killed process left incomplete."""
         results: dict[int, Any] = {}
         for part in self.parts():
             try:
@@ -101,7 +107,7 @@ class Journal:
             part.unlink(missing_ok=True)
 
     def parts(self) -> list[Path]:
-        """The journal files that exist, one per process."""
+        """Paths of the existing journal files, one per process."""
         names = sorted(os.listdir(self._out.absolute().parent))
         return [
             self._out.with_name(name) for name in names if name.startswith(f"{self._stem}.part-")

@@ -1,9 +1,9 @@
 """The solvers: rules that choose which masked positions a forward pass reveals.
 
-Each solver is a class that holds its checked settings. It sees one forward pass: entropy, top
-probability and margin of every position, in plain numbers. It ranks the masked positions and
-reveals the first ones, at least one. Solvers are pure: the same inputs and generator give the same
-answer. Importing this needs the standard library only; select() and ranked() load torch.
+A solver is an object that holds its settings. It gets the entropy, top probability and margin of
+every position in one forward pass, as plain numbers. It ranks the masked positions and reveals the
+first ones, at least one. The same numbers and the same random order always give the same choice.
+This module imports the standard library only; the functions that take a generator import torch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ COUNTS = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceScores:
-    """Probability, margin and entropy of Candidates as plain numbers, one per row."""
+    """Top probability, margin p1 - p2 and entropy in nats of each row (input position)."""
 
     probability: list[float]
     margin: list[float]
@@ -36,14 +36,15 @@ class ConfidenceScores:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The quantity that a solver's γ bounds, in the words of the page.
+    """The quantity that a solver's γ bounds, and how the page describes this bound.
 
-    kind: γ bounds the sum of the revealed entropies without the largest or the leftmost, or each
-        revealed entropy, or nothing.
-    equation: number in the paper, "" for none.
-    title: heading of the chart of entropies; a [word] in brackets is in the glossary.
-    gamma: meaning of γ, "" for a solver without one.
-    exempt: (position that is revealed whatever γ is, what the page says of it); empty without γ.
+    kind: "each" if γ bounds every revealed entropy by itself; "none" without γ; else γ bounds the
+        sum of the revealed entropies, all but the largest or all but the leftmost.
+    equation: the bound's equation in the paper, "" for none.
+    title: heading of the page's chart of entropies; a [word] in brackets is in the glossary.
+    gamma: a few words on the meaning of γ, "" without γ.
+    exempt: subject and verb of a sentence on the position that is revealed whatever γ is, such as
+        ("the surest", "always comes"); () without γ.
     """
 
     kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
@@ -61,12 +62,13 @@ class Solver:
     """Base class of the solvers.
 
     name: name in commands, traces and links.
-    title, words: for the page; words is a sentence on what the solver reveals.
+    title: name on the page.
+    words: a sentence for the page on what the solver reveals.
     bound: the quantity that the solver's γ bounds.
-    compared_at: values that a sweep of solvers tries for the first field of the subclass, such as
-        gamma or k; not needed by a solver without fields.
-    reads_causal_row: whether the block's first token is the next-token prediction of the causal
-        row before the block, and its scores are that row's.
+    compared_at: values of the subclass's first setting, such as gamma or k, at which an evaluation
+        compares the solvers; not needed without settings.
+    reads_causal_row: whether next-token prediction, instead of a mask, gives the first token of
+        the block and its scores.
     Every concrete subclass must be listed in SOLVERS.
     """
 
@@ -79,22 +81,22 @@ class Solver:
 
     @property
     def needs_margin(self) -> bool:
-        """Whether the rule looks at margins, which cost time to compute."""
+        """Whether the solver uses margins, which take time to compute."""
         return False
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """The positions to reveal, best first; at least one of `masked`.
+        """Choose the positions to reveal, at least one of `masked`, best first.
 
-        scores: of every position of the block, by offset.
-        masked: offsets of the masked positions, left to right.
-        shuffle: the only source of randomness.
+        scores: scores of all positions of the block, from left to right.
+        masked: offsets of the masked positions in the block, from left to right.
+        shuffle: the only source of randomness; see Shuffle.
         """
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class _WithGamma(Solver):
-    """Base of the solvers with a bound gamma in nats."""
+    """Base class of the solvers that bound entropies by gamma, in nats."""
 
     gamma: float = 0.1
     compared_at: ClassVar[tuple[float, ...]] = BOUNDS
@@ -105,7 +107,7 @@ class _WithGamma(Solver):
 
 @dataclass(frozen=True, slots=True)
 class _WithCount(Solver):
-    """Base of the solvers that reveal k positions."""
+    """Base class of the solvers that reveal k positions per forward pass."""
 
     k: int = 2
     compared_at: ClassVar[tuple[float, ...]] = COUNTS
@@ -116,7 +118,7 @@ class _WithCount(Solver):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBound(_WithGamma):
-    """Eq. 8: lowest entropies first; all but the largest revealed sum to at most gamma nats."""
+    """Lowest entropy first, while all entropies but the largest sum to at most gamma (Eq. 8)."""
 
     name = "entropy-bound"
     title = "Entropy bound (Eq. 8)"
@@ -133,7 +135,7 @@ class EntropyBound(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundByConfidence(_WithGamma):
-    """Eq. 18: highest top probability first; sum of H minus max of H at most gamma nats."""
+    """Likeliest token first, while all entropies but the largest sum to at most gamma (Eq. 18)."""
 
     name = "entropy-bound-by-confidence"
     title = "Entropy bound by confidence"
@@ -147,7 +149,7 @@ class EntropyBoundByConfidence(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundByMargin(_WithGamma):
-    """Eq. 18: highest margin p1 - p2 first; sum of H minus max of H at most gamma nats."""
+    """Highest margin first, while all entropies but the largest sum to at most gamma (Eq. 18)."""
 
     name = "entropy-bound-by-margin"
     title = "Entropy bound by margin"
@@ -166,10 +168,10 @@ class EntropyBoundByMargin(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundFromLeft(_WithGamma):
-    """The leftmost masked position, and the lowest entropies that sum to at most gamma nats (ours).
+    """The leftmost position, then lowest entropies while they sum to at most gamma nats (ours).
 
-    Stricter than Eq. 18, which leaves out the largest entropy of all: here only the leftmost
-    position, which a causal model knows best, may be uncertain. Gamma 0 is left to right.
+    This bound is stricter than Eq. 18, which does not count the largest entropy, wherever it is.
+    Here only the leftmost entropy is not counted, as a causal model predicts that position best.
     """
 
     gamma: float = 0.35
@@ -191,11 +193,11 @@ class EntropyBoundFromLeft(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class CausalFirst(_WithGamma):
-    """The causal row's next token, then from the left while entropies sum to at most gamma (ours).
+    """The next token by NTP, then from the left while entropies sum to at most gamma nats (ours).
 
-    The forward pass that reads the last block causally predicts this block's first token exactly,
-    and for nothing. No token is left for a later forward pass of the block: the next block starts
-    where this one stops. Gamma 0 is next-token prediction.
+    The forward pass that reads the previous tokens causally also gives the next token exactly, at
+    no extra cost. The next block starts right after the tokens that this forward pass reveals.
+    Gamma 0 gives the tokens of next-token prediction.
     """
 
     gamma: float = 0.35
@@ -216,7 +218,7 @@ class CausalFirst(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyThreshold(_WithGamma):
-    """Every position with entropy below gamma nats, else the single lowest."""
+    """Every position with entropy below gamma nats; if none, the position of lowest entropy."""
 
     name = "entropy-threshold"
     title = "Entropy threshold"
@@ -237,7 +239,7 @@ class EntropyThreshold(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceThreshold(Solver):
-    """Every position with top probability at least tau, else the single highest (Fast-dLLM)."""
+    """Every position with top probability of tau or more; if none, the highest (Fast-dLLM)."""
 
     tau: float = 0.9
     name = "confidence-threshold"
@@ -258,7 +260,10 @@ class ConfidenceThreshold(Solver):
 
 @dataclass(frozen=True, slots=True)
 class Factor(Solver):
-    """Highest top probability first, while (n + 1)(1 - p_n) < factor (Fast-dLLM)."""
+    """Highest top probability first, while (n + 1)(1 - p_n) < factor (Fast-dLLM).
+
+    p_n is the top probability of the n-th position in this order, n from 1.
+    """
 
     factor: float = 1.0
     name = "factor"
@@ -282,7 +287,7 @@ class Factor(Solver):
 
 @dataclass(frozen=True, slots=True)
 class TopK(_WithCount):
-    """The k best positions by confidence, entropy or margin (LLaDA, Dream)."""
+    """The k surest positions by top probability, entropy or margin (LLaDA, Dream)."""
 
     by: Measure = "confidence"
     name = "top-k"
@@ -309,7 +314,7 @@ class TopK(_WithCount):
 
 @dataclass(frozen=True, slots=True)
 class Random(_WithCount):
-    """k positions drawn uniformly (LLaDA)."""
+    """k masked positions, drawn uniformly (LLaDA)."""
 
     name = "random"
     title = "Random"
@@ -322,7 +327,7 @@ class Random(_WithCount):
 
 @dataclass(frozen=True, slots=True)
 class LeftToRight(_WithCount):
-    """The first k positions (SDAR)."""
+    """The k leftmost masked positions (SDAR)."""
 
     name = "left-to-right"
     title = "Left to right"
@@ -357,12 +362,12 @@ SOLVER_PARAMETERS = tuple(
 
 
 def solver_parameters(solver: Solver) -> dict[str, Any]:
-    """The settings of a solver by name."""
+    """{name: value} of a solver's settings."""
     return {item.name: getattr(solver, item.name) for item in fields(solver)}
 
 
 def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
-    """The solver called `name` with `parameters`. Raises ArgumentError naming what is wrong."""
+    """Make the solver called `name`. Raises ArgumentError for a wrong name, setting or value."""
     if name not in SOLVERS:
         raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", name)
     rule = SOLVERS[name]
@@ -378,7 +383,7 @@ def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
 
 
 class _Measured(Protocol):
-    """Probability, margin and entropy of every position, each a tensor (block,)."""
+    """Top probability, margin and entropy of every position, each a tensor (block,)."""
 
     @property
     def probability(self) -> "Tensor": ...
@@ -396,12 +401,12 @@ def select(
     is_masked: "Tensor",
     generator: "torch.Generator | None" = None,
 ) -> "Tensor":
-    """Pick the positions to reveal now, at least one: True in a bool tensor (block,).
+    """Choose the positions to reveal now. Return a bool tensor (block,), True at least once.
 
-    candidates: sampling.Candidates of every position of the block.
-    generator: used by Random alone.
-    Raises ArgumentError if is_masked is not a bool tensor of the candidates' length, or masks
-    nothing.
+    candidates: sampling.Candidates of all positions of the block.
+    is_masked: bool tensor (block,), True at masked positions.
+    generator: source of randomness for the solver Random; the others do not use it.
+    Raises ArgumentError if is_masked has another type or shape, or is False everywhere.
     """
     import torch
 
@@ -416,7 +421,7 @@ def reveal_order(
     is_masked: "Tensor",
     generator: "torch.Generator | None" = None,
 ) -> list[int]:
-    """The positions that select() picks, in the solver's order. For the arguments see select()."""
+    """The positions that select() chooses, best first. Arguments and errors are as there."""
     import torch
 
     if type(solver) not in SOLVERS.values():
@@ -439,7 +444,10 @@ def ranked(
     masked: Sequence[int],
     generator: "torch.Generator | None" = None,
 ) -> list[int]:
-    """reveal_order() for plain numbers. masked: the masked positions, left to right."""
+    """Choose positions as reveal_order() does, but by plain numbers.
+
+    masked: offsets of the masked positions in the block, from left to right.
+    """
     import torch
 
     return solver.order(
@@ -448,7 +456,7 @@ def ranked(
 
 
 def _ascending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
-    """Masked positions by rising value; equal ones left to right, as sorted() keeps them."""
+    """Masked positions by rising value; positions of equal value stay in their order."""
     return sorted(masked, key=values.__getitem__)
 
 
@@ -461,11 +469,11 @@ def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
 
 
 def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
-    """The longest prefix whose (sum of entropies) - (their maximum) is at most gamma, Eq. 18.
+    """The longest prefix of `order` whose entropies but the largest sum to at most gamma (Eq. 18).
 
-    For entropies in ascending order the maximum is the last, and the rule is Eq. 8. The maximum is
-    left out of the sum, not subtracted, to avoid rounding errors.
+    If `order` is by rising entropy, the rule is Eq. 8.
     """
+    # The largest is left out of the sum, not subtracted, to avoid rounding errors.
     total_of_others, largest = 0.0, 0.0
     for count, entropy in enumerate(_of(entropies, order)):
         total_of_others += min(entropy, largest) if count else 0.0

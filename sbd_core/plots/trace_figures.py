@@ -1,4 +1,8 @@
-"""Figures of one trace, and their data: entropies, hindsight, the cost of parallelism."""
+"""Plotly figures of one trace, and the functions that compute the numbers in them.
+
+The hindsight on a token is the causal head's prediction at the token's position, given all tokens
+before it. Every figure raises ArgumentError for an unknown theme.
+"""
 
 import math
 from dataclasses import dataclass
@@ -28,11 +32,12 @@ from sbd_core.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Token ids that one forward pass revealed, grouped by what hindsight says of them.
+    """Ids of the tokens that one forward pass revealed, grouped by hindsight.
 
-    pass_number: counted from 1.
-    same, other: the causal head's likeliest token is the same, or another one.
-    unread: tokens that were not read again.
+    pass_number: number of the forward pass, from 1.
+    same: revealed tokens that are also the causal head's likeliest.
+    other: revealed tokens in whose place the causal head finds another token likelier.
+    unread: revealed tokens on which the trace has no hindsight.
     """
 
     pass_number: int
@@ -48,12 +53,13 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Gamble:
-    """A forward pass that revealed several tokens at once, with separate and joint probability.
+    """A forward pass that revealed several tokens at once, and how likely they are together.
 
-    positions, token_ids: from left to right.
-    separate: log of the product of the probabilities with which the tokens were revealed.
-    joint: log of the tokens' joint probability by next-token prediction.
-    Both logs are in nats, at most 0, and may be -inf.
+    pass_number: number of the forward pass, from 1.
+    positions, token_ids: the revealed positions and their tokens, from left to right.
+    separate: sum of the log probabilities with which the tokens were revealed, each by itself.
+    joint: sum of the tokens' log probabilities in hindsight, each given the tokens before it.
+    Both sums are in nats, at most 0, and may be -inf.
     """
 
     pass_number: int
@@ -64,17 +70,17 @@ class Gamble:
 
     @property
     def cost(self) -> float:
-        """separate - joint in nats; above 0 if the tokens are less likely together than apart."""
+        """separate - joint, in nats; above 0 if the tokens are less likely in hindsight."""
         return self.separate - self.joint
 
 
 def hindsights(trace: Trace) -> dict[int, Hindsight]:
-    """The hindsight on each of the answer's tokens that the causal head rescored, by position."""
+    """{position: hindsight} of the answer tokens on which the trace has hindsight."""
     return {item.position: item for event in trace.events for item in event.hindsight}
 
 
 def agreements(trace: Trace) -> list[Agreement]:
-    """The agreement of each forward pass, in order."""
+    """The Agreement of each forward pass, in order."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -92,7 +98,7 @@ def agreements(trace: Trace) -> list[Agreement]:
 
 
 def gambles(trace: Trace) -> list[Gamble]:
-    """Forward passes that revealed several tokens, all rescored later; largest abs(cost) first."""
+    """Forward passes that revealed several tokens, all with hindsight; largest abs(cost) first."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -111,7 +117,7 @@ def gambles(trace: Trace) -> list[Gamble]:
 
 
 def entropies_at_reveal(trace: Trace) -> list[tuple[int, int, float, int]]:
-    """(position, forward pass, entropy in nats, token id) of each reveal of a masked position."""
+    """(position, pass number, entropy in nats, token id) of each reveal of a masked position."""
     rows = []
     for event in trace.events:
         entropy = {item.position: item.entropy for item in event.masked}
@@ -177,12 +183,13 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def _whole(num_passes: int) -> dict[str, int]:
-    """Axis settings: a tick per forward pass if there are few, where Plotly would add halves."""
+    """Axis settings that, for few forward passes, put a tick at each."""
+    # Plotly would put ticks at halves too.
     return {"dtick": 1} if num_passes <= FEW_PASSES else {}
 
 
 def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
-    """Dots where tokens were revealed."""
+    """Plotly data of dots that mark the position and forward pass of each reveal."""
     landed = [
         (item.position, event.index + 1, f"{safe(trace.tokens[item.token_id])} revealed")
         for event in trace.events
@@ -198,7 +205,7 @@ def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
 
 
 def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Bars of tokens revealed per forward pass, a line at 1 as in NTP. Raises ArgumentError."""
+    """Bars of the tokens revealed per forward pass; a dashed line marks the 1 of NTP."""
     ink = ink_of(theme)
     rows = [
         (row.pass_number, row.num_reveals, names(trace, row.same + row.other + row.unread))
@@ -221,7 +228,7 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Dots of each position's entropy in nats when it was revealed. Raises ArgumentError."""
+    """Dots that show the entropy in nats of each position when its token was revealed."""
     ink = ink_of(theme)
     rows = [
         (
@@ -245,11 +252,7 @@ def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Bars of the tokens that each forward pass revealed, by whether hindsight agrees.
-
-    Hindsight comes from the causal head, when a later forward pass reads the tokens; tokens that
-    are never read again are a third group. Raises ArgumentError.
-    """
+    """Stacked bars of the tokens that each forward pass revealed; see Agreement for the groups."""
     ink = ink_of(theme)
     rows = agreements(trace)
     looks = {
@@ -287,17 +290,17 @@ ID = "cost-of-parallelism"
 MAX_ROWS = 12
 MAX_NAMED = 4
 FLOOR = -10
-"""Lower end of the axis, as a power of ten; smaller probabilities are drawn there."""
+"""Lower end of the axis, as an exponent of ten; smaller probabilities are drawn there."""
 MAX_NATS = 50.0
 """Largest gap in nats that is written out as a ratio."""
 
 
 def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Figure that compares the joint probability of tokens revealed at once with their product.
+    """Figure that compares two probabilities of the tokens that a forward pass revealed at once.
 
-    The joint probability is next-token prediction's in hindsight; the product is of the
-    probabilities with which the tokens were revealed. The figure shows at most 12 forward passes
-    whose tokens were all read again later; the widest gap comes first. Raises ArgumentError.
+    One is the product of the probabilities with which the tokens were revealed, the other their
+    joint probability by next-token prediction, in hindsight. The figure shows at most 12 forward
+    passes, the widest gap first.
     """
     ink = ink_of(theme)
     rows = gambles(trace)
@@ -385,7 +388,7 @@ def _probability_words(logarithm: float) -> str:
 
 
 def _log10(logarithm: float) -> float:
-    """The power of ten at which to draw a probability, at least FLOOR. logarithm: natural."""
+    """Turn the natural log of a probability into log10; return FLOOR for anything below it."""
     return max(logarithm / math.log(10), FLOOR)
 
 

@@ -1,7 +1,7 @@
 """Endless seeded streams of generated exercises. Knows neither model nor tokenizer.
 
-To add a task: write a module with a `Task`, add one line to `TASKS`, and give the task's button on
-the page a text in scripts/write_presets.py.
+To add a task, write a module with a `Task`, add a line to `TASKS`, and add the text of the task's
+button on the page to scripts/write_presets.py.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,16 +23,17 @@ TASKS: dict[str, Task] = {
 
 
 def task(name: str) -> Task:
-    """The task called `name`; ArgumentError if there is none."""
+    """The task called `name`. Raises ArgumentError if there is none."""
     if not isinstance(name, str) or name not in TASKS:
         raise ArgumentError("task", f"must be one of {', '.join(TASKS)}", name)
     return TASKS[name]
 
 
 def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]:
-    """Generate examples endlessly, each of a task drawn uniformly; equal arguments, equal streams.
+    """Generate examples endlessly, each of a task drawn uniformly from `tasks`.
 
-    Raises ArgumentError at the call for an unknown split, an unknown task or no task.
+    The same arguments always give the same examples. Raises ArgumentError, before the first
+    example, for an unknown split, an unknown task or no task.
     """
     if split not in SPLITS:
         raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", split)
@@ -43,7 +44,10 @@ def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]
 
 
 def held_out(name: str, limit: int, seed: int = 0, split: Split = "test") -> list[Example]:
-    """The first `limit` examples of a task's split with distinct prompts. Raises ArgumentError."""
+    """The first `limit` examples of a task's split that have different prompts.
+
+    Raises ArgumentError for an unknown task or split.
+    """
     by_prompt: dict[str, Example] = {}
     stream = examples(seed, split, [name])
     while len(by_prompt) < limit:

@@ -1,9 +1,9 @@
 """Base types of tasks and examples; keeps training and test examples apart. Knows no task.
 
-Two rules keep test examples out of training. First, `split_of` assigns each composition (the
-numbers of a problem, the solution of a puzzle) to one split, by a hash that depends on no process
-or version. Second, some phrasings are held out: only an example of "unseen" wording draws them,
-and about half of the test examples are of this wording, but no training example.
+Two rules keep test examples out of training. First, each example has a composition, such as the
+numbers of a problem or the solution of a puzzle, and `split_of` assigns it to one split, by a hash
+that never changes. Second, some phrasings of prompts are held out: training examples never use
+them, and about half of the test examples, those with wording "unseen", do.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ class Example:
     prompt: str
     answer: str
     case: str
-    """Data that the task's checker needs beyond the text to score."""
+    """Data that the task's `check` needs to score a text, in a format of the task's own."""
     wording: Wording = "seen"
-    """Whether the prompt is phrased in a way that training draws from too."""
+    """Whether the prompt's phrasings occur in training ("seen") or are held out ("unseen")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class Task:
 
     name: str
     generate: Callable[[Random, Split], Example]
-    """Draws from the given generator only; no prompt occurs in both splits."""
+    """Makes an example, with the given generator as the only randomness."""
     check: Callable[[Example, str], bool]
-    """True when the text answers the example; never raises, whatever the text."""
+    """Whether the text answers the example; never raises because of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrasings:
-    """Ways to say the same thing: `seen` for both splits, `held_out` for test examples alone."""
+    """Ways to say the same thing. `seen` is for both splits, `held_out` for test examples only."""
 
     seen: tuple[str, ...]
     held_out: tuple[str, ...] = ()
@@ -60,12 +60,12 @@ class Phrasings:
         return self.seen + self.held_out
 
     def draw(self, random: Random, wording: Wording) -> str:
-        """Draw a phrasing: a held-out one for an unseen wording, if there is any."""
+        """Draw a held-out phrasing if `wording` is "unseen" and there is any, else a seen one."""
         return random.choice(self.held_out if wording == "unseen" and self.held_out else self.seen)
 
 
 def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:
-    """The split of `composition`; about `test_percent` % of all compositions are in "test"."""
+    """The split to which a composition belongs: "test" for about `test_percent` % of them."""
     digest = hashlib.blake2b(composition.encode(), digest_size=8).digest()
     return "test" if int.from_bytes(digest, "big") % 100 < test_percent else "train"
 
@@ -76,11 +76,11 @@ def draw_wording(random: Random, split: Split) -> Wording:
 
 
 def listed(items: Sequence[str]) -> str:
-    """ "a", "a and b" or "a, b and c"."""
+    """Join the items as in "a", "a and b" or "a, b and c"."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 
 def sentences(text: str) -> str:
-    """Write "an" for "a" before vowels, and a capital at the start of every sentence."""
+    """Replace "a" by "an" before vowels, and begin every sentence with a capital."""
     text = ARTICLE.sub(r"\1n ", text)
     return SENTENCE.sub(lambda match: match[1] + match[2].upper(), text)

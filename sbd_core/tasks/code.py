@@ -1,9 +1,9 @@
 """Small Python functions described in a sentence, checked by running them.
 
-A function is composed of a filter, a map and a fold over a list, or is a well-known one. The kind
-of list, the filter, the map and the fold decide the split, whatever numbers, letters and words they
-take. Functions of a single piece occur in training alone; well-known functions occur in training
-too, and are tested in held-out phrasings alone.
+Some functions are well known. The others apply a filter, a map and a fold to a list; the kind of
+list, filter, map and fold decides the split, whatever the numbers, letters and words in the prompt.
+A function with only one of the three occurs in training only. Well-known functions occur in
+training, and in the test split with held-out phrasings only.
 """
 
 import ast
@@ -49,12 +49,16 @@ FUNCTION_NAMES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A filter, map or fold of a function: its words and its Python.
+    """A filter, map or fold of a function: its words and its Python code.
 
-    said: words in the docstring and in prompts. other: words in prompts of unseen wording.
-    said, other and code may hold {k}, a number from low to high, and {c}, a letter.
-    nouns: the results of a map as a noun ("squares").
-    gives: type of the results of a map or fold; {t} stands for the type of the elements.
+    key: name of the piece.
+    said: words in the docstring and in prompts.
+    code: Python expression. In `said`, `other` and `code`, {k} stands for a number and {c} for a
+        letter; in those of a fold, {core} and {items} stand for the elements.
+    other: words in prompts of wording "unseen"; "" takes `said`.
+    nouns: (map) noun for the results, such as "squares"; "" if there is none.
+    gives: (map, fold) type of the result; {t} stands for the type of the elements.
+    low, high: smallest and largest number for {k}.
     """
 
     key: str
@@ -69,7 +73,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A list to go through: its name, variable and type of element, and the pieces that apply."""
+    """A kind of list that a function takes.
+
+    name: name of the list in code and prompts.
+    variable: name of an element in code.
+    type: type of an element.
+    filters, maps: the pieces that fit such elements.
+    """
 
     name: str
     variable: str
@@ -142,8 +152,11 @@ WORD_FOLDS = (
 class Classic:
     """A well-known function.
 
-    takes: kinds of its arguments, see _value(). said: its docstring, a command ("return ...").
-    asked: words of prompts in seen wording. other: words of prompts in unseen wording.
+    signature: parameters and type of the result, without the opening parenthesis.
+    takes: kinds of the arguments, separated by spaces; see _value().
+    said: docstring of the function, a command such as "return the sum of a list".
+    asked: command in prompts of wording "seen".
+    other: command in prompts of wording "unseen".
     """
 
     name: str
@@ -223,7 +236,7 @@ CLASSICS = (
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make a request for a function whose composition or phrasing belongs to `split`."""
+    """Make an example that asks for a function and belongs to `split`."""
     wording = draw_wording(random, split)
     make = (
         _classic
@@ -237,9 +250,9 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True if the function in `text`, run in the sandbox, returns what the reference returns.
+    """Whether the function in `text`, run in the sandbox, gives the results of the reference.
 
-    Never raises for any text, but raises SandboxError where this machine can run no candidate.
+    Never raises because of the text. Raises SandboxError if the sandbox does not work here.
     """
     inputs, expected, *name = ast.literal_eval(example.case)
     return passes(Trial(text, tuple(inputs), tuple(expected), *name))
@@ -254,9 +267,9 @@ def _classic(random: Random, _: Split, wording: Wording) -> Example | None:
 
 
 def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
-    """Make an example of a filter, a map and a fold.
+    """Make an example of a function that applies a filter, a map and a fold, all drawn.
 
-    Returns None if there is neither filter nor map, or if the draw is of the other split.
+    Returns None if neither filter nor map was drawn, or if the function is of the other split.
     """
     domain = random.choice((NUMBERS, WORDS))
     keep = None if random.random() < NO_PIECE_RATE else random.choice(domain.filters)
@@ -297,7 +310,7 @@ def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
 def _example(
     random: Random, wording: Wording, asked: str, name: str, signature: str, said: str, body: str, takes: Sequence[str]
 ) -> Example | None:  # fmt: skip
-    """Make an example of a function; None if all drawn inputs give the same result."""
+    """Make an example of a function; None if draw_case() finds no inputs to test it with."""
     prompt = LEADS.draw(random, wording).format(do=asked, does=third_person(asked))
     if random.random() < NAMED_RATE:
         new = random.choice(FUNCTION_NAMES)
@@ -310,7 +323,7 @@ def _example(
 
 
 def third_person(do: str) -> str:
-    """Put a command into the third person: "reverse a text" gives "reverses a text"."""
+    """Put a command into the third person, such as "reverse a text" into "reverses a text"."""
     verb, gap, rest = do.partition(" ")
     verb = (
         f"{verb[:-1]}ies"
@@ -321,10 +334,11 @@ def third_person(do: str) -> str:
 
 
 def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> str | None:
-    """Draw at least NUM_CASES inputs; return inputs, results and `name` as a Python literal.
+    """Draw inputs for a function; return (inputs, results, name) as a Python literal.
 
-    source: code of the reference function `name`, which is ours and runs unprotected.
-    takes: kinds of its arguments. Returns None if all results are equal.
+    source: code that defines the function `name`; it runs outside the sandbox.
+    takes: kinds of the arguments; see _value().
+    Returns None if MAX_CASE_TRIES draws do not give NUM_CASES inputs and two different results.
     """
     space: dict[str, Any] = {}
     exec(source, space)
@@ -346,7 +360,7 @@ def draw_case(random: Random, source: str, name: str, takes: Sequence[str]) -> s
 
 
 def _value(random: Random, kind: str) -> object:
-    """Draw a value of one of the kinds that Classic.takes names."""
+    """Draw an argument of a kind, such as "number", "digits" or "words"."""
     ranges = {"number": (-30, 60), "small": (0, 9), "count": (1, 60), "digits": (10, 99999)}
     if kind in ranges:
         return random.randint(*ranges[kind])

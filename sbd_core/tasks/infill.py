@@ -1,13 +1,13 @@
-r"""Lines with blanks, each answered by the whole line with its blanks filled.
+r"""Lines with blanks; the answer is the whole line with its blanks filled.
 
-The content of a blank follows from the rest of the line, or is common knowledge; the rest of the
-line stays unchanged in the answer. The filled line decides the split: no test line occurs in
-training, whatever its blanks.
+The word in a blank follows from the rest of the line or is common knowledge. The answer repeats the
+rest of the line unchanged. The filled line decides the split, so no line of the test split occurs
+in training, not even with other blanks.
 
 Patterns are written one per line, with \n for a new line inside. A word marked as «red» may become
-a blank; a blank of «red|crimson» accepts either word, and the answer has the first. Of the words
-marked with one group number, as in «1=Mia» and «1=Mia», at most one becomes a blank, as the others
-give it away.
+a blank. If «red|crimson» becomes a blank, either word is right, and the example's answer has the
+first. Of the words marked with the same number, as in «1=Mia» and «1=Mia», at most one becomes a
+blank, so that the others tell the answer.
 """
 
 import json
@@ -130,7 +130,7 @@ LISTS = words.split_words(
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make a line with one to three blanks, so that the filled line belongs to `split`."""
+    """Make an example with one to three blanks whose filled line belongs to `split`."""
     wording = draw_wording(random, split)
     while True:
         kind = random.choices(tuple(KINDS), tuple(KINDS.values()))[0]
@@ -152,7 +152,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True if `text` is the line, unchanged but for blanks that are filled with allowed words."""
+    """Whether `text` is the example's line with every blank filled by an allowed word."""
     case = json.loads(example.case)
     fixed = [re.escape(part) for part in case["line"].split(BLANK)]
     fills = ["(?:" + "|".join(map(re.escape, allowed)) + ")" for allowed in case["fills"]]
@@ -161,12 +161,12 @@ def check(example: Example, text: str) -> bool:
 
 
 def filled(marked: str) -> str:
-    """The line with each mark replaced by its first word."""
+    """Remove the marks from a line; of «red|crimson», the first word stays."""
     return MARK.sub(lambda mark: mark[2].split("|")[0], marked)
 
 
 def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]]]:
-    """Blank at most `most` marked words; return the line, and for each blank the words allowed."""
+    """Blank up to `most` marked words; return the line and, for each blank, the right words."""
     marks = list(MARK.finditer(marked))
     random.shuffle(marks)
     num_blanks = min(most, random.choices(NUM_BLANKS, NUM_BLANKS_WEIGHTS)[0])
@@ -181,7 +181,7 @@ def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]
 
 
 def _line(random: Random, kind: str) -> str:
-    """Make a line from a pattern of `kind`; words that may be blanked are still marked."""
+    """Make a line from a pattern of `kind`, with marks around the words that may become blanks."""
     if kind == "code":
         x, y = random.sample(VARIABLES, 2)
         a, b, m = (str(random.randint(2, 20)) for _ in range(3))
@@ -206,7 +206,7 @@ def _line(random: Random, kind: str) -> str:
 
 
 def _row(random: Random) -> str:
-    """Five consecutive days or months, all marked, as each follows from its neighbours."""
+    """Make a line of five consecutive days or months, with marks around each of them."""
     order = random.choice((words.DAYS, words.MONTHS))
     first = random.randrange(len(order))
     items = [order[(first + place) % len(order)] for place in range(5)]

@@ -1,8 +1,8 @@
 """Extraction of facts from a short text as one line of JSON.
 
-Every value asked for stands in the text as it must be copied; yes and no become true and false, and
-a fact that the text does not tell is null. The set of fields asked for decides the split, whatever
-the topic, the order of the fields and their values.
+The answer copies every value from the text. Only yes-or-no facts are written as true or false, and
+a fact that is not in the text as null. The set of fields asked for decides the split, whatever the
+topic, the order of the fields and their values.
 """
 
 import json
@@ -28,7 +28,7 @@ NUM_FIELDS, NUM_FIELDS_WEIGHTS = (1, 2, 3, 4, 5), (1, 4, 6, 4, 2)
 MISSING_RATE, EXTRA_RATE, SNAKE_RATE, AFTER_RATE, JOIN_RATE = 0.03, 0.5, 0.4, 0.25, 0.5
 
 Told = tuple[object, str]
-"""A value, and the words by which the text tells it."""
+"""(value in the JSON, words for it in the text)"""
 Draw = Callable[[Random], Told]
 
 
@@ -43,7 +43,7 @@ def whole(low: int, high: int, step: int = 1) -> Draw:
 
 
 def text(draw: Callable[[Random], str]) -> Draw:
-    """Make a Draw from a function that draws a text, which is both the value and its words."""
+    """Make a Draw that puts the same text, drawn by `draw`, in the JSON and in the prompt."""
 
     def drawn(random: Random) -> Told:
         value = draw(random)
@@ -70,7 +70,7 @@ def several(choices: str | Sequence[str]) -> Draw:
 
 
 def yes_no(random: Random) -> Told:
-    """Draw true or false, with no words: the tellings of a field have the words for both."""
+    """Draw true or false, without words: Field.tellings has the words for both."""
     return (True, "") if random.random() < 0.5 else (False, "")
 
 
@@ -87,10 +87,12 @@ TITLE = one_of(
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One fact of a topic.
+    """One kind of fact about a thing, such as its price.
 
-    tellings: predicates of which the topic is the subject, with {} for the value; of a yes-or-no
-    field, two predicates separated by a bar, for true and for false.
+    name: key in the JSON.
+    draw: draws the value and its words.
+    tellings: predicates that state the fact, such as "costs {} dollars", with {} for the words. A
+        yes-or-no field has "is free|is not free", with the predicate for true first.
     """
 
     name: str
@@ -100,18 +102,20 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A sort of thing that has facts.
+    """A kind of thing to tell facts about, such as a book.
 
-    subject: words for the thing after its first mention; "" for a person.
-    name, draw: name of the field that names the thing, and the Draw of that name.
+    subject: words for the thing after its first mention, such as "the book"; "" for a person.
+    name: key of the thing's name in the JSON.
+    draw: draws the thing's name.
     """
 
     subject: str
     name: str
     draw: Draw
     opening: tuple[str, ...]
-    """Sentences that tell its name."""
+    """Sentences that introduce the thing, with {} for its name."""
     fields: tuple[Field, ...]
+    """The other facts."""
 
 
 AGE = Field("age", whole(18, 90), ("is {} years old",))
@@ -218,7 +222,7 @@ AFTER = ("{text} {ask}.", "{text}\n{ask}.", "Text: {text}\n{ask}.")
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make an extraction whose set of fields belongs to `split`; a fact not told is null."""
+    """Make an example whose set of fields asked for belongs to `split`."""
     wording = draw_wording(random, split)
     while True:
         topic = random.choice(TOPICS)
@@ -245,7 +249,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def tell(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, Told]]) -> str:
-    """Tell the facts as a text: a sentence with the name, then what is said about it."""
+    """Write a text: a sentence that introduces the thing by `name`, then the facts in `told`."""
     parts = [random.choice(topic.opening).format(name)]
     later = topic.subject or ("she" if name.split()[0] in words.WOMEN else "he")
     pronoun = "it" if topic.subject else later
@@ -264,7 +268,7 @@ def tell(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, To
 
 
 def check(example: Example, text: str) -> bool:
-    """True if `text` is JSON of the expected object; types count, the order of keys does not."""
+    """Whether `text` is the expected JSON object; types count, the order of keys does not."""
     if len(text) > MAX_ANSWER_CHARACTERS:
         return False
     try:

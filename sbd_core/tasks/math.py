@@ -1,14 +1,14 @@
-"""Sums and word problems of one to three steps, solved line by line.
+"""Sums and word problems of one or two steps, solved line by line.
 
-A small model writes a number right if the number follows from few digits, so a calculation with
-several digits is worked out place by place, always in the same way:
+A small model computes reliably only with few digits at a time. So the answer works out larger
+numbers digit by digit, always in the same way:
 
-    47 + 86 = 120 + 13 = 133                     places added, then put together
-    133 - 86 = 53 - 6 = 47                       greatest place taken away first
+    47 + 86 = 120 + 13 = 133                     add the tens, add the units, add both sums
+    133 - 86 = 53 - 6 = 47                       subtract the tens, then the units
     12 * 8 = 80 + 16 = 96, 14 * 17 = 140 + 98 = 238
-    741 / 3 = (600 + 120 + 21) / 3 = 247         parts that each give one digit
+    741 / 3 = (600 + 120 + 21) / 3 = 247         each part gives one digit of the result
 
-The chain of calculations decides the split, whatever the words around it.
+The calculations decide the split, whatever the words around them.
 """
 
 import re
@@ -50,7 +50,7 @@ class Calculation:
 
     @property
     def asked(self) -> str:
-        """The calculation without its result."""
+        """The calculation without its result, such as "47 + 86"."""
         return f"{self.left} {self.sign} {self.right}"
 
 
@@ -64,7 +64,7 @@ def calculate(left: int, sign: str, right: int) -> Calculation | None:
 
 
 def places(number: int) -> list[int]:
-    """The digits of a number with their places, greatest first and without 0: 47 gives 40 and 7."""
+    """Split a number into hundreds, tens and units, greatest first, without 0: 407 gives [400, 7]."""
     digits = str(number)
     return [int(d) * 10 ** (len(digits) - i - 1) for i, d in enumerate(digits) if d != "0"]
 
@@ -130,11 +130,12 @@ SUMS = {
 class Problem:
     """A kind of word problem.
 
-    numbers: as "k=2..9 p=2..40 m=k*p+1..90". Each number is drawn from its range; if a product of
-    earlier numbers stands before the range, the draw is added to that product or multiplied by it.
-    steps: as "k * p", "m - _"; operands are names or values, "_" the result of the step before.
-    facts: told in this order, each with its phrasings.
-    asked: the question at the end.
+    numbers: ranges to draw from. In "k=2..9 p=2..40 m=k*p+1..90", k is from 2 to 9, and m is k * p
+        plus a number from 1 to 90; "m=k*p*1..90" would multiply by that number instead.
+    steps: calculations such as "k * p" and "m - _". An operand is the name of a number, 2, or "_"
+        for the result of the step before.
+    facts: phrasings of each fact, in the order of the prompt.
+    asked: phrasings of the question at the end.
     """
 
     numbers: str
@@ -223,7 +224,7 @@ PROBLEMS = (
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make a sum or a word problem whose chain of calculations belongs to `split`."""
+    """Make a sum or a word problem whose calculations belong to `split`."""
     wording = draw_wording(random, split)
     while True:
         make = _sum if random.random() < SUM_RATE else _problem
@@ -235,7 +236,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """True if the last "The answer is N." of `text` has the right number."""
+    """Whether the last "The answer is N." in `text` has the right number."""
     numbers = ANSWER.findall(text)
     return bool(numbers) and int(numbers[-1]) == int(example.case)
 
@@ -279,7 +280,7 @@ def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
 
 
 def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
-    """Draw a problem's numbers by name; see Problem.numbers."""
+    """Draw a problem's {name: number}. numbers: see Problem."""
     drawn: dict[str, int] = {}
     for name, product, sign, low, high in NUMBER.findall(numbers):
         # Small numbers are common in problems, so two draws in five are from the lower end.
@@ -294,7 +295,7 @@ def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
 
 
 def solve(problem: Problem, numbers: Mapping[str, int]) -> list[Calculation]:
-    """Calculate a problem's steps; return no calculation if calculate() refuses one of them."""
+    """Calculate a problem's steps; return [] if calculate() gives None for one of them."""
     chain: list[Calculation] = []
     for step in problem.steps:
         left, sign, right = step.split()

@@ -1,13 +1,13 @@
 """Runs untrusted Python functions in a separate, restricted process. Knows no task.
 
-The process gets the inputs, never the expected values, and reports the values that the function
-returned. Only the parent compares, on bytes, so nothing the candidate overrides can forge equality.
-Layers: isolated interpreter, limits on time, memory, files and processes, user `nobody` when
-started by root, an audit hook, and builtins without files. The sandbox stops harm that a language
-model writes by accident or guess; it is not a boundary against a determined attacker.
+The process gets the inputs, but not the expected values, and reports the values that the function
+returned. The parent process compares them, as bytes, so the candidate cannot forge a match.
+The process is restricted in layers: an isolated interpreter, limits on time, memory, files and
+processes, the user `nobody` if the parent is root, an audit hook, and builtins without file access.
+This stops code of a language model that does harm by accident, but not a determined attacker.
 
-Some systems refuse a limit or a process. So that no answer is scored wrong in silence, a candidate
-known to pass runs before the first trial; if it fails, SandboxError says why.
+On some systems these layers do not work, and right answers would fail. So a candidate known to be
+right runs before the first trial; if it fails, SandboxError says why.
 """
 
 import os
@@ -91,13 +91,13 @@ PYTHON = [sys.executable, "-I", "-S", "-B", "-c"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate that defines a function, with inputs and the value expected for each.
+    """A candidate, which is code that defines a function, and the calls to test it with.
 
-    source: the candidate's Python.
-    inputs: an argument for each call; a tuple holds several arguments of one call.
-    expected: made of int, float, bool, str, None, lists and dictionaries; types count, the order of
-    a dictionary does not.
-    name: name of the function; None takes `solve`, or else the last function.
+    source: Python code of the candidate.
+    inputs: the argument of each call, or a tuple if a call has several arguments.
+    expected: the right result of each call, made of int, float, bool, str, None, lists and
+        dictionaries. Types count, the order of a dictionary does not.
+    name: name of the function; None takes `solve` if it exists, else the last function.
     """
 
     source: str
@@ -110,10 +110,10 @@ KNOWN_GOOD = Trial("def known(n):\n    return [n + 1]", (1, 2), ([2], [3]), "kno
 
 
 def passes(trial: Trial) -> bool:
-    """True if the candidate returns every expected value and prints nothing.
+    """Whether the candidate returns every expected value and prints nothing.
 
-    Never raises for any candidate, but raises SandboxError where this machine can run none.
-    Takes at most TIME_LIMIT_SECONDS, plus the start of a process (about 20 ms).
+    Never raises because of the candidate. Raises SandboxError if the sandbox does not work here.
+    Takes at most TIME_LIMIT_SECONDS, plus about 20 ms to start a process.
     """
     require_sandbox()
     return len(trial.source) <= MAX_SOURCE_CHARACTERS and _passes(trial)
@@ -121,7 +121,7 @@ def passes(trial: Trial) -> bool:
 
 @cache
 def require_sandbox() -> None:
-    """Raise SandboxError unless a candidate known to be right passes; success is remembered."""
+    """Raise SandboxError unless a candidate known to be right passes. Success is cached."""
     if not _passes(KNOWN_GOOD):
         request, seconds = _request(KNOWN_GOOD, ""), 2 * TIME_LIMIT_SECONDS
         done = subprocess.run(
@@ -137,7 +137,7 @@ def require_sandbox() -> None:
 
 
 def canonical(value: object) -> str:
-    """Write `value` as the child does: in ASCII, with dictionaries sorted by their keys as text."""
+    """Write `value` as the child process writes it: in ASCII, with sorted dictionary entries."""
     if isinstance(value, list):
         return "[" + ", ".join(map(canonical, value)) + "]"
     if isinstance(value, dict):
@@ -208,7 +208,7 @@ def _read(descriptor: int, limit: int, deadline: float) -> bytes | None:
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Kill the child, if it still runs, with everything in its session, and reap it."""
+    """If the child still runs, kill all processes in its session; then close its pipes."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -1,12 +1,11 @@
 """Short stories about given people, animals and things, checked for consistency with the prompt.
 
-There is no single right answer: plot, sentences and whatever the prompt leaves open are free. The
-species, thing and plot that the prompt tells decide the split; if it tells fewer than two of these,
-all that it tells decides the split.
+The prompt has phrases for some of the slots person, species, animal (its name), object, color and
+place, and may hint at a plot. These are called told; all else is free. The told species, object and
+plot decide the split; if fewer than two of these are told, everything told decides it.
 
-The case of an example is JSON. It holds the phrases of each slot that the prompt tells (person,
-animal, species, object, color, place); "owns", lists of person, species and animal's name that
-belong together; and "pronouns", "she" or "he" for each person told. For instance
+Example.case is JSON. It holds the phrases of each told slot; "owns", lists of person, species and
+animal that belong together; and "pronouns", "she" or "he" for each told person. For instance
 {"person": ["Mia"], "species": ["dog"], "animal": ["Rex"], "owns": [["Mia", "dog", "Rex"]],
 "object": ["boat"], "pronouns": {"Mia": "she"}}.
 """
@@ -75,7 +74,7 @@ PETS = {
     ("species",): Phrasings(("{his} {S}", "a {S}"), ("the {S}",)),
     ("animal",): Phrasings(("{his} pet {N}", "an animal called {N}", "a pet named {N}")),
 }  # fmt: skip
-"""Ways to mention a pet, by which of its species and name are told."""
+"""Ways to mention a pet, by the slots that are told of it."""
 PAIRS = Phrasings(
     ("{A} and {his} {S} {N}, {B} and {her} {T} {M}", "{A} with {N} the {S}, {B} with {M} the {T}",
      "{A} with {his} {S} {N}, {B} with {her} {T} {M}", "{A} and {N} the {S}, {B} and {M} the {T}"),
@@ -103,8 +102,9 @@ GLAD = ("happy", "glad", "proud", "pleased", "cheerful")
 class Plot:
     """A plot of a story.
 
-    hint: words by which a prompt asks for the plot.
-    beats: for each part of the story, the sentences to choose from.
+    name: name of the plot.
+    hint: words with which a prompt asks for the plot.
+    beats: for each part of the story in order, the sentences of which one is chosen.
     is_of_two: whether the plot has two people, each with an animal.
     """
 
@@ -213,7 +213,7 @@ work worked world worried worth wrote yawned year years you Again All An And At 
 By Early Every First For Give Good Halfway Later Let Nobody Now Once Only People Puff Shall Sit
 Slowly Thank This To Today Up Was We While With You
 """
-"""More words that stories may use: the bundled model learnt plots that are not in PLOTS."""
+"""More words that stories may use, as the bundled model learnt more plots than are in PLOTS."""
 
 MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
 NAME_SLOTS = ("person", "animal")
@@ -221,7 +221,7 @@ LISTS: dict[str, frozenset[str]] = {
     "person": frozenset(NAMES), "animal": frozenset(PET_NAMES), "species": frozenset(SPECIES),
     "object": frozenset(OBJECTS), "color": frozenset(COLORS), "place": frozenset(PLACES),
 }  # fmt: skip
-"""Known words of each slot, by which the choices of a story are recognised."""
+"""{slot: its known words}, by which check() recognises what a story chose for a slot."""
 LISTED_NAMES = LISTS["person"] | LISTS["animal"]
 FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
 WORD = re.compile(r"[A-Za-z]+|[.!?,]")
@@ -245,14 +245,14 @@ class Facts:
     """The requirements that a story has to meet."""
 
     told: Mapping[str, Sequence[str]]
-    """Phrases of each slot that the prompt tells; any other slot is the writer's choice."""
+    """{slot: its phrases} for the told slots; what a story has for any other slot is free."""
     owns: Sequence[Owner]
-    """(person, species, animal's name) that belong together; None where not told."""
+    """(person, species, animal) that belong together, with None for what is not told."""
     pronouns: Mapping[str, str] = field(default_factory=dict)
-    """"she" or "he" for people whom the prompt tells as such."""
+    """{person: "she" or "he"} for the told people whose pronoun is known."""
 
     def to_case(self) -> str:
-        """The facts as the `case` of an example."""
+        """Write the facts as the `case` of an Example."""
         return json.dumps({**self.told, "owns": self.owns, "pronouns": self.pronouns})
 
 
@@ -264,26 +264,26 @@ def read_case(case: str) -> Facts:
 
 
 def check(example: Example, text: str) -> bool:
-    """True if `text` is a complete story without repeats that keeps to the facts of the prompt.
+    """Whether `text` is a complete story without repeats that keeps to the facts of the prompt.
 
-    Every told phrase must occur. A slot has a list of words: no other word of this list may occur
-    if the slot is told, at most one if it is not. No name may be a misspelt told name, nor may
-    there be more new names than the prompt leaves open. Animals keep their species and owner,
-    people their pronouns. Every other word must be told or known from stories. The plot that a
-    prompt hints at is not checked.
+    Every told phrase must occur. LISTS has known words for each slot: if the slot is told, no
+    other word of its list may occur; if it is not told, at most one may. No name may look like a
+    misspelling of a told name, and one new name is allowed for each name or place not told.
+    Animals keep their species and owner, people their pronouns. Every other word must be told or
+    in vocabulary(). The plot that a prompt hints at is not checked.
     """
     return not fault_of(read_case(example.case), text)
 
 
 def fault_of(facts: Facts, text: str) -> str:
-    """The first fault found in a story, as a clause; "" if it is consistent with the facts."""
+    """The first fault of a story, as a clause; "" if the story is consistent with the facts."""
     if len(text) > MAX_CHARACTERS:
         return f"it has more than {MAX_CHARACTERS} characters"
     return next(_faults(facts, text, WORD.findall(text)), "")
 
 
 def unheard_of(text: str, told: Iterable[str]) -> Iterator[re.Match[str]]:
-    """Find lowercase words in `text` that are neither known from stories nor in phrases `told`."""
+    """Find lowercase words in `text` that are neither in vocabulary() nor in the phrases `told`."""
     words_told = {word for phrase in told for word in re.findall(r"\w+", phrase)}
     known = vocabulary().union(words_told, (word.lower() for word in words_told))
     return (match for match in SMALL_WORD.finditer(text) if not _is_of(known, match[0]))
@@ -296,7 +296,7 @@ def _sentences() -> Iterator[str]:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Every lowercase word that a story may use even if the prompt does not tell it."""
+    """All lowercase words that a story may use even if they are not told."""
     texts = re.sub(r"\{\w+\}", " ", " ".join(_sentences()))
     listed_words = (word for each in LISTS.values() for word in each if word.islower())
     return frozenset(
@@ -306,12 +306,12 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def _starts() -> frozenset[str]:
-    """Capitalised words of the sentences in this file, which must not be taken for names."""
+    """Capitalised words in the sentences of this file, which are not names of a story."""
     return frozenset(re.findall(r"(?:^|[.!?\"\s] ?)([A-Z][a-z]+)", " ".join(_sentences())))
 
 
 def _is_of(known: frozenset[str], word: str) -> bool:
-    """Whether `word`, or its singular, is known."""
+    """Whether `word` or its singular is in `known`."""
     return not known.isdisjoint((word, word.removesuffix("s"), word.removesuffix("es")))
 
 
@@ -342,20 +342,20 @@ def _repeats(text: str) -> Iterator[str]:
 
 
 def _told_words(facts: Facts) -> set[str]:
-    """Every word of every told phrase, as it stands and in lowercase."""
+    """All words of the told phrases, as they stand and in lowercase."""
     phrases = (phrase for told in facts.told.values() for phrase in told)
     words = {word for phrase in phrases for word in WORD.findall(phrase)}
     return words | {word.lower() for word in words}
 
 
 def _occurs(phrase: str, text: str) -> bool:
-    """Whether `phrase`, or its plural, is in `text`; a name counts only with its capital."""
+    """Whether `phrase` or its plural is in `text`; a name counts only with its capital."""
     flags = re.IGNORECASE if phrase[:1].islower() else re.RegexFlag(0)
     return re.search(rf"\b{re.escape(phrase)}(?:e?s)?\b", text, flags) is not None
 
 
 def _listed(slot: str, words: Sequence[str]) -> frozenset[str]:
-    """Words of the slot's list that are among `words`; a plural counts as its singular."""
+    """The known words of a slot that occur in `words`; a plural counts as its singular."""
     if slot in NAME_SLOTS:
         return LISTS[slot] & set(words)
     forms = {word.lower() for word in words}
@@ -373,9 +373,9 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
 
 
 def _name_faults(facts: Facts, text: str) -> Iterator[str]:
-    """Yield a fault for each misspelt told name, and one if there are more new names than allowed.
+    """Yield a fault for each misspelling of a told name, and one if there are too many new names.
 
-    A new name is counted inside sentences only; the prompt allows one for each slot left open.
+    New names are counted inside sentences only. One is allowed for each name or place not told.
     """
     known = _told_words(facts) | LISTED_NAMES | NO_NAMES
     unknown = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
@@ -391,9 +391,9 @@ def _name_faults(facts: Facts, text: str) -> Iterator[str]:
 
 
 def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
-    """Yield words that neither the prompt tells nor stories use.
+    """Yield words that are neither told nor in vocabulary().
 
-    A word that begins a sentence may be a new name; the prompt allows one for each name left open.
+    A word that begins a sentence may be a new name; one is allowed for each name not told.
     """
     phrases = [phrase for told in facts.told.values() for phrase in told]
     yield from (match[0] for match in unheard_of(text, phrases))
@@ -412,7 +412,7 @@ def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Itera
 
 
 def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
-    """Whether each "cat Rex", "Rex the cat" or "Tom s cat" (for "Tom's cat") fits the facts."""
+    """Whether each mention such as "cat Rex", "Rex the cat" or "Tom's cat" fits the facts."""
     names, people, kinds = (_heads(facts, slot, words) for slot in ("animal", "person", "species"))
     owns = [[_head(part) if part else None for part in owner] for owner in facts.owns]
     species_of = {name: species for _, species, name in owns if name and species}
@@ -429,7 +429,7 @@ def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
 
 
 def _heads(facts: Facts, slot: str, words: Sequence[str]) -> frozenset[str]:
-    """Words for the slot: those of its list among `words`, and each told phrase's last word."""
+    """The known words of a slot in `words`, and the last word of each phrase told for the slot."""
     return _listed(slot, words) | {_head(phrase) for phrase in facts.told.get(slot, ())}
 
 
@@ -440,8 +440,8 @@ def _head(phrase: str) -> str:
 def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
     """Whether "he" and "she" fit the people of the story.
 
-    No "he" may occur if all people are women, no "she" if all are men, not both if there is only
-    one person.
+    If all people are women, "he" must not occur; if all are men, "she" must not. Both may occur
+    only if there are several people.
     """
     people = _heads(facts, "person", words)
     said = {word.lower() for word in words}
@@ -456,7 +456,7 @@ def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make a request for a story, whose composition belongs to `split`, and one such story."""
+    """Make an example that asks for a story, answers with one, and belongs to `split`."""
     wording = draw_wording(random, split)
     while True:
         is_of_two = random.random() < OF_TWO_RATE
@@ -509,7 +509,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) -> list[str]:
-    """Mention the people and animals of a story. told: slots that the request tells."""
+    """Phrases for the prompt that mention its people and animals. told: the slots to fill."""
     if is_of_two:
         return [PAIRS.draw(random, wording)]
     people = ["{A}"] if "person" in told else []
@@ -523,9 +523,10 @@ def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) 
 
 
 def composition(facts: Mapping[str, Sequence[str]], plot: str) -> str:
-    """The key that decides a prompt's split: its species, thing and plot.
+    """The text that decides a prompt's split, made of the species, object and plot that are told.
 
-    If the prompt tells fewer than two of these, the key is all words that it tells.
+    If fewer than two of these are told, the text is made of everything told.
+    facts: {slot: its phrases}. plot: name of the plot, "" if it is not told.
     """
     key = [*facts.get("species", ()), *facts.get("object", ()), *filter(None, [plot])]
     if len(key) < 2:
