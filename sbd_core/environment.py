@@ -1,4 +1,4 @@
-"""Everything a result depends on besides model and config: machine, threads, versions, weights."""
+"""Describes what a result depends on besides model and config: machine, threads and versions."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ from sbd_core.version import VERSION
 
 
 def environment(model_folder: Path | None) -> dict[str, Any]:
-    """The "circumstances" of a results file, with the digest of the weights in a model folder."""
+    """Describe the machine, threads and versions, and the digest of a model folder's weights."""
     facts: dict[str, Any] = {
         "processor": processor_name(),
         "vectors": vector_width(),
@@ -29,7 +29,7 @@ def environment(model_folder: Path | None) -> dict[str, Any]:
 
 
 VECTORS = {"amx_int8": "AMX", "avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
-"""SIMD extensions as /proc/cpuinfo flags them and their names, widest first."""
+"""{flag in /proc/cpuinfo: name of the SIMD extension}, widest first."""
 
 
 def vector_width() -> str | None:
@@ -40,7 +40,7 @@ def vector_width() -> str | None:
 
 
 def processor_name() -> str:
-    """The processor as the system names it."""
+    """Name of the processor, as the operating system gives it."""
     info = Path("/proc/cpuinfo")
     if info.is_file():
         for line in info.read_text(errors="replace").splitlines():

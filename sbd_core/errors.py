@@ -1,14 +1,14 @@
-"""Every error this package raises on purpose, in one tree, and checks that raise them.
+"""The errors that this package raises on purpose, and checks that raise them.
 
-Knows no other module.
+Imports no other module of the package.
 
 SetBlockDecodingError
 ├── ArgumentError        a value given by the caller breaks a rule (also a ValueError)
 ├── MissingExtraError    a package of an optional part is not installed (also an ImportError)
 ├── ModelError           a model folder or hub id cannot be used
 ├── SandboxError         this machine cannot run candidate code under limits
-├── TraceError           text that should be a trace is not a valid one
-└── TrainingError        a run cannot start or go on: data, state folder, disk
+├── TraceError           a text is not a valid trace (also a ValueError)
+└── TrainingError        training cannot start or continue: data, state folder, disk
 """
 
 import math
@@ -34,10 +34,10 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 
 
 class SetBlockDecodingError(Exception):
-    """Base of all errors raised on purpose; its text is one line fit for a user."""
+    """Base class of the errors that this package raises on purpose; the message is one line."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without the constructor; attributes whose type is not in PLAIN become text."""
+        """Pickle without the constructor; an attribute whose type is not in PLAIN becomes text."""
         fields = {
             name: value if isinstance(value, PLAIN) else shown(value)
             for name, value in self.__dict__.items()
@@ -46,7 +46,7 @@ class SetBlockDecodingError(Exception):
 
 
 class ArgumentError(SetBlockDecodingError, ValueError):
-    """`argument` broke `rule`; `value` is what was received."""
+    """The argument named `argument` breaks `rule`; `value` is the value that was given."""
 
     def __init__(self, argument: str, rule: str, value: object) -> None:
         self.argument = argument
@@ -56,7 +56,7 @@ class ArgumentError(SetBlockDecodingError, ValueError):
 
 
 class MissingExtraError(SetBlockDecodingError, ImportError):
-    """`package`, which the optional part `extra` of sbd-core needs, is not installed."""
+    """The package `package` is not installed; the optional part `extra` of sbd-core needs it."""
 
     def __init__(self, extra: str, package: str) -> None:
         self.extra = extra
@@ -73,11 +73,11 @@ class SandboxError(SetBlockDecodingError):
 
 
 class TraceError(SetBlockDecodingError, ValueError):
-    """Text offered as a trace is not one; the message names the first thing wrong."""
+    """A text is not a valid trace; the message names the first fault."""
 
 
 class TrainingError(SetBlockDecodingError):
-    """A training run cannot start or go on; the last good state is untouched."""
+    """A training run cannot start or continue; its last saved state is untouched."""
 
 
 def require_number(argument: str, value: object, low: float, high: float = math.inf) -> None:
@@ -93,7 +93,7 @@ def require_number(argument: str, value: object, low: float, high: float = math.
 def require_integer(argument: str, value: object, low: int, high: int | None = None) -> None:
     """Raise ArgumentError for `argument` unless `value` is an int (not bool) in [low, high].
 
-    high: None is MOST_INTEGER, which the message names only if `value` exceeds it.
+    high: None means MOST_INTEGER.
     """
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     most = MOST_INTEGER if high is None else high
@@ -120,12 +120,12 @@ def _remade(
 
 
 def shown_name(name: str, most: int = MAX_SHOWN) -> str:
-    """`name` for a message: unchanged if printable ASCII within `most` characters, else shown()."""
+    """Return `name` if it is printable ASCII of at most `most` characters, else shown(name)."""
     return name if name.isascii() and name.isprintable() and len(name) <= most else shown(name)
 
 
 def shown(value: object) -> str:
-    """`value` on one line, shortened, every unprintable character escaped."""
+    """Format `value` for a message: on one line, shortened, with non-ASCII characters escaped."""
     if isinstance(value, str) and len(value) > MAX_SHOWN:
         return f"{value[:MAX_SHOWN]!a}... ({len(value)} characters)"
     try:

@@ -1,8 +1,8 @@
-"""Events of decoding: one forward pass each, as immutable values. Standard library only.
+"""Events of decoding: immutable values, one for each forward pass. Standard library only.
 
-A position is an offset into the answer: 0 is the first token after the prompt. Entropies
-are in nats; probabilities are of the softmax at the decode's temperature (at 0: of the
-plain softmax). Recorded floats carry six significant digits.
+A position is an offset into the answer: 0 is the first token after the prompt. Entropies are in
+nats. Probabilities are those of the softmax at the decode's temperature; at temperature 0, of the
+plain softmax. Recorded floats have six significant digits.
 """
 
 from dataclasses import dataclass
@@ -26,9 +26,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class MaskedPosition:
-    """A position that was masked when the forward pass began, and the masked head's prediction.
+    """A position that was masked before the forward pass, and the masked head's prediction for it.
 
-    Under the solver causal-first, the prediction for a block's first position is the causal head's.
+    Under ntp, and for the first position of a block under the solver causal-first, the causal head
+    makes the prediction.
+    entropy: entropy of the prediction, in nats.
+    top_token_ids, top_probabilities: the likeliest tokens, in order, and their probabilities.
     """
 
     position: int
@@ -39,10 +42,11 @@ class MaskedPosition:
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """A position whose token was revealed. rank: place in the pass's order of reveals, from 0.
+    """A position that the forward pass revealed, with its token.
 
-    probability: the token's, by the head that gave it: the masked head for sbd, the causal head
-    for ntp, verify and the first token under causal-first.
+    rank: number of the reveal in the order of this pass's reveals, from 0.
+    probability: probability of the token by the head that predicted it. This is the causal head for
+        ntp, verify and the first token under causal-first, and the masked head otherwise.
     """
 
     position: int
@@ -53,7 +57,12 @@ class Reveal:
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """The causal head's probability of an answer token, and the causal head's likeliest token."""
+    """The causal head's judgement of one token of the answer.
+
+    position, token_id: the token and where it stands in the answer.
+    probability: the causal head's probability of this token.
+    argmax_id, argmax_probability: the causal head's likeliest token there, and its probability.
+    """
 
     position: int
     token_id: int
@@ -64,17 +73,17 @@ class Hindsight:
 
 @dataclass(frozen=True, slots=True)
 class Predraft:
-    """(verify) A draft made ahead, for the case that the drafted token at block.start is rejected.
+    """(verify) A draft made ahead, in case the check rejects a token of the current draft.
 
-    A predraft with an alternative is for the case that the drafted token before block.start is
-    rejected and the alternative is right.
+    A predraft without an alternative is made in case the drafted token at block.start is rejected.
+    A predraft with an alternative is made in case the drafted token before block.start is rejected
+    and the alternative is right.
 
     block: the positions of the masks, which see the tokens before block.start.
-    token_ids: the tokens drafted, empty unless is_used. Without an alternative they begin after
-        block.start, where the check gives an exact token; with one they begin at block.start, with
-        the token that the alternative's own row gives.
-    is_used: whether the case came true, so that token_ids are the next draft.
-    alternative: the token read causally in place of the drafted one before block.start, or None.
+    token_ids: the next draft if is_used, else empty. Without an alternative, the draft starts at
+        block.start + 1, as the check gives the token at block.start; with one, at block.start.
+    is_used: whether this predraft became the next draft.
+    alternative: the token read in place of the drafted token before block.start, or None.
     """
 
     block: Span
@@ -84,26 +93,26 @@ class Predraft:
 
     @property
     def num_rows(self) -> int:
-        """Number of rows that the predraft took in the forward pass."""
+        """Number of rows (input positions) that the predraft took in the forward pass."""
         return self.block.size + (self.alternative is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class StepEvent:
-    """One forward pass.
+    """The record of one forward pass.
 
-    index: 0 for the first forward pass.
-    kind: "prefill" reads the prompt, "decode" is every other.
-    num_cached: tokens in the KV cache before it.
-    num_causal: tokens it read causally (prompt, pending tokens, draft).
-    block: the positions predicted.
-    masked: positions of the block still masked when it began, left to right, without those after
-        a known end-of-sequence, which are no part of the answer.
-    committed: token ids that became the answer's next tokens, left to right.
-    draft: (verify) the tokens drafted for the positions after the committed ones.
-    hindsight: causal probabilities of answer tokens that it read causally or predicted.
-    seconds: engine time of the forward pass, without the consumer's own time.
-    predrafts: (verify) the drafts made ahead for the case that the checked draft is rejected.
+    index: number of the pass, from 0.
+    kind: "prefill" for the pass that reads the prompt, "decode" for every other.
+    num_cached: number of tokens in the KV cache before the pass.
+    num_causal: number of tokens read causally: the prompt, final tokens not yet cached, the draft.
+    block: the positions that the pass predicted.
+    masked: the positions of the block that were masked before the pass, left to right. Positions
+        after a known end-of-sequence are left out, as they are no part of the answer.
+    committed: ids of the tokens that the pass added to the end of the answer, left to right.
+    draft: (verify) ids of the tokens drafted for the positions after the committed ones.
+    hindsight: the causal head's judgement of the answer tokens that it read or predicted.
+    seconds: time that the engine took, without the time that the caller spends between events.
+    predrafts: (verify) the drafts made ahead in case the checked draft is rejected.
     """
 
     index: int

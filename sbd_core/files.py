@@ -18,7 +18,7 @@ ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent
 
 
 def cache_folder() -> Path:
-    """The folder of cached bases, graphs and costs: SBD_CACHE, else in the user's cache folder."""
+    """The package's cache folder: SBD_CACHE if set, else sbd_core in the user's cache folder."""
     own, root = os.environ.get("SBD_CACHE"), os.environ.get("XDG_CACHE_HOME")
     if own:
         return Path(own).expanduser()
@@ -26,14 +26,14 @@ def cache_folder() -> Path:
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file or pipe. Raises OSError, also for a device, as some never end."""
+    """Read a file or a pipe. Raises OSError, also for a device, as reading it might never end."""
     if path.is_char_device() or path.is_block_device():
         raise OSError(errno.EINVAL, "it is a device")
     return path.read_bytes()
 
 
 def require_writable(argument: str, path: Path) -> None:
-    """Raise ArgumentError, which names `argument`, unless a file could be written at `path`."""
+    """Raise ArgumentError for `argument` unless a file can be written at `path`."""
     folder = path.absolute().parent
     try:
         is_fine = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
@@ -46,14 +46,14 @@ def require_writable(argument: str, path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text in UTF-8; see write_bytes()."""
+    """Write `text` in UTF-8 with write_bytes()."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write `data` to a temporary file beside `path`, then rename it.
+    """Write a file atomically: `path` never holds only a part of `data`.
 
-    Raises ArgumentError if that cannot be done; the old file is then untouched.
+    Raises ArgumentError if the file cannot be written; an old file at `path` is then unchanged.
     """
     temporary = None
     try:
@@ -69,7 +69,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def new_folder(out: str | Path) -> Path:
-    """The path of a folder to write later. Raises ArgumentError unless it is new or empty."""
+    """Check that `out` is a new or an empty folder, and return its path. Raises ArgumentError."""
     target = Path(out)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise ArgumentError("out", "must be a new folder or an empty one", str(out))
@@ -78,11 +78,11 @@ def new_folder(out: str | Path) -> Path:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """Yield a new folder to fill, which takes the place of `folder` when the `with` block ends.
+    """Yield a new folder to fill; when the `with` block ends, it takes the place of `folder`.
 
-    A kill or a full disk at any moment leaves the old or the new folder whole. After a kill between
-    the two renames the old folder lies beside `folder`, and recover() brings it back. Raises
-    ArgumentError if the new folder cannot be written.
+    If the process is killed or the disk is full, the old or the new folder is still complete. After
+    a kill the old folder may lie beside `folder` under another name; recover() brings it back.
+    Raises ArgumentError if the new folder cannot be written.
     """
     fresh, old = beside(folder, "new"), beside(folder, "old")
     try:
@@ -110,7 +110,7 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
 
 
 def recover(folder: Path) -> None:
-    """Bring back the old folder of a killed replaced_folder(), or remove it if it is not needed."""
+    """Bring back the old folder of a killed replaced_folder(), or remove it if `folder` exists."""
     old = beside(folder, "old")
     if old.exists() and not folder.exists():
         os.rename(old, folder)
@@ -118,7 +118,7 @@ def recover(folder: Path) -> None:
 
 
 def beside(folder: Path, kind: str) -> Path:
-    """The path .NAME.kind beside a folder called NAME, where another version of it is kept."""
+    """Return the path .NAME.KIND beside a folder called NAME, for another version of it."""
     folder = folder.absolute()
     return folder.with_name(f".{folder.name}.{kind}")
 
@@ -136,11 +136,11 @@ def flush(path: Path) -> None:
 
 WRITING = ".writing-"
 ABANDONED_SECONDS = 3600
-"""Age from which an unfinished folder is taken for one whose process was killed."""
+"""Age, in seconds, above which a work folder counts as abandoned by a killed process."""
 
 
 def new_work_folder(parent: Path) -> Path:
-    """Make a temporary folder in `parent` and remove those that killed processes left there."""
+    """Make a temporary folder in `parent`, and remove abandoned ones that are over an hour old."""
     parent.mkdir(parents=True, exist_ok=True)
     for old in parent.glob(f"{WRITING}*"):
         if time.time() - old.stat().st_mtime > ABANDONED_SECONDS:
@@ -149,7 +149,7 @@ def new_work_folder(parent: Path) -> Path:
 
 
 def sha256(*paths: Path) -> str:
-    """SHA-256 of the bytes of files, one after the other, in hexadecimal. Raises OSError."""
+    """Return the SHA-256, in hexadecimal, of the files' bytes joined together. Raises OSError."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
@@ -159,6 +159,6 @@ def sha256(*paths: Path) -> str:
 
 
 def weights_sha256(folder: Path) -> str | None:
-    """SHA-256 of a folder's safetensors, shards in order; None without any. Raises OSError."""
+    """SHA-256 of a folder's safetensors, in name order; None if there are none. Raises OSError."""
     files = sorted(folder.glob("*.safetensors"))
     return sha256(*files) if files else None

@@ -1,22 +1,24 @@
-"""The rule that chooses the rows of a `verify` forward pass by their expected tokens and cost.
+"""Chooses the rows (input positions) of a `verify` forward pass by expected tokens and cost.
 
-A forward pass reads one exact token and checks a draft after it. The check accepts the draft's
-first 0, 1, 2, ... tokens and ends there. For each possible end the forward pass may read masks,
-which become the next draft if the check ends there. It may also check alternatives to a drafted
-token, with masks after them: if an alternative is right, its own row gives one more token. All of
-these rows are a tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia,
+A forward pass reads one exact token and then a draft, and accepts the draft's first n tokens. It
+may also read rows that prepare the next draft:
+
+- masks after the draft's first n tokens, which give the next draft if exactly n are accepted;
+- an alternative to a drafted token, with masks after it. If the alternative is the right token,
+  its row gives one more exact token.
+
+All rows form a tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia,
 arXiv 2402.12374).
 
-A row is worth the tokens expected of it. A drafted token is worth the chance that it and all tokens
-before it are right. A mask is worth the chance that the check ends just before the mask's block,
-times the chance that the next draft is right up to the mask. The latter chance is lower after a
-rejected token, as the masks do not see the right one. Rows are taken by falling worth, each with
-the rows it depends on: at most `max_rows`, or as many as bring the most tokens for their cost in
-seconds.
+A row's expected tokens are the number of tokens that it adds to the answer on average. For a
+drafted token, this is the chance that it and all tokens before it are right. For a mask, it is the
+chance that the check ends just before the mask's block, times the chance that the next draft is
+right up to the mask. Rows with more expected tokens are chosen first: `max_rows` rows at most, or
+the number of rows that gives the most tokens per second.
 
-Pure, standard library only. The rule sees no token, only the head's confidence, the record of
-drafts and the cost of rows: a draft whose length or place depended on its own tokens would no
-longer be a sample of the head's distribution, and verification would not be exact.
+The choice depends on the masked head's probabilities, the record of earlier drafts and the cost of
+rows, but never on which tokens were drafted. Otherwise a draft would not be a sample of the head's
+distribution, and verification would not be exact. Standard library only.
 """
 
 import math
@@ -31,33 +33,34 @@ from sbd_core.config import Calibration, RowCosts
 MEMORY = 0.98
 """Factor by which each new observation lowers the weight of earlier ones."""
 PRIOR_WEIGHT = 2.0
-"""Number of observations that the calibration counts as."""
+"""Number of observations that the calibration, as a prior, is worth."""
 CERTAIN = 0.99
-"""Largest chance that is derived from a head's probability."""
+"""Upper bound of a chance that is computed from the masked head's probability."""
 
 Sums = tuple[float, float]
-"""Fading sums over observations: of what came true, and of what was expected."""
+"""(what came true, what was expected), summed over observations; older ones count less."""
 
 
 def _plus(sums: Sums, true: float, expected: float) -> Sums:
-    """Add one observation to the sums, in which the earlier observations lose weight."""
+    """Return the sums with one observation added and the earlier ones weighted down by MEMORY."""
     return sums[0] * MEMORY + true, sums[1] * MEMORY + expected
 
 
 def _ratio(sums: Sums, usual: float) -> float:
-    """The ratio of true to expected, after PRIOR_WEIGHT imaginary observations of ratio `usual`."""
+    """Estimate (what came true) / (what was expected) from the sums and a prior ratio `usual`."""
     return (sums[0] + PRIOR_WEIGHT * usual) / (sums[1] + PRIOR_WEIGHT)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRecord:
-    """Record of how drafts fared in this decode: fading sums, with the calibration as a prior.
+    """A record of how well this decode's drafts did. Older forward passes count less.
 
-    drafted: number of right drafted tokens, and the summed probabilities of all checked ones.
-    others: the same for alternatives.
-    survivals: per depth, the summed chances that a new draft is right up to there, and the number
-        of drafts. Only drafts after accepted tokens count.
-    rate: tokens of the forward passes so far, and their seconds by the table of costs.
+    calibration: the masked head's calibration, which serves as a prior.
+    drafted: (number of right drafted tokens, sum of the probabilities of all checked ones).
+    others: (number of right alternatives, sum of the probabilities of all checked ones).
+    survivals: item n - 1 is (sum over drafts of the chance that the first n tokens are right,
+        number of drafts). Drafts after a rejected token are left out.
+    rate: (number of tokens, seconds by the cost table), summed over the forward passes.
     """
 
     calibration: Calibration
@@ -67,17 +70,17 @@ class DraftRecord:
     rate: Sums = (0.0, 0.0)
 
     def chances(self, probabilities: Sequence[float]) -> list[float]:
-        """The chance that each drafted token is right. probabilities: the masked head's."""
+        """Estimate the chance that each token is right, from the masked head's probabilities."""
         scale = _ratio(self.drafted, self.calibration.drafted)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def chances_of_others(self, probabilities: Sequence[float]) -> list[float]:
-        """The chance that each alternative to a drafted token is right; see chances()."""
+        """Estimate each alternative's chance to be right, from the masked head's probabilities."""
         scale = _ratio(self.others, self.calibration.alternatives)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def survival(self, length: int) -> list[float]:
-        """The chances that a future draft is right up to its token 1, 2, ..., `length`."""
+        """Estimate the chance that a draft's first n tokens are right, for n = 1 to `length`."""
         start = self.calibration.drafted
         drift = _ratio(self.drafted, start) / start if start else 0.0
         chances, last = [], 1.0
@@ -89,9 +92,9 @@ class DraftRecord:
         return chances
 
     def having_seen(self, probabilities: Sequence[float]) -> "DraftRecord":
-        """The record with one more block after accepted tokens counted in `survivals`.
+        """Return the record with one more draft counted in `survivals`.
 
-        probabilities: the head's, per token that the block could draft; 0 after an end-of-sequence.
+        probabilities: the masked head's probability of each draft token; 0 after an end token.
         """
         seen = list(accumulate(self.chances(probabilities), mul))
         known = [*self.survivals, *[(0.0, 0.0)] * (len(seen) - len(self.survivals))]
@@ -108,14 +111,14 @@ class DraftRecord:
         num_tokens: int = 1,
         seconds: float = 0.0,
     ) -> "DraftRecord":
-        """The record after a forward pass.
+        """Return the record with the result of one forward pass added.
 
-        checked: the head's probabilities of the drafted tokens, through the first wrong one.
+        checked: the masked head's probabilities of the drafted tokens up to the first wrong one.
         num_right: number of the checked tokens that were right.
-        others: the head's probabilities of the alternatives that the check reached.
+        others: the masked head's probabilities of the alternatives that the check reached.
         has_alternative: whether one of these alternatives was right.
         num_tokens: number of tokens that the pass added to the answer.
-        seconds: cost of the pass by the table of costs; 0 leaves the pass out of `rate`.
+        seconds: seconds of the pass by the cost table; 0 leaves the pass out of `rate`.
         """
         return replace(
             self,
@@ -129,9 +132,10 @@ class DraftRecord:
 class RowPlan:
     """The rows that a forward pass reads besides the exact token and the draft that it checks.
 
-    block_sizes: number of masks after the draft's first 0, 1, 2, ... tokens.
-    alternatives: (index of the drafted token, rank from 0, number of masks after) of each one read.
-    price: expected tokens from which a row pays; the next draft ends before a token worth less.
+    block_sizes: item n is the number of masks after the draft's first n tokens.
+    alternatives: (index of a drafted token, rank of an alternative to this token from 0, number of
+        masks after the alternative) for each alternative that is read.
+    price: least number of expected tokens for which a row pays; see draft_length().
     """
 
     block_sizes: tuple[int, ...]
@@ -146,19 +150,25 @@ class RowPlan:
 
 
 def draft_length(chances: Sequence[float], price: float) -> int:
-    """Number of tokens to draft: the most that are all correct with a chance above the price."""
+    """Choose the largest draft length at which all tokens are right with a chance above `price`.
+
+    chances: the chance that each token is right, given those before. price: see RowPlan.
+    """
     reached = accumulate(chances, mul)
     return next((i for i, chance in enumerate(reached) if chance <= price), len(chances))
 
 
 @dataclass(slots=True)
 class _Branch:
-    """Rows that may follow the draft's first `place` tokens: an alternative, if any, then masks.
+    """A branch of the tree of rows: an alternative, if there is one, and then masks.
 
-    rank: rank of the alternative to the token at `place`; None for masks alone.
-    chance: the chance that the check ends at `place`, with the alternative right if there is one.
-    steps: (expected tokens per row in that case, number of rows) by which the branch grows in turn.
-    rows: number of rows taken so far.
+    place: number of drafted tokens before the branch.
+    rank: rank of the alternative to the drafted token with index `place`; None for masks alone.
+    chance: the chance that exactly `place` drafted tokens are accepted and that the alternative, if
+        there is one, is right.
+    steps: (expected tokens per row, number of rows) of each group of rows, in the order of choice.
+        These expected tokens have yet to be multiplied by `chance`.
+    rows: number of rows chosen so far.
     """
 
     place: int
@@ -173,7 +183,7 @@ class _Branch:
         return self.rank is not None
 
     def units(self, index: int) -> Iterator[tuple[float, int, int]]:
-        """Yield steps as (minus the worth per row, `index`, rows), for heapq.merge() to order."""
+        """Yield (-expected tokens per row, `index`, number of rows) for each step, to be sorted."""
         for worth, rows in self.steps:
             yield -self.chance * worth, index, rows
 
@@ -194,16 +204,16 @@ def plan_rows(
 ) -> RowPlan:
     """Plan the rows of the forward pass that checks a draft.
 
-    probabilities: the head's probabilities of the drafted tokens.
+    probabilities: the masked head's probability of each drafted token.
     block_size: largest number of masks in a block.
-    num_left: number of tokens that the answer may still grow by.
-    alternatives: for each drafted token, its alternatives' probabilities, likeliest first.
-    num_sure: number of leading draft tokens that are taken as right.
-    is_end: whether the draft's last token ends the text.
-    max_rows: largest number of rows of the pass, used if costs is None.
-    costs: table of costs from which the number of rows is chosen.
-    num_causal: number of exact tokens that the pass reads.
-    price: RowPlan.price of the last plan.
+    num_left: number of tokens that may still be added to the answer.
+    alternatives: for each drafted token, the probabilities of its alternatives, likeliest first.
+    num_sure: number of tokens at the draft's start whose chance counts as 1.
+    is_end: whether the draft's last token is an end-of-sequence.
+    max_rows: largest number of rows of the pass; used only if costs is None.
+    costs: seconds of a forward pass by its number of rows; None plans by max_rows instead.
+    num_causal: number of final tokens that the pass reads before the draft.
+    price: RowPlan.price of the last plan; 0 for the first.
     """
     chances = [1.0] * num_sure + record.chances(probabilities[num_sure:])
     survival = record.survival(max(0, min(block_size, num_left) - 1))
@@ -257,15 +267,18 @@ def _branches(
     survival: Sequence[float],
     price: float,
 ) -> list[_Branch]:
-    """All branches that rows may be taken from; the last one follows the whole draft.
+    """List all branches that rows may be chosen from; the last one follows the whole draft.
 
-    chances: the chance that each drafted token is right. survival: see DraftRecord.survival().
+    chances: the chance that each drafted token is right.
+    survival: result of DraftRecord.survival().
     alternatives, price: see plan_rows().
 
-    If an alternative is right, the masks after the rejected token go unused. So the better of these
-    two branches counts in full, the other only for what it adds.
+    The same rejected token may lead to two branches: masks alone, and an alternative with masks. If
+    the alternative is right, the masks alone go unused. So the branch with more expected tokens
+    counts in full, and the other one only with what it adds.
     """
     gains = [max(0.0, chance - price) for chance in survival]
+    # Masks after a rejected token do not see the right one, so their draft is less often right.
     less = [max(0.0, chance * record.calibration.rejected - price) for chance in survival]
     accepted, after_rejected = _steps([0.0, *gains]), _steps([0.0, *less])
     before = _steps([1 - price, 0.0, *gains])
@@ -285,10 +298,10 @@ def _branches(
 
 
 def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
-    """Tokens per second so far, averaged with the best rate of `points` (tokens, seconds).
+    """Estimate the tokens per second from the forward passes so far and the best of `points`.
 
-    Without `points`, the first forward passes would assume the rate of next-token prediction, and
-    read too many rows.
+    points: (expected tokens, seconds) of the next forward pass, for each number of rows. Without
+        them, the first passes would assume next-token prediction's rate and read too many rows.
     """
     tokens, seconds = max(points, key=lambda point: point[0] / point[1])
     tokens, seconds = (
@@ -299,10 +312,10 @@ def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
 
 
 def _steps(gains: Sequence[float]) -> list[tuple[float, int]]:
-    """Group rows, taken in order, into steps of falling worth: (mean gain per row, rows).
+    """Group consecutive rows into steps (mean gain per row, number of rows) of falling mean gain.
 
-    gains: expected tokens of row 1, 2, ... A row that gains less than the next one is worth taking
-    only together with the next one, so the two form one step.
+    gains: expected tokens of each row. A row that gains less than the next one pays only together
+        with the next one, so the two form one step.
     """
     steps: list[tuple[float, int]] = []
     for gain in gains:

@@ -15,7 +15,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks import TASKS, Split
 
 Rows = Mapping[str, tuple[str, DecodeConfig]]
-"""Row name -> (model name, how it decodes)."""
+"""{row name: (model name, config)}."""
 
 
 MODEL = "model"
@@ -24,9 +24,13 @@ MODEL = "model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Result of evaluate(): scores by row (a model and how it decodes) and task.
+    """Result of evaluate(): the scores of each row. A row is one model with one DecodeConfig.
 
     str() gives a table for people.
+    block_size, seed: settings of the first row.
+    runs_on: backend of the model; "" if unknown.
+    rows: {row name: one score per task}.
+    circumstances: machine, threads and versions; see environment().
     """
 
     model: str
@@ -39,7 +43,7 @@ class Evaluation:
     circumstances: Mapping[str, Any]
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data with machine and versions, as in assets/results/."""
+        """Return settings, scores and circumstances as JSON data, as in assets/results/."""
         batch_size = self.sample.batch_size
         return {
             "model": self.model,
@@ -73,11 +77,11 @@ def evaluate(
 ) -> Evaluation:
     """Decode held-out examples of `tasks` and score the answers with each task's checker.
 
-    config: one way to decode, or several by the names of their rows; None is DecodeConfig().
-    limit, data_seed, split, batch_size: see Sample. batch_size changes tokens per second but no
-    score; 1 measures the speed that a single reader sees.
+    config: one DecodeConfig, or {row name: DecodeConfig} for several; None means DecodeConfig().
+    limit, data_seed, split, batch_size: see Sample. The batch size changes tokens per second but no
+        score; 1 measures the speed of a single text.
     runner: the Runner that answers the examples; None answers with `model` in this process.
-    shows_progress: whether standard error has a progress bar. Raises ArgumentError.
+    shows_progress: whether to show a progress bar on standard error. Raises ArgumentError.
     """
     if isinstance(tasks, str):
         raise ArgumentError("tasks", "must be a list of at least one task name", tasks)
@@ -100,9 +104,10 @@ def evaluate_rows(
     *,
     shows_progress: bool = True,
 ) -> Evaluation:
-    """Evaluate rows of several models, all of which the runner has; see evaluate().
+    """Evaluate rows that may belong to several models; otherwise like evaluate().
 
-    model: the model whose name and folder the result reports.
+    model: the model that the result names and describes.
+    rows: {row name: (model name, config)}; the runner must have every model named here.
     """
     from tqdm import tqdm
 

@@ -1,6 +1,6 @@
-"""Losses on held-out answers, which need no decoding.
+"""Losses on held-out answers, computed without decoding.
 
-They are the perplexity of the next-token head (Fig. 4) and the cross-entropy of the masked head.
+They are the perplexity of the causal head (Fig. 4) and the cross-entropy of the masked head.
 """
 
 import math
@@ -28,9 +28,10 @@ TEXTS_PER_FORWARD = 64
 
 
 def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[str, float]:
-    """Perplexity of each suite's answer tokens, <eos> included, given their prompts.
+    """Compute the perplexity of each suite's answer tokens, <eos> included, given their prompts.
 
-    folder: a model folder, read in fp32. suites: examples by name, none empty.
+    folder: a model folder, which is read in fp32.
+    suites: {suite name: examples}, with at least one example each.
     Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
@@ -49,10 +50,10 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
 def masked_loss(
     folder: Path, suites: Mapping[str, Sequence[Example]], block_size: int, seed: int = 0
 ) -> dict[str, float]:
-    """Mean cross-entropy in nats of each suite's masked answer tokens: the MATP term of Eq. 14.
+    """Compute the mean cross-entropy, in nats, of each suite's masked answer tokens (MATP, Eq. 14).
 
-    Every answer is masked once as in Alg. 1 (eta ~ U(0, 1)); equal seeds give equal masks for all
-    models. Blocks of block_size start at the answer. Raises TrainingError.
+    Every answer is masked once as in Alg. 1 (eta ~ U(0, 1)). Equal seeds give equal masks for all
+    models. The first block starts at the first answer token. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
     require_tokens(tokenizer, folder.name, needs_mask=True)
@@ -79,7 +80,7 @@ def _loss_sums(
     items: Sequence[Example],
     sequence_of: Callable[[Pair], TrainingSequence],
 ) -> Tensor:
-    """Loss.sums over all items, (4,) in float64. sequence_of: makes an item's training sequence."""
+    """Add up Loss.sums, (4,), over all items. sequence_of: makes an item's training sequence."""
     module, total = LossModule(model).eval(), torch.zeros(4, dtype=torch.float64)
     for start in range(0, len(items), TEXTS_PER_FORWARD):
         part = items[start : start + TEXTS_PER_FORWARD]

@@ -1,10 +1,9 @@
-"""Measurements on open requests, most of which no checker can score.
+"""Measurements on open requests: prompts that mostly have no checker for their answers.
 
-The figures are forward passes, speed, the share of each answer that the causal head would have
-written, and, for requests of IFEval (Zhou et al. 2023), whether lm-eval's verifiers find their
-instructions followed. A journal may keep the answers, so that a killed run can be resumed. Answers
-that loop are counted, but left out of all figures except accuracy, as one token over and over is
-easily drafted.
+The figures are forward passes, speed, the share of answer tokens that the causal head finds
+likeliest, and, on IFEval (Zhou et al. 2023), the share of answers that follow their instructions.
+Answers that loop (repeat themselves) are counted, but only accuracy includes them, as a repeated
+token is easy to draft. A journal may keep the answers, so that a killed run can be resumed.
 """
 
 import gzip
@@ -39,17 +38,18 @@ RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD from the left": EntropyBoundFromLeft,
     "SBD causal token first": CausalFirst,
 }
-"""Solvers with a gamma, by the names of their rows."""
+"""{name of the solver in row names: solver that has a gamma}."""
 LEAST_AGREEMENT = 0.9
-"""A gamma is chosen only if at least this share of tokens agrees with the causal head."""
+"""Smallest RequestScore.agreement at which chosen_gammas() prefers a gamma."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestAnswer:
-    """Record of one answer.
+    """The answer to one request, and counts of its decode.
 
-    seconds: engine time. num_read: number of the answer's tokens that the causal head has read
-    after their reveal. num_agreed: number of these that the causal head would have chosen itself.
+    seconds: time that the engine took.
+    num_read: number of the answer's tokens that the causal head has scored.
+    num_agreed: number of tokens, among those scored, that the causal head finds likeliest.
     """
 
     text: str
@@ -61,7 +61,7 @@ class RequestAnswer:
 
     @classmethod
     def of(cls, trace: Trace) -> "RequestAnswer":
-        """Make the record of a finished trace."""
+        """Make a RequestAnswer from the trace of a finished decode."""
         read = [item for event in trace.events for item in event.hindsight]
         return cls(
             text=trace.text,
@@ -75,19 +75,20 @@ class RequestAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RequestScore:
-    """Score of one row, a way to decode, over all requests.
+    """Score of one row over all requests. A row is one DecodeConfig.
 
-    num_answers, num_tokens, num_forwards: totals of the answers that do not loop.
-    num_loops: answers that repeat themselves; they count in accuracy alone.
-    tokens_per_forward: all tokens over all forward passes, prefills included.
+    num_answers: number of answers that do not loop.
+    num_loops: number of answers that loop; only accuracy and its differences include them.
+    num_tokens, num_forwards: totals over the answers that do not loop.
+    tokens_per_forward: num_tokens / num_forwards, prefills included.
     median_tokens_per_forward: median of the answers' tokens per forward pass.
-    tokens_per_second: all tokens over all seconds of engine time.
-    same_as_ntp: share of answers that equal NTP's, token for token.
-    agreement: share of tokens that the causal head, reading them later, would have chosen itself.
+    tokens_per_second: num_tokens divided by the time that the engine took.
+    same_as_ntp: share of answers that have the same tokens as NTP's answer.
+    agreement: share of the scored tokens that the causal head finds likeliest; see RequestAnswer.
     accuracy: share of answers that follow their request's instructions, by IFEval's strict rule.
-    difference: accuracy minus NTP's, paired by request.
+    difference: accuracy minus NTP's accuracy on the same requests.
     difference_interval: half the width of the 95 % interval of the difference.
-    accuracy, difference and difference_interval are None without checks.
+    accuracy, difference and difference_interval are None if no request has a check.
     """
 
     row: str
@@ -108,9 +109,10 @@ class RequestScore:
 def request_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, DecodeConfig]:
-    """Configs by row: NTP first, then verify and the solvers with a gamma; all else as in `base`.
+    """Make the configs of NTP, verify and every gamma of the solvers, by row name.
 
-    gammas: gammas of each solver, by its name in RULES; None takes GAMMAS for every solver.
+    base: all settings except strategy and solver.
+    gammas: {solver's name in RULES: its gammas}; None means GAMMAS for every solver.
     """
     verify = replace(base, strategy="verify")
     return {
@@ -123,9 +125,10 @@ def request_configs(
 def gamma_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]]
 ) -> dict[str, DecodeConfig]:
-    """Configs by row, one for each gamma of each solver; all else as in `base`.
+    """Make one config for each gamma of each solver, by row name.
 
-    gammas: gammas of each solver, by its name in RULES.
+    base: all settings except strategy and solver.
+    gammas: {solver's name in RULES: its gammas}.
     """
     return {
         _row(rule, gamma): replace(base, strategy="sbd", solver=RULES[rule](gamma))
@@ -148,12 +151,13 @@ def answer_requests(
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> dict[str, list[RequestAnswer]]:
-    """Answer every request with every config, and return the answers by row.
+    """Answer every request with every config; return {row name: one answer per request}.
 
-    journal: keeps each answer as it is made; answers that it has already, from this process or
-    others, are not made again.
-    rank: number of this process; all but the first take the batches in a random order.
-    advance: called with the number of answers newly made or found in the journal.
+    configs: {row name: config}.
+    journal: stores each answer as it is made. Answers that are already stored, by this or another
+        process, are not made again.
+    rank: number of this process, from 0; every process but 0 takes the batches in random order.
+    advance: called with the number of answers that were just made or found in the journal.
     Raises ArgumentError.
     """
     if not requests:
@@ -191,10 +195,11 @@ def answer_requests(
 
 
 def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
-    """For each solver, the gamma with most tokens per forward pass at LEAST_AGREEMENT or more.
+    """Choose for each solver the gamma that gives the most tokens per forward pass.
 
-    If no gamma reaches LEAST_AGREEMENT, the least gamma is chosen. answers: by the rows of
-    gamma_configs() for all of GAMMAS.
+    Only a gamma whose agreement is at least LEAST_AGREEMENT is considered; if there is none, the
+    smallest gamma is chosen.
+    answers: {row name: answers}, with a row for every solver in RULES at every gamma in GAMMAS.
     """
     chosen = {}
     for rule in RULES:
@@ -212,10 +217,12 @@ def score_answers(
     answers: Mapping[str, Sequence[RequestAnswer]],
     checks: Sequence[Callable[[str], bool] | None] = (),
 ) -> list[RequestScore]:
-    """Score each row. answers: by row, one of which must be NTP.
+    """Score each row, in comparison with the row NTP.
 
-    checks: for each request, a check whether an answer follows its instructions; None: unchecked.
-    Without any check the accuracies are None. Raises ArgumentError.
+    answers: {row name: one answer per request}, with a row NTP.
+    checks: for each request, a function that tells whether an answer follows the instructions, or
+        None for no check. Without any check the accuracies are None.
+    Raises ArgumentError.
     """
     if NTP not in answers:
         raise ArgumentError("configs", f"must have the row {NTP}", list(answers))
@@ -248,7 +255,7 @@ def score_answers(
 
 
 def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int]]) -> RequestScore:
-    """Score one row. of_ntp: NTP's token ids for each request; empty to compare with none."""
+    """Score one row without accuracy. of_ntp: NTP's token ids per request; () for no comparison."""
     is_kept = [not is_loop(answer.text) for answer in answers]
     kept = [answer for answer, keep in zip(answers, is_kept, strict=True) if keep]
     num_tokens = sum(len(answer.token_ids) for answer in kept)
@@ -279,10 +286,10 @@ IDS, ARGUMENTS = "instruction_id_list", "kwargs"
 
 
 def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
-    """Make a check that an answer follows every instruction of a request, by IFEval's strict rule.
+    """Make a strict check (IFEval) of whether an answer follows all instructions of a request.
 
     row: a request with prompt, instruction_id_list and kwargs, as google/IFEval has them.
-    Returns None for a request without instructions. Raises ArgumentError.
+    Returns None for a request without instructions. Raises ArgumentError, MissingExtraError.
     """
     if IDS not in row:
         return None
@@ -308,9 +315,9 @@ def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
 
 
 def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
-    """Whether an answer follows one instruction, as lm-eval's verifier finds.
+    """Whether an answer follows one instruction, according to lm-eval's verifier.
 
-    A fixed seed draws the arguments that the instruction leaves open.
+    given: the instruction's arguments; a fixed seed draws those that are missing.
     """
     state = random.getstate()
     random.seed(0)
@@ -328,11 +335,11 @@ def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) 
 
 @cache
 def verifiers() -> Mapping[str, Any]:
-    """IFEval's verifier classes in lm-eval, by instruction id.
+    """The verifier classes of IFEval in lm-eval, by instruction id.
 
-    lm-eval would download a sentence splitter when imported. This is prevented: unless the splitter
-    is there already, sentences are split by the same algorithm without its list of abbreviations.
-    The language guesser is seeded. Raises ModelError.
+    lm-eval would download a sentence splitter when it is imported. This is prevented: where the
+    splitter is missing, the same algorithm splits sentences without a list of abbreviations. The
+    language detector gets a fixed seed. Raises MissingExtraError.
     """
     require_extra("lm-eval")
     import langdetect
@@ -355,7 +362,7 @@ def verifiers() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RequestSet:
-    """Requests of one file, with a check of the answer to each (None: unchecked)."""
+    """The requests of one file. checks: see score_answers(); empty for no checks."""
 
     name: str
     requests: Sequence[Prompt]
@@ -364,11 +371,12 @@ class RequestSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Result of measure_requests(): scores by request set, answers by request set and row.
+    """Result of measure_requests().
 
-    chosen: the gamma of each solver, chosen on other requests than those of the sets.
-    tried: the scores on these other requests, of every solver at every gamma.
-    Without other requests both are empty, and the sets are answered at every gamma.
+    scores: {request set: one score per row}.
+    chosen: {solver: gamma chosen on the requests for_gammas}; empty if none were given.
+    tried: scores of every gamma of every solver on for_gammas; empty if none were given.
+    answers: {request set: {row name: one answer per request}}.
     """
 
     scores: Mapping[str, Sequence[RequestScore]]
@@ -377,7 +385,7 @@ class Measured:
     answers: Mapping[str, Mapping[str, Sequence[RequestAnswer]]]
 
     def packed_answers(self) -> bytes:
-        """All answers as gzipped JSON Lines; those to one request follow each other."""
+        """Return all answers as gzipped JSON Lines, grouped by request set and then by request."""
         lines = [
             json.dumps(
                 {"requests": name, "number": number, "row": row, "text": answers[number].text}
@@ -389,7 +397,7 @@ class Measured:
         return gzip.compress("\n".join(lines).encode(), mtime=0)
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data, its floats rounded."""
+        """Return scores and chosen gammas as JSON data, with rounded numbers."""
         return {
             "requests": {
                 name: [rounded(score, 6) for score in scores]
@@ -417,10 +425,12 @@ def measure_requests(
 ) -> Measured:
     """Answer every set with every config of request_configs(), and score the answers.
 
-    for_gammas: other requests, by which each solver's gamma is chosen first; without any, each
-    solver is measured at all of GAMMAS.
-    out: file of the results, beside which answers are kept until clear_journals().
-    rank: number of this process among those that share the work; each ends with all answers.
+    base: all settings except strategy and solver.
+    for_gammas: other requests, on which each solver's gamma is chosen first. If empty, each solver
+        is measured at all of GAMMAS.
+    out: file of the results. Journals beside it keep the answers until clear_journals(); None keeps
+        no journal.
+    rank: number of this process among those that share the work. Every process gets all answers.
     advance: see answer_requests(). Raises ArgumentError.
     """
 
@@ -451,20 +461,20 @@ def measure_requests(
 
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
-    """Number of answers that measure_requests() makes."""
+    """Number of answers that measure_requests() makes. num_for_gammas: length of for_gammas."""
     at_all = len(RULES) * len(GAMMAS)
     each = 2 + (len(RULES) if num_for_gammas else at_all)
     return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)
 
 
 def clear_journals(out: Path) -> None:
-    """Remove all journals of answers beside `out`, also those of other runs."""
+    """Remove all journals of answers beside the file `out`, including those of other runs."""
     for part in out.absolute().parent.glob(f".{out.name}.*.part-*"):
         part.unlink(missing_ok=True)
 
 
 def _as_text(scores: Sequence[RequestScore]) -> str:
-    """The scores as a table."""
+    """Format the scores as a table, with a line for each row."""
     width = max(len(score.row) for score in scores)
     head = f"{'':{width}}  tokens/pass  median  agreement  same as NTP  tokens/s  loops  follows"
     lines = [

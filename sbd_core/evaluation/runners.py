@@ -1,7 +1,7 @@
-"""Runners, which answer held-out examples: with models in this process, or shared among processes.
+"""Runners, which answer held-out examples in one process or in several.
 
-Processes of one machine share work through a pool, processes of `accelerate launch` through
-journals.
+A ProcessPoolRunner starts processes on this machine. A SharedRunner serves one of the processes of
+`accelerate launch`, which share their results through journals.
 """
 
 import hashlib
@@ -30,12 +30,16 @@ from sbd_core.shared_work import Journal, Share
 from sbd_core.tasks import Example
 
 ROUND = 4
-"""Batches per job, enough to refill decoding slots."""
+"""Number of batches per job; within a job, the next text takes the place of a finished one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Examples of one task, to be answered in batches with the config of one row."""
+    """Examples of one task that are to be answered in batches with one config.
+
+    row: name of the row that the answers count for.
+    suite, model: names of the task and of the runner's model.
+    """
 
     row: str
     suite: str
@@ -46,9 +50,9 @@ class Job:
 
 
 class Runner(Protocol):
-    """Answers jobs with its models.
+    """Protocol of a runner, which answers jobs with the models that it has.
 
-    batches_per_job: number of batches of a row that a job should have before the next row's turn.
+    batches_per_job: number of batches that the caller should put into one job.
     """
 
     num_processes: int
@@ -59,7 +63,7 @@ class Runner(Protocol):
 
 
 class LocalRunner:
-    """Answers jobs with models in this process; before a row's first job, one answer warms up."""
+    """Answers jobs with models in this process, after one uncounted answer per row as a warm-up."""
 
     num_processes = 1
     batches_per_job = ROUND
@@ -90,7 +94,7 @@ class LocalRunner:
 
 
 def seed_of(seed: int, item: Example) -> int:
-    """Seed to decode an example with; it does not depend on the other examples of its batch."""
+    """Compute the seed to decode `item` with, from `seed` and the item alone."""
     text = f"{seed}\0{item.task}\0{item.prompt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
@@ -98,10 +102,10 @@ def seed_of(seed: int, item: Example) -> int:
 class ProcessPoolRunner:
     """Answers jobs in several processes, each with one thread and its own copy of the models.
 
-    sources: folder or hub id of each model, None for the bundled one. load_options: other arguments
-    of load().
-    Meant for small models, whose batches spend much of their time in Python code, which threads of
-    one process cannot run at once.
+    This pays for small models: they spend much of their time in Python code, which threads of one
+    process cannot run at once.
+    sources: {model name: folder or hub id}; None means the bundled model.
+    load_options: further arguments of load().
     """
 
     batches_per_job = ROUND
@@ -136,7 +140,7 @@ class ProcessPoolRunner:
 
 
 _runner_of_process: list[LocalRunner] = []
-"""The runner of this process, if it is one of a pool."""
+"""The runner of this process; empty unless the process belongs to a pool."""
 
 
 def _begin(sources: Mapping[str, str | None], load_options: Mapping[str, Any]) -> None:
@@ -164,7 +168,7 @@ MANY_ANSWERS = 1000
 
 
 class ModelSet:
-    """Models by name. sources: folder or hub id of each, None for the bundled one."""
+    """Loaded models by name. sources: {name: folder or hub id}; None means the bundled model."""
 
     def __init__(
         self,
@@ -173,7 +177,7 @@ class ModelSet:
         device: str = "auto",
         dtype: str | None = None,
     ) -> None:
-        """Load all models; see load() for the arguments and errors."""
+        """Load all models; see load() for device, dtype and errors."""
         self._sources = dict(sources)
         self._load_options = {"device": device, "dtype": dtype}
         self.models: dict[str, HuggingFaceModel] = {
@@ -185,14 +189,16 @@ class ModelSet:
         return self.models[name]
 
     def folders(self) -> dict[str, Path]:
-        """The folder of each model, by name; models from the hub are left out."""
+        """Return {model name: folder} for the models that were loaded from a folder."""
         return {name: model.folder for name, model in self.models.items() if model.folder}
 
     def runner(self, num_answers: int, batch_size: int, num_processes: int | None = None) -> Runner:
-        """Choose the fastest runner, and set the number of threads of this process.
+        """Choose the fastest runner, and set how many threads this process uses.
 
         num_answers: number of answers that the runner will make.
-        num_processes: None means one per core if that pays off, else 1. Raises ArgumentError.
+        batch_size: number of texts to decode together.
+        num_processes: None means one per core for many answers of a small model on a CPU, else 1.
+        Raises ArgumentError.
         """
         if num_processes is not None:
             require_integer("processes", num_processes, 1)
@@ -207,14 +213,14 @@ class ModelSet:
 
 
 class UnfinishedError(SetBlockDecodingError):
-    """Other processes are still working on their share; the last one to finish has the result."""
+    """Other processes still have jobs to answer; the process that finishes last gets the result."""
 
 
 class SharedRunner:
-    """Runs every n-th job in this process, n processes in all, and reads the others from journals.
+    """Answers this process's share of the jobs, and reads the other jobs' tallies from journals.
 
-    Each job has one batch, whatever the number of processes, so that a run can be resumed with
-    another number of processes.
+    Process number `rank` of n answers every n-th job. Each job has one batch, so that a run can be
+    resumed with another number of processes.
     """
 
     batches_per_job = 1
@@ -226,7 +232,7 @@ class SharedRunner:
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
         """Yield each job with its tally, the jobs of this process first.
 
-        Raises UnfinishedError if other processes have not finished theirs.
+        Raises UnfinishedError if another process has not finished its jobs.
         """
         every = list(jobs)
         done = self._journal.entries()
@@ -253,9 +259,9 @@ def journal_of(
     out: Path,
     rank: int,
 ) -> Journal:
-    """The journal of process `rank` for an evaluation.
+    """Make the journal in which process `rank` stores the results of an evaluation.
 
-    Its file name has a digest of all that the scores depend on.
+    The journal lies beside `out`; its name has a digest of everything that the scores depend on.
     """
     work = repr((sorted(configs.items()), sample, Fingerprint.of(model.model)))
     return Journal.of(out, work, rank)

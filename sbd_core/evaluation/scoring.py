@@ -1,4 +1,4 @@
-"""Held-out examples and the scores of their answers, as data and as text. Decodes nothing."""
+"""Held-out examples and the scores of their answers, as data and as text."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,11 @@ Z_95 = 1.959964
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The held-out examples to score, and how many are decoded together.
+    """The held-out examples to score, and the number that are decoded together.
 
-    limit: distinct examples per task.
-    data_seed: seed of the examples; decoding is seeded by its config and the example instead.
+    limit: number of distinct examples per task.
+    data_seed: seed that generates the examples; it has no part in decoding.
+    batch_size: number of examples decoded together.
     """
 
     tasks: tuple[str, ...] = tuple(TASKS)
@@ -41,12 +42,12 @@ class Sample:
         require_integer("batch_size", self.batch_size, 1)
 
     def suites(self) -> dict[str, list[Example]]:
-        """The examples by task."""
+        """Generate the examples of each task, by task name."""
         return {name: held_out(name, self.limit, self.data_seed, self.split) for name in self.tasks}
 
 
 def rounded(figures: Any, digits: int) -> dict[str, Any]:
-    """The fields of a dataclass as plain data, its floats rounded to `digits` decimals."""
+    """Return the fields of a dataclass as a dict, with floats rounded to `digits` decimals."""
     pairs = asdict(figures).items()
     return {name: round(v, digits) if isinstance(v, float) else v for name, v in pairs}
 
@@ -55,11 +56,13 @@ def rounded(figures: Any, digits: int) -> dict[str, Any]:
 class Score:
     """Score of one task, or of another set of examples, under one config.
 
-    accuracy, accuracy_low, accuracy_high: share of right answers and its 95 % Wilson interval.
-    tokens_per_forward: NFE speed-up, all tokens over all forward passes, prefills included.
-    tokens_per_second: all tokens over all seconds of engine time.
-    num_unseen: number of examples in a phrasing that training never draws.
-    accuracy_seen, accuracy_unseen: accuracy on all other examples and on these; None without any.
+    accuracy: share of right answers.
+    accuracy_low, accuracy_high: bounds of the 95 % Wilson interval of the accuracy.
+    tokens_per_forward: num_tokens / num_forwards (NFE speed-up), prefills included.
+    tokens_per_second: num_tokens divided by the time that the engine took.
+    num_unseen: number of examples with a phrasing that training never uses.
+    accuracy_seen: accuracy on all but these num_unseen examples; None if there are no others.
+    accuracy_unseen: accuracy on the num_unseen examples; None if there are none.
     """
 
     task: str
@@ -76,14 +79,14 @@ class Score:
     accuracy_unseen: float | None
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data, rounded; the task is called "family", as in older results."""
+        """Return rounded JSON data; the task's key is "family", as in older results."""
         data = rounded(self, 4)
         return {"family": data.pop("task"), **data}
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Totals over answers. seconds: engine time."""
+    """Totals over answers. seconds: time that the engine took. num_unseen: see Score."""
 
     num_examples: int = 0
     num_right: int = 0
@@ -100,7 +103,11 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """The answer to one example. seconds: engine time."""
+    """The answer to one example, and whether it is right.
+
+    is_unseen: whether the prompt has a phrasing that training never uses.
+    seconds: time that the engine took.
+    """
 
     text: str
     is_right: bool
@@ -111,7 +118,7 @@ class CheckedAnswer:
 
 
 def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[CheckedAnswer]:
-    """Every answer, checked by its task; items and traces have equal length."""
+    """Check each answer with its task's checker. items, traces: of equal length and order."""
     return [
         CheckedAnswer(
             trace.text,
@@ -126,7 +133,7 @@ def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[CheckedAn
 
 
 def tally(answers: Sequence[CheckedAnswer]) -> Tally:
-    """Add up the counts of answers."""
+    """Add up the counts and times of answers."""
     return Tally(
         num_examples=len(answers),
         num_right=sum(answer.is_right for answer in answers),
@@ -139,7 +146,7 @@ def tally(answers: Sequence[CheckedAnswer]) -> Tally:
 
 
 def score(name: str, tally: Tally) -> Score:
-    """Score a tally of at least one example. name: name of the task."""
+    """Compute the score of a tally of at least one example. name: name of the task."""
     low, high = wilson_interval(tally.num_right, tally.num_examples)
     return Score(
         task=name,
@@ -173,7 +180,7 @@ def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
 
 
 def summary(scores: Sequence[Score]) -> dict[str, float]:
-    """Mean accuracy, tokens per forward pass and tokens per second over tasks."""
+    """Average accuracy, tokens per forward pass and tokens per second over the tasks' scores."""
     return {
         "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
         "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
@@ -182,7 +189,7 @@ def summary(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
-    """Each row as plain data: its mean over tasks, and its score on each task."""
+    """Return JSON data with each row's mean over tasks and its score on each task."""
     return {
         row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
         for row, scores in rows.items()
@@ -190,7 +197,7 @@ def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
 
 
 def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
-    """One line per row: accuracy and tokens per forward pass by task, means, tokens per second."""
+    """Format the scores as a table with a line for each row, a column for each task, and means."""
     names = [score.task for score in next(iter(rows.values()))]
     width = max(map(len, rows)) + 2
     lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]

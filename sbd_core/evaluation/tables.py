@@ -1,8 +1,7 @@
 """Comparisons: the paper's Table 1, a sweep of every solver, and models side by side.
 
-Besides accuracy there are two losses (losses.py). Handwritten prompts come from no generator:
-handwritten_prompts.json is a list of objects of three strings: family (a task), prompt, and case as
-the task's checker reads it.
+The handwritten prompts are in handwritten_prompts.json, a list of objects with three strings:
+family (name of a task), prompt, and case (data that the task's checker needs).
 """
 
 import json
@@ -39,7 +38,7 @@ BASELINE_ROW = "NTP-trained, NTP"
 
 
 def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """A config for each row of TABLE: its strategy and solver, all else from `base`."""
+    """Make a config for each row of TABLE. base: all settings except strategy and solver."""
     return {
         row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
         for row, (strategy, solver) in TABLE.items()
@@ -47,7 +46,7 @@ def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """Configs by row: NTP, verify and one per point of the sweep; all else as in `base`."""
+    """Make configs for NTP, verify and sweep_solvers(), by row name. base: all other settings."""
     return {
         "NTP": replace(base, strategy="ntp"),
         "verify": replace(base, strategy="verify"),
@@ -59,9 +58,10 @@ def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
-    """Yield name, setting and solver of every point of the sweep.
+    """Yield (name, value of the parameter, solver) for every point of the sweep.
 
-    A solver without settings has one point; any other is swept over its first setting.
+    The sweep varies the first parameter of each solver. A solver without parameters has one point,
+    whose value is "default".
     """
     for name, rule in SOLVERS.items():
         settings = fields(rule)
@@ -76,7 +76,7 @@ HANDWRITTEN = Path(__file__).with_name("handwritten_prompts.json")
 
 
 def handwritten_prompts() -> list[Example]:
-    """The handwritten prompts as examples without an answer."""
+    """Read the handwritten prompts, as examples with an empty answer."""
     rows = json.loads(HANDWRITTEN.read_text("utf-8"))
     return [Example(row["family"], row["prompt"], "", row["case"]) for row in rows]
 
@@ -89,8 +89,9 @@ BASELINE = "baseline"
 class PaperTable:
     """Result of paper_table().
 
-    perplexity: of the next-token head by task (Fig. 4), for each model that is a folder.
-    handwritten: score of each row on the handwritten prompts. answers: all rows' answers to each.
+    perplexity: {model: {task: perplexity of the causal head}} (Fig. 4), for models in folders.
+    handwritten: {row name: score on the handwritten prompts}.
+    answers: for each handwritten prompt, the answers of all rows.
     notes: one line for each perplexity that was left out.
     """
 
@@ -101,7 +102,7 @@ class PaperTable:
     notes: Sequence[str] = ()
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data; the keys are those that readers of older results expect."""
+        """Return the results as JSON data, with the keys of older results."""
         return {
             **self.evaluation.to_data(),
             "perplexity": dict(self.perplexity),
@@ -122,10 +123,10 @@ class PaperTable:
 def paper_table(
     models: ModelSet, config: DecodeConfig, sample: Sample, num_processes: int | None = None
 ) -> PaperTable:
-    """Evaluate NTP, SBD at several gammas and verify, the rows of TABLE.
+    """Evaluate the rows of TABLE: NTP, SBD at several gammas, and verify.
 
-    models: must have MODEL; if BASELINE is there too, its NTP is a row.
-    config: all settings that TABLE does not set.
+    models: must include MODEL. If they include BASELINE, NTP with that model is one more row.
+    config: all settings except strategy and solver.
     num_processes: see ModelSet.runner(). Raises ArgumentError.
     """
     configs = table_configs(config)
@@ -173,14 +174,14 @@ def paper_table(
 class Comparison:
     """Result of compare().
 
-    models: by name, each model's recipe, masked loss, digest of its weights, and rows.
+    models: {model name: dict with recipe, masked_loss, weights_sha256 and rows}.
     """
 
     evaluation: Evaluation
     models: Mapping[str, Mapping[str, Any]]
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data, with the rows of each model under its name."""
+        """Return the results as JSON data, with each model's rows under the model's name."""
         data = self.evaluation.to_data()
         del data["rows"]
         return {**data, "model": " ".join(self.models), "models": dict(self.models)}
@@ -200,10 +201,11 @@ def compare(
     num_processes: int | None = None,
     **load_options: Any,
 ) -> Comparison:
-    """Compare model folders: recipe, loss on masked answers and the rows COMPARED of each.
+    """Compare model folders by recipe, loss on masked answers, and scores of the rows COMPARED.
 
-    config: all settings that TABLE does not set.
-    num_processes: see ModelSet.runner(). load_options: arguments of load(). Raises ArgumentError.
+    config: all settings except strategy and solver.
+    num_processes: see ModelSet.runner().
+    load_options: arguments of load(). Raises ArgumentError.
     """
     for folder in folders:
         if not folder.is_dir():
@@ -238,7 +240,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
 def _facts(
     folder: Path, suites: Mapping[str, Sequence[Example]], config: DecodeConfig
 ) -> dict[str, Any]:
-    """A model's recipe, its loss on masked answers, and the digest of its weights."""
+    """Return a model's recipe, loss on masked answers of each task, and digest of the weights."""
     path = folder / "recipe.json"
     try:
         recipe = json_of(path.read_text("utf-8")) if path.is_file() else None

@@ -1,9 +1,9 @@
 """Set Block Decoding behind model.generate() of transformers.
 
-generate() is for the argument custom_generate; folder_generate() is for model folders that bring
-this code along. transformers prepares inputs, logits processors and stopping criteria; settings
-that cannot be honoured are refused by name. Knows no tokenizer: model.generate() is given token
-ids.
+A caller passes generate() as the argument custom_generate. folder_generate() does the same for a
+model folder that contains a copy of this code. transformers prepares the inputs, the logits
+processors and the stopping criteria. Settings that block decoding cannot follow raise
+ArgumentError.
 """
 
 import copy
@@ -47,7 +47,7 @@ REFUSED: dict[str, Any] = {
     "output_attentions": False,
     "output_hidden_states": False,
 }
-"""Fields of a GenerationConfig that ask for another kind of decoding, with their valid value."""
+"""{field of a GenerationConfig that asks for another kind of decoding: its only valid value}."""
 
 
 ATTENTION = ("sdpa", "eager")
@@ -55,7 +55,7 @@ ATTENTION = ("sdpa", "eager")
 
 
 class TokenModel:
-    """A transformers model without a tokenizer, as a SetBlockModel."""
+    """Adapts a transformers model to SetBlockModel, without a tokenizer."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class TokenModel:
         end_token_ids: frozenset[int],
         compute_logit_stats: ComputeLogitStats,
     ) -> None:
-        """Wrap a model. Raises ModelError, ArgumentError if its attention cannot read blocks."""
+        """Wrap a model. Raises ArgumentError or ModelError if the model cannot decode blocks."""
         self.name = model.config._name_or_path or type(model).__name__
         attention = model.config._attn_implementation
         if attention not in ATTENTION:
@@ -91,7 +91,7 @@ class TokenModel:
         self._backend = TransformersBackend(model, gate)
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """Raise ArgumentError: prompts must be token ids here."""
+        """Raise ArgumentError, as a prompt must be token ids here."""
         raise ArgumentError("prompt", "must be token ids", prompt)
 
     def decode(self, token_ids: Sequence[int]) -> str:
@@ -113,12 +113,12 @@ class TokenModel:
 
 @dataclass
 class SetBlockOutput(ModelOutput):
-    """The result of generate() with return_dict_in_generate.
+    """The result of generate() if return_dict_in_generate is True.
 
     sequences: token ids (batch, prompt + answer).
-    num_forwards: forward passes of each text of the batch, prefill included.
-    tokens_per_forward: all generated tokens over all forward passes, the paper's NFE speed-up.
-    tokens_per_revealing_forward: the same over forward passes that revealed a token.
+    num_forwards: number of forward passes for each text of the batch, prefill included.
+    tokens_per_forward: generated tokens per forward pass (NFE speed-up), over the whole batch.
+    tokens_per_revealing_forward: generated tokens per forward pass that revealed a token.
     """
 
     sequences: LongTensor | None = None
@@ -129,7 +129,11 @@ class SetBlockOutput(ModelOutput):
 
 @dataclass(slots=True)
 class _Row:
-    """One text of the batch. known: {position: token id} of tokens revealed but not committed."""
+    """The state of one text of the batch.
+
+    num_revealing: number of forward passes that revealed a token.
+    known: {position: token id} of the tokens that are revealed but not committed yet.
+    """
 
     prompt_ids: list[int]
     answer: list[int] = field(default_factory=list)
@@ -160,18 +164,18 @@ def generate(
 ) -> Any:
     """Decode blocks in model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
 
-    transformers prepares the arguments before the star.
-    strategy: None is sbd if gamma or a solver is given, else the one that the model's folder names.
-    gamma: bound of the solver EntropyBound, in place of `solver`.
-    block_size: None is 16, or the nearest size that the model was trained on.
-    max_rows: (verify) see DecodeConfig.
-    seed: for do_sample; None draws one from torch's own generator. The first answer to each prompt
-        starts from it, the next one from seed + 1, so that no answer depends on its batch.
-    mask_token_id: None is config.mask_token_id.
-    token_streamer: a streamer, as transformers does not pass on its argument `streamer`.
+    transformers fills in the arguments before the star; the caller may give the others.
+    strategy: None means sbd if gamma or a solver is given, else the model's own strategy.
+    gamma: bound of the solver EntropyBound, given instead of `solver`.
+    block_size: None means 16, or the nearest size that the model was trained on.
+    max_rows, allows_untrained_block_size: see DecodeConfig.
+    seed: seed for do_sample; None draws one from torch's global generator. If there are several
+        answers to a prompt, the first uses `seed`, the second seed + 1, and so on.
+    mask_token_id: None means config.mask_token_id.
+    token_streamer: a streamer of transformers; an argument `streamer` would not be passed on here.
 
-    Returns ids (batch, prompt + answer), or a SetBlockOutput with return_dict_in_generate. Raises
-    ArgumentError, ModelError.
+    Returns token ids (batch, prompt + answer), or a SetBlockOutput if return_dict_in_generate is
+    True. Raises ArgumentError, ModelError.
     """
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
     if strategy is None:
@@ -224,14 +228,15 @@ def folder_generate(
     custom_generate: Any = None,
     **arguments: Any,
 ) -> Any:
-    """The generate() of a model folder that brings this code in custom_generate.
+    """Serve as the generate() of a model folder that contains this code in custom_generate.
 
     model.generate(**inputs) calls this function if the folder was loaded with trust_remote_code.
-    This function calls transformers' own generate(), which prepares the inputs and then calls
-    generate() of this file.
+    This function calls the generate() of transformers, which prepares the inputs and then calls the
+    generate() of this module.
 
-    tokenizer: for stop_strings. custom_generate: another folder or function, which then decodes.
-    Other arguments are those of transformers and of generate(). Raises as generate() does.
+    tokenizer: needed for stop_strings; also names the mask token if the config does not.
+    custom_generate: another function or folder that decodes instead of this code.
+    All other arguments are those of transformers or of generate(). Raises as generate() does.
     """
     if custom_generate is not None:
         return type(model).generate(
@@ -279,9 +284,9 @@ def _decode(
     streamer: Any,
     mask_token_id: int | None,
 ) -> None:
-    """Add the tokens of all events to their rows and to the streamer, until criteria stop all rows.
+    """Add the tokens of all events to their rows and the streamer, until every row is stopped.
 
-    events: each with the index of its row.
+    events: (index of the row, event).
     """
     for index, event in events:
         row = rows[index]
@@ -305,7 +310,7 @@ def _decode(
 def _until_stopped(
     row: _Row, committed: Sequence[int], criteria: StoppingCriteriaList
 ) -> list[int]:
-    """Add tokens to a row one by one until a criterion stops the row; returns the tokens added."""
+    """Add tokens to a row one by one until a criterion stops the row; return the tokens added."""
     if not criteria:
         row.answer.extend(committed)
         return list(committed)
@@ -321,7 +326,7 @@ def _until_stopped(
 
 
 def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
-    """The tokens known beyond the committed text, with mask tokens in the gaps; [] if none."""
+    """The tokens known after the committed text, with mask tokens in the gaps; [] if none."""
     if event.draft:
         return list(event.draft)
     start = len(row.answer)
@@ -333,7 +338,7 @@ def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
 
 
 def _output(rows: Sequence[_Row], input_ids: Tensor, generation_config: Any) -> Any:
-    """The result of generate(): prompts and answers, the shorter answers padded."""
+    """Make the result of generate(): prompts and answers, with the shorter answers padded."""
     ends = sorted(_end_token_ids(generation_config))
     padding = generation_config.pad_token_id
     if padding is None:
@@ -356,7 +361,7 @@ def _output(rows: Sequence[_Row], input_ids: Tensor, generation_config: Any) -> 
 def _refuse(
     generation_config: Any, input_ids: Tensor, inputs: dict[str, Any], streamer: Any
 ) -> None:
-    """Raise ArgumentError for arguments of transformers that blocks cannot be decoded with."""
+    """Raise ArgumentError for arguments of transformers that block decoding does not support."""
     for name, wanted in REFUSED.items():
         value = getattr(generation_config, name, None)
         if value is not None and value != wanted:
@@ -376,10 +381,11 @@ def _refuse(
 def _mask_token_id(
     model: Any, given: int | None, ends: frozenset[int], *, is_needed: bool
 ) -> int | None:
-    """The id of the mask token: `given`, or else the config's.
+    """Return the id of the mask token: `given`, or the config's if `given` is None.
 
-    ends: tokens that end answers. is_needed: whether decoding needs a mask token. Raises
-    ArgumentError if the mask token ends answers, or is needed and missing.
+    ends: ids of the tokens that end an answer.
+    is_needed: whether decoding needs a mask token.
+    Raises ArgumentError if the mask token is one of `ends`, or is needed but missing.
     """
     mask_id = getattr(model.config, "mask_token_id", None) if given is None else given
     if mask_id in ends:
@@ -408,9 +414,9 @@ def _solver(gamma: float | None, solver: Solver | None) -> Solver:
 
 
 def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
-    """The number of new tokens asked for, cut with a warning at the model's last position.
+    """Return the number of new tokens asked for, but no more than the model has positions left.
 
-    transformers alone would warn and go on; its server asks every model for 1,024 tokens.
+    Logs a warning if there are fewer. The server of transformers asks every model for 1,024 tokens.
     """
     asked = int(generation_config.max_length) - input_ids.shape[1]
     left = asked if model.max_positions is None else model.max_positions - input_ids.shape[1]
@@ -437,5 +443,5 @@ def _end_token_ids(generation_config: Any) -> frozenset[int]:
 
 
 def _num_padding(attention_mask: Tensor | None) -> list[int]:
-    """Number of padding tokens at the start of each row of the mask; [] without a mask."""
+    """Number of padding tokens at the start of each text; [] without an attention mask."""
     return [] if attention_mask is None else (attention_mask != 0).int().argmax(dim=1).tolist()

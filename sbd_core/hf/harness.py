@@ -1,7 +1,7 @@
-"""A model of lm-eval that generates by Set Block Decoding and scores by the causal head.
+"""A model for lm-eval that generates by Set Block Decoding.
 
-`sbd` is its name in lm-eval's --model. Tokenizing, batching, stopping and loglikelihood are
-lm-eval's own; only the generation of tokens is replaced.
+The model is named `sbd` in lm-eval's --model. Only the generation of tokens is replaced: lm-eval
+does the rest, such as stopping, and loglikelihoods come from the causal head.
 """
 
 from typing import Any
@@ -19,12 +19,14 @@ from sbd_core.solvers import SOLVER_PARAMETERS, make_solver
 
 @register_model("sbd")
 class SetBlockLM(HFLM):
-    """HFLM whose generate_until decodes blocks.
+    """An HFLM whose generate_until() decodes blocks.
 
-    --model_args takes, besides those of HFLM: strategy (sbd, ntp or verify; default: the one that
-    the model's folder names); solver (a name, as in `sbd generate --solver`) and its parameters
-    (gamma, tau, k, ..); block_size; seed; repetition_penalty (default: the model's own). Without
-    pretrained the model is the bundled checkpoint.
+    --model_args takes the arguments of HFLM and also:
+    strategy: sbd, ntp or verify; by default the model's own.
+    solver: a name, as in `sbd generate --solver`; its parameters (gamma, tau, k, ..) may follow.
+    block_size, seed: see generate() in generation.py.
+    repetition_penalty: by default the model's own.
+    If pretrained is missing, the bundled model is used.
     """
 
     def __init__(
@@ -38,7 +40,7 @@ class SetBlockLM(HFLM):
         repetition_penalty: float | None = None,
         **arguments: Any,
     ) -> None:
-        """See the class. Raises ArgumentError for an unknown solver, and whatever HFLM raises."""
+        """Load the model. Raises ArgumentError for an unknown solver, and the errors of HFLM."""
         chosen = {name: arguments.pop(name) for name in SOLVER_PARAMETERS if name in arguments}
         self._decoding: dict[str, Any] = {
             "strategy": strategy,
@@ -85,7 +87,7 @@ class SetBlockLM(HFLM):
         return sequences
 
     def get_model_info(self) -> dict[str, Any]:
-        """The model's entry in the results: lm-eval's own, decoding settings and forward passes."""
+        """Return lm-eval's entry for the model, with decoding settings and forward passes added."""
         info = dict(super().get_model_info())
         solver = self._decoding["solver"]
         info |= {**self._decoding, "solver": repr(solver)}

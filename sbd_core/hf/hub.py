@@ -1,8 +1,9 @@
-"""Writes model folders that decode with transformers alone, as the Hugging Face Hub serves them.
+"""Writes model folders for the Hugging Face Hub that decode blocks with transformers alone.
 
-The engine's source goes along in custom_generate/. transformers copies only files directly beside
-custom_generate/generate.py, so each module that generate() needs becomes a file there:
-sbd_core/decoding/sbd.py becomes decoding_sbd.py, with its imports rewritten. Uploads nothing.
+Such a folder has a copy of the engine's source in custom_generate/. transformers copies only the
+files directly beside custom_generate/generate.py, so each module that generate() needs becomes a
+file there: sbd_core/decoding/sbd.py becomes decoding_sbd.py, with its imports rewritten. Nothing is
+uploaded.
 """
 
 import re
@@ -54,7 +55,10 @@ print(tokenizer.decode(output[0], skip_special_tokens=True))
 
 @dataclass(frozen=True, slots=True)
 class HubFolder:
-    """The result of export_hub(). has_new_card: whether a card was written, as there was none."""
+    """The result of export_hub().
+
+    has_new_card: whether a model card was written because the exported model had none.
+    """
 
     model: str
     folder: str
@@ -66,11 +70,11 @@ class HubFolder:
 
 
 def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = False) -> HubFolder:
-    """Write weights, tokenizer, config, card and decoding code to the new folder `out`.
+    """Write a model's weights, tokenizer, config, card and decoding code to the folder `out`.
 
-    model: a folder or hub id of a model trained for blocks; None is the bundled one.
-    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
-    has_web: whether to add an export for browsers as the folder `web`; see export_web().
+    model: folder or hub id of a model trained to decode blocks; None means the bundled model.
+    out: a new or empty folder; it is unchanged if ArgumentError or ModelError is raised.
+    has_web: whether to add an export for browsers in the subfolder `web`; see export_web().
     """
     target = new_folder(out)
     source = folder_of(model)
@@ -126,7 +130,7 @@ NOTE = "# Written by sbd_core.hf.hub from sbd_core/{path}; change that file inst
 
 
 def write_custom_generate(folder: Path) -> Path:
-    """Write `folder`/custom_generate, replacing it, and return its path. Raises OSError."""
+    """Write the folder `folder`/custom_generate anew and return its path. Raises OSError."""
     target = folder / "custom_generate"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)

@@ -1,7 +1,7 @@
 """Makes one model folder from another: prepare() adds a mask token, merge() merges a peft adapter.
 
-Nothing else changes, which is checked on the written folder. A prepared model can be trained to
-decode blocks; a merged one needs no peft. Knows nothing of training.
+A prepared model can be trained to decode blocks; a merged model needs no peft. The written folder
+is read again, to check that the model's logits have not changed.
 """
 
 from collections.abc import Sequence
@@ -29,17 +29,18 @@ from sbd_core.models.runtime import bars_only_on_a_terminal
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
 TOLERANCE = 1e-3
-"""Largest change of a logit over the largest logit, as sums may be taken in another order."""
+"""Largest change of a logit that counts as rounding, relative to the largest logit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """The result of prepare().
 
-    block_range: smallest and largest block size that training is to draw.
-    num_rows: rows of the embedding, before and after.
-    largest_change: largest change of a logit other than the mask's, at num_checked positions; the
-        likeliest token stayed the same at all of them.
+    block_range: smallest and largest block size to train with.
+    num_rows: number of rows of the embedding before and after.
+    num_checked: number of positions whose logits were compared; the likeliest token of each is the
+        same as before.
+    largest_change: largest change of any logit but the mask token's, at these positions.
     """
 
     model: str
@@ -77,12 +78,12 @@ def prepare(
     block_range: tuple[int, int] = (2, 16),
     strategy: StrategyName = "sbd",
 ) -> Preparation:
-    """Write `source` to the new folder `out`, ready for training.
+    """Write the model `source` with a mask token to the folder `out`, ready for training.
 
-    source: a model folder, a hub id, or the name of a base that sbd fetch brings.
-    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
-    block_range: smallest and largest block size of the training to come.
-    strategy: default strategy of the model, which training keeps.
+    source: a model folder, a hub id, or the name of a base model that `sbd fetch` downloads.
+    out: a new or empty folder; it is unchanged if ArgumentError or ModelError is raised.
+    block_range: smallest and largest block size to train with.
+    strategy: default strategy of the model, also after training.
     """
     low, high = block_range
     require_strategy(strategy)
@@ -128,7 +129,7 @@ def probes(num_tokens: int, mask_id: int) -> Tensor:
 
 @torch.inference_mode()
 def logits(model: Any, token_ids: Tensor) -> Tensor:
-    """Compute fp32 logits (texts, length, vocab), text by text, as batches round differently."""
+    """Compute fp32 logits (texts, length, vocab), one text at a time so that rounding is equal."""
     model.eval()
     return torch.cat([model(input_ids=row[None]).logits.float() for row in token_ids])
 
@@ -143,10 +144,11 @@ def write_checked(
 ) -> float:
     """Write a model folder, read it again, and return the largest change of a logit.
 
-    model: has no weights afterwards.
-    before: logits of `texts` to compare with.
-    tokens: ids whose logits are compared.
-    Raises ArgumentError, and ModelError for logits that differ; nothing is kept then.
+    model: the model to write; its weights are dropped to save memory.
+    texts: token ids (texts, length) at which logits are compared.
+    before: logits (texts, length, vocab) before the writing.
+    tokens: ids of the tokens whose logits are compared.
+    Raises ArgumentError, or ModelError if the logits differ; `target` is then not written.
     """
     with bars_only_on_a_terminal(), replaced_folder(target) as fresh:
         model.save_pretrained(fresh)
@@ -161,9 +163,9 @@ def write_checked(
 
 
 def require_same(before: Tensor, after: Tensor, step: str) -> float:
-    """Return the largest change of a logit. Raises ModelError if it is more than rounding.
+    """Return the largest change of a logit. Raises ModelError if it is too large for rounding.
 
-    step: what changed the logits, for the error.
+    step: name of the step that changed the logits, for the error message.
     """
     change = float((before - after).abs().max())
     if not change <= TOLERANCE * float(before.abs().max()):
@@ -173,8 +175,9 @@ def require_same(before: Tensor, after: Tensor, step: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The result of merge(). dtype: of the written weights, the same as the base's.
+    """The result of merge().
 
+    dtype: dtype of the written weights, which is the base model's.
     largest_change: largest change of a logit by merging in fp32, at num_checked positions.
     """
 
@@ -194,9 +197,9 @@ class Merged:
 
 
 def merge(adapter: str | Path, out: str | Path) -> Merged:
-    """Merge the peft adapter in the folder `adapter` into its base; write the model to `out`.
+    """Merge the peft adapter in the folder `adapter` into its base model, and write it to `out`.
 
-    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
+    out: a new or empty folder; it is unchanged if ArgumentError or ModelError is raised.
     """
     require_extra("lora")
     if is_block_adapter(adapter):
