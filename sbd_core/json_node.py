@@ -1,6 +1,6 @@
-"""Parses JSON and reads it field by field, by methods whose errors name the place.
+"""Parses JSON and checks its values, with errors that name the path of the bad value.
 
-Every method raises TraceError for data of another form. Knows no field of a trace.
+JsonNode raises TraceError for a value that is missing, of a wrong type or out of range.
 """
 
 import json
@@ -11,13 +11,13 @@ from typing import Any
 from sbd_core.errors import TraceError, shown, shown_name
 
 MAX_INTEGER = 2**53
-"""Largest whole number accepted: up to it JavaScript represents every one exactly."""
+"""Largest integer accepted. JavaScript represents every integer up to it exactly."""
 
 
 def json_of(text: str | bytes, parse_constant: Callable[[str], Any] | None = None) -> Any:
     """Parse JSON text from an untrusted source. Raises ValueError, also if it is nested too deep.
 
-    parse_constant: see json.loads.
+    parse_constant: an argument of json.loads.
     """
     try:
         return json.loads(text, parse_constant=parse_constant)
@@ -26,22 +26,22 @@ def json_of(text: str | bytes, parse_constant: Callable[[str], Any] | None = Non
 
 
 class JsonNode:
-    """A piece of a trace's JSON and its path, such as "trace.events[3].block"."""
+    """A JSON value and its path in the whole data, such as "trace.events[3].block"."""
 
     def __init__(self, value: Any, path: str) -> None:
         self.value = value
         self.path = path
 
     def wrong(self, rule: str) -> TraceError:
-        """A TraceError saying that this piece breaks `rule`."""
+        """Return, without raising it, a TraceError that names the path, `rule` and the value."""
         return TraceError(f"{self.path}: {rule}; got {shown(self.value)}")
 
     def value_of(self, key: str) -> Any:
-        """The value of the member `key`, unchecked."""
+        """Return the value of an object's member `key`, unchecked."""
         return self.at(key).value
 
     def at(self, key: str) -> "JsonNode":
-        """The member `key` of an object, as a node."""
+        """Return an object's member `key` as a node."""
         if not isinstance(self.value, dict):
             raise self.wrong("must be an object")
         if key not in self.value:
@@ -49,7 +49,7 @@ class JsonNode:
         return JsonNode(self.value[key], f"{self.path}.{key}")
 
     def members(self) -> list[tuple[str, "JsonNode"]]:
-        """The (key, member) pairs of an object."""
+        """Return an object's members as (key, node) pairs."""
         if not isinstance(self.value, dict):
             raise self.wrong("must be an object")
         if any(_has_surrogate(key) for key in self.value):
@@ -60,7 +60,7 @@ class JsonNode:
         ]
 
     def items(self, length: int | None = None) -> list["JsonNode"]:
-        """The entries of a list, `length` of them if given."""
+        """Return a list's entries as nodes; `length`, unless None, is their required number."""
         if not isinstance(self.value, list):
             raise self.wrong("must be a list")
         if length is not None and len(self.value) != length:
@@ -68,18 +68,18 @@ class JsonNode:
         return [JsonNode(item, f"{self.path}[{index}]") for index, item in enumerate(self.value)]
 
     def integer(self, low: int = 0) -> int:
-        """The value, a whole number from `low` to MAX_INTEGER."""
+        """Return the value as an int; it must be a whole number from `low` to MAX_INTEGER."""
         is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
         if not is_integer or not low <= self.value <= MAX_INTEGER:
             raise self.wrong(f"must be a whole number from {low} to {MAX_INTEGER}")
         return int(self.value)
 
     def integers(self) -> tuple[int, ...]:
-        """The value, a list of whole numbers from 0 to MAX_INTEGER, as a tuple."""
+        """Return a list as a tuple of ints; each must be a whole number from 0 to MAX_INTEGER."""
         return tuple(node.integer() for node in self.items())
 
     def number(self, high: float = math.inf) -> float:
-        """The value, a number from 0 to `high` and at most MAX_INTEGER."""
+        """Return the value as a float; it must be a number from 0 to min(high, MAX_INTEGER)."""
         is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
         # A JSON number too large for a float reads as inf or as a huge int.
         if not is_number or not 0 <= self.value <= min(high, MAX_INTEGER):
@@ -87,13 +87,13 @@ class JsonNode:
         return float(self.value)
 
     def boolean(self) -> bool:
-        """The value, true or false."""
+        """Return the value, which must be true or false."""
         if not isinstance(self.value, bool):
             raise self.wrong("must be true or false")
         return self.value
 
     def string(self) -> str:
-        """The value, a string without lone surrogates."""
+        """Return the value, which must be a string without lone surrogates."""
         if not isinstance(self.value, str):
             raise self.wrong("must be a string")
         if _has_surrogate(self.value):
@@ -101,7 +101,7 @@ class JsonNode:
         return self.value
 
     def one_of(self, allowed: tuple[Any, ...]) -> Any:
-        """The value, one of the strings `allowed`."""
+        """Return the value, which must be one of the strings `allowed`."""
         if self.value not in allowed:
             raise self.wrong(f"must be one of {', '.join(allowed)}")
         return self.value

@@ -1,7 +1,7 @@
-"""Attention masks: one predicate each for training and decoding, in dense and flex forms.
+"""Attention masks for training and decoding, as bool tensors or as FlexAttention block masks.
 
-Everything is built from a may-attend predicate on (row, query, key) index tensors. Knows
-nothing of models or tokens.
+Each mask is built from a predicate, MayAttend, that says which query may attend to which key. This
+module knows nothing of models or tokens.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask
 
 MayAttend = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""(row, query index, key index), broadcast together -> bool, True = may attend."""
+"""Maps (packed sequence, query, key) indices, broadcast together, to bool: True = may attend."""
 
 
 class SeenBlock(NamedTuple):
-    """The shape of a block in a forward pass.
+    """The size of a block in a decoding forward pass, and the tokens that the block sees.
 
-    num_seen: number of the pass's causal tokens, from the first, that the block sees.
-    size: number of the block's rows.
-    num_causal: number of the block's rows, from the first, that are read causally.
+    num_seen: the block sees the first num_seen causal tokens of the forward pass.
+    size: number of tokens in the block.
+    num_causal: the first num_causal tokens of the block attend to the block causally.
     """
 
     num_seen: int
@@ -34,19 +34,20 @@ class SeenBlock(NamedTuple):
 
 
 Blocks = Sequence[tuple[int, int] | tuple[int, int, int]]
-"""SeenBlocks, in the order of the rows."""
+"""The SeenBlocks of a forward pass, in the order of its rows; num_causal may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingLayout:
-    """The text, position, block and copy that each token of packed rows belongs to.
+    """The text, position, block and copy of every token in packed training sequences.
 
-    A row packs several texts, in any order: each as the clean text x and copies x_hat of its answer
-    in which tokens are masked (Alg. 1). Every field is (rows, num_tokens).
-    document: index of the token's text, -1 on padding.
+    A packed sequence holds several texts in any order. Each text is held as the clean text x and as
+    copies x_hat of its answer, in which tokens are masked (Alg. 1). Fields are integer tensors
+    (sequences, num_tokens).
+    document: index of the token's text; -1 for padding.
     position: index of the token in the clean text.
-    block: index of the answer's block, the same in x and in x_hat; -1 for a prompt.
-    copy: 0 in x, n in the n-th x_hat of the text.
+    block: index of the token's block in the answer, the same in x and x_hat; -1 in the prompt.
+    copy: 0 for a token of x, n for a token of the text's n-th x_hat.
     """
 
     document: Tensor
@@ -56,21 +57,21 @@ class TrainingLayout:
 
     @property
     def is_noisy(self) -> Tensor:
-        """Whether each token is part of an x_hat: bool (rows, num_tokens)."""
+        """Whether each token belongs to an x_hat: bool (sequences, num_tokens)."""
         return self.copy > 0
 
     def to(self, device: torch.device) -> "TrainingLayout":
-        """The layout on another device."""
+        """Return the layout with its tensors on another device."""
         fields = (self.document, self.position, self.block, self.copy)
         return TrainingLayout(*(field.to(device) for field in fields))
 
 
 def training_may_attend(layout: TrainingLayout) -> MayAttend:
-    """Predicate of a training forward pass (paper Fig. 8); the texts of a row are kept apart.
+    """Build the predicate of a training forward pass over packed sequences (paper Fig. 8).
 
-    A token of x sees x causally and no x_hat. A token of an x_hat sees its own block of that x_hat,
-    both ways, and x in strictly earlier blocks. Padding sees padding, so that every query sees a
-    key.
+    A token attends within its own text only. A token of x sees x causally, and no x_hat. A token of
+    an x_hat sees its whole block in that x_hat, and the part of x before that block. Padding sees
+    padding, so that every query sees a key.
     """
     document, position = layout.document, layout.position
     block, copy = layout.block, layout.copy
@@ -90,12 +91,12 @@ def training_may_attend(layout: TrainingLayout) -> MayAttend:
 
 
 def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
-    """For each row of a decoding forward pass, the rows that it sees, as (s, first, stop).
+    """List the rows that each row of a decoding forward pass sees, as (s, first, stop).
 
-    The rows are the causal tokens, then the blocks. Each row sees the whole cache, rows 0 to s - 1
-    and rows `first` to `stop` - 1. A causal token sees the causal tokens up to itself. A block's
-    row sees the block's num_seen causal tokens, and the whole block or, if it is one of the block's
-    causal rows, the block up to itself.
+    Rows are input positions: the causal tokens, then the blocks. A row sees all cached tokens, rows
+    0 to s - 1, and rows `first` to `stop` - 1. A causal token sees the causal tokens up to itself.
+    A token of a block sees the block's num_seen causal tokens and the whole block, but the block's
+    first num_causal tokens see the block only up to themselves.
     """
     rows = [(index + 1, 0, 0) for index in range(num_causal)]
     for block in blocks:
@@ -109,10 +110,10 @@ def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
 def decoding_may_attend(
     num_cached: int, num_causal: int, blocks: Blocks, device: torch.device | str = "cpu"
 ) -> MayAttend:
-    """Predicate of one decoding forward pass (paper Eq. 9-11, for any number of blocks).
+    """Build the predicate of one decoding forward pass (paper Eq. 9-11, for any number of blocks).
 
-    Queries are num_causal causal tokens, then the blocks; keys are the cached tokens, then the
-    queries. See visible_rows. device: of the index tensors that the predicate is called with.
+    Queries are num_causal causal tokens, then the blocks, as in visible_rows(). Keys are num_cached
+    cached tokens, then the queries. device: device of the index tensors given to the predicate.
     """
     rows = visible_rows(num_causal, blocks)
     num_seen, first, stop = torch.tensor(rows, device=device).unbind(1)
@@ -131,7 +132,10 @@ def dense(
     num_rows: int = 1,
     device: torch.device | str = "cpu",
 ) -> Tensor:
-    """The predicate as a bool tensor (num_rows, num_queries, num_keys), True = may attend."""
+    """Evaluate a predicate as a bool tensor (num_rows, num_queries, num_keys), True = may attend.
+
+    num_rows: number of packed sequences; 1 in decoding.
+    """
     row = torch.arange(num_rows, device=device)[:, None, None]
     query = torch.arange(num_queries, device=device)[:, None]
     key = torch.arange(num_keys, device=device)[None, :]
@@ -145,7 +149,7 @@ def flex(
     num_rows: int = 1,
     device: torch.device | str = "cpu",
 ) -> "BlockMask":
-    """The predicate as a FlexAttention BlockMask, shared by every head; arguments as in dense()."""
+    """Build a FlexAttention BlockMask for all heads from a predicate; arguments as in dense()."""
     from torch.nn.attention.flex_attention import create_block_mask
 
     def mask_mod(row: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
@@ -155,9 +159,9 @@ def flex(
 
 
 def training_mask(num_tokens: int, block_size: int) -> Tensor:
-    """Bool mask (2 * num_tokens, 2 * num_tokens) of a training forward pass (Fig. 8).
+    """Build the bool mask (2 * num_tokens, 2 * num_tokens) of one text in training (paper Fig. 8).
 
-    True = may attend. The first num_tokens rows and columns are x, the others are an x_hat.
+    True = may attend. The first num_tokens rows and columns are x, the others are its x_hat.
     Raises ArgumentError unless num_tokens >= 1 and block_size >= 1.
     """
     require_integer("num_tokens", num_tokens, 1)
@@ -175,11 +179,11 @@ def training_mask(num_tokens: int, block_size: int) -> Tensor:
 def decoding_mask(
     num_cached: int, num_causal: int, block_size: int, predrafts: Blocks = ()
 ) -> Tensor:
-    """Bool mask (queries, num_cached + queries) of a decoding forward pass, True = may attend.
+    """Build the bool mask (queries, num_cached + queries) of a forward pass: True = may attend.
 
-    Queries are num_causal causal tokens, a block of block_size masks that sees all of them, and
-    the predrafts (see SeenBlock). Raises ArgumentError for a negative size, for no query at all, or
-    for a predraft that has no row, more causal rows than rows, or sees more than num_causal tokens.
+    Queries are num_causal causal tokens, a block of block_size tokens that sees all of these, and
+    further blocks, `predrafts`. Raises ArgumentError for a negative size, if num_causal and
+    block_size are both 0, or for a predraft that is empty or whose other numbers are too large.
     """
     require_integer("num_cached", num_cached, 0)
     require_integer("num_causal", num_causal, 0)

@@ -1,1 +1,1 @@
-"""Language models behind one small protocol: loading, tokenizing, backends of forward passes."""
+"""Loads language models, tokenizes for them and makes their forward passes, behind one protocol."""

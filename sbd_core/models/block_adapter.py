@@ -1,10 +1,10 @@
-"""The block adapter, which applies to rows of blocks alone: its weights and its folder.
+"""The weights and the folder of a block adapter, which changes only the rows of blocks.
 
-After gated LoRA (Samragh et al. 2025, arXiv 2507.11851): each linear layer W of the base becomes
-W x + B A x for the rows of a block, masked or revealed, and stays W x for causal rows. Next-token
-prediction, the KV cache and the logits that verify checks by are then the base's own. While the
-paper on Set Block Decoding trains all weights, here the base's stay as they are. An adapter may
-have a sampler head (sampler_head.py).
+It follows gated LoRA (Samragh et al. 2025, arXiv 2507.11851): each linear layer W of the base model
+computes W x + B A x in the rows of a block, masked or revealed, and W x in causal rows. So the base
+model alone decides next-token prediction, the KV cache and the logits with which verify checks a
+draft. The paper on Set Block Decoding trains all weights; here the base's weights stay unchanged.
+An adapter may have a sampler head (sampler_head.py).
 """
 
 import json
@@ -34,7 +34,7 @@ LINEARS = {
     "up": "mlp.up_proj",
     "down": "mlp.down_proj",
 }
-"""Linear layers that an adapter adds to: {name here: name in a layer of a Llama-shaped model}."""
+"""Linear layers that an adapter changes: {name here: name in a layer of a Llama-shaped model}."""
 GROUPS = {
     "query_key_value": ("q", "k", "v"),
     "out": ("o",),
@@ -43,20 +43,20 @@ GROUPS = {
 }
 """Linear layers with the same input, which forward passes compute as one."""
 MOST_BYTES = 9_000_000
-"""Largest file in bytes, as some hosts refuse files of 10 MB."""
+"""Largest size of a file in bytes, as some hosts refuse files of 10 MB."""
 
 
 Pairs = Sequence[tuple[Tensor, Tensor]]
-"""A (rank, in) and B (out, rank) of linear layers side by side."""
+"""(A, B) for each of several linear layers with the same input: A (rank, in), B (out, rank)."""
 AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
-"""Per layer, {name in LINEARS: (A, B)}."""
+"""For each transformer layer, {name in LINEARS: (A, B)}."""
 
 
 def side_by_side(pairs: Pairs) -> tuple[Tensor, Tensor]:
-    """Join the (A, B) of linear layers with the same input into one (A, B).
+    """Join the (A, B) of linear layers with the same input into a single (A, B).
 
-    If all have the same A, it is kept once and the B are stacked; else the A are stacked and the B
-    become a block-diagonal matrix.
+    If all layers have the same A, it is kept once and the B are stacked. Otherwise the A are
+    stacked, and the B become a block-diagonal matrix.
     """
     downs, ups = zip(*pairs, strict=True)
     if all(torch.equal(down, downs[0]) for down in downs[1:]):
@@ -66,17 +66,17 @@ def side_by_side(pairs: Pairs) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockAdapterInfo:
-    """Facts of a block adapter, as its folder holds them in a JSON file.
+    """Facts about a block adapter, which its folder holds in a JSON file.
 
-    base: name of the base model (sbd_core.models.bases) or its hub id.
-    base_digest: digest of the base's weights; Fingerprint.values of hf_model.py.
-    rank: rank of each B A. block_range: smallest and largest trained block size.
-    mask_token, mask_token_id: the mask token, whose row of the embedding the adapter brings.
-    repetition_penalty: the penalty under which the adapter's training text was written.
-    trained: facts of the training, such as masked tokens seen and minutes.
-    strategy: the strategy that the adapter was trained for, which is its default.
-    cpu_dtype: default dtype of the weights on a CPU.
-    calibration: reliability of the adapter's drafts; None is Calibration().
+    base: name of the base model (in sbd_core.models.bases), or its Hub id.
+    base_digest: digest of the base's weights: Fingerprint.values of hf_model.py.
+    rank: rank of each product B A. block_range: smallest and largest trained block size.
+    mask_token, mask_token_id: text and id of the mask token, whose embedding the adapter brings.
+    repetition_penalty: the penalty with which the training texts were written.
+    trained: figures of the training, such as minutes and number of masked tokens.
+    strategy: the strategy that the adapter was trained for, used if the user names none.
+    cpu_dtype: dtype of the model's weights on a CPU if the user names none.
+    calibration: how reliable the adapter's drafts are; None takes the defaults of Calibration.
     """
 
     base: str
@@ -105,11 +105,11 @@ class BlockAdapterInfo:
 
 @dataclass(frozen=True, slots=True)
 class BlockAdapter:
-    """The weights of a block adapter, and facts of it.
+    """The weights of a block adapter, and its info.
 
     layers[i][name]: A (rank, in) and B (out, rank) of the linear layer LINEARS[name] in layer i.
     mask_embedding: embedding (hidden,) of the mask token.
-    sampler: the `into` and `out` of a SamplerHead, None without one.
+    sampler: the weights (into, out) of the adapter's SamplerHead, None if it has no such head.
     """
 
     info: BlockAdapterInfo
@@ -118,7 +118,7 @@ class BlockAdapter:
     sampler: tuple[Tensor, Tensor] | None = None
 
     def sampler_head(self, model: Any) -> SamplerHead | None:
-        """Build the adapter's sampler head for its transformers model; None if it has none."""
+        """Build the adapter's sampler head for a transformers model; None if there is none."""
         if self.sampler is None:
             return None
         into, out = (part.to(model.device, torch.float32) for part in self.sampler)
@@ -127,9 +127,9 @@ class BlockAdapter:
 
     @classmethod
     def of(cls, info: BlockAdapterInfo, tensors: Mapping[str, Tensor]) -> "BlockAdapter":
-        """Make an adapter of tensors named as by tensors(); others are ignored.
+        """Make an adapter from tensors with the names that tensors() gives; others are ignored.
 
-        Raises KeyError, ValueError.
+        Raises KeyError for a missing tensor, ValueError for a malformed name.
         """
         layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
         for key in tensors:
@@ -143,7 +143,7 @@ class BlockAdapter:
         return cls(info, ordered, tensors["mask_embedding"], sampler)
 
     def tensors(self) -> dict[str, Tensor]:
-        """All tensors of the adapter, by the names under which they are stored."""
+        """Return all tensors of the adapter, by the names under which they are stored."""
         tensors = {"mask_embedding": self.mask_embedding}
         for index, layer in enumerate(self.layers):
             for name, (down, up) in layer.items():
@@ -178,7 +178,7 @@ def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
 
 
 def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
-    """Split a tensor by rows into named parts, each small enough for a file."""
+    """Split a tensor by rows into (name, part) pairs, each part small enough for a file."""
     num_rows = max(1, MOST_BYTES * tensor.shape[0] // max(1, tensor.numel() * 2))
     if num_rows >= tensor.shape[0]:
         return [(name, tensor)]
@@ -205,7 +205,7 @@ def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
 
 
 def read_block_adapter(folder: Path) -> BlockAdapter:
-    """Read the adapter of a folder. Raises ModelError for one that is damaged or not whole."""
+    """Read the adapter in a folder. Raises ModelError if it is damaged or incomplete."""
     info, files = read_info(folder)
     stored: dict[str, Tensor] = {}
     for name in files:
@@ -225,7 +225,7 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
 
 
 def _joined(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Join again the tensors that _parts() has split."""
+    """Put together again the tensors that _parts() split; returns all tensors by name."""
     whole = {name: tensor for name, tensor in stored.items() if "#" not in name}
     for name in sorted({name.split("#")[0] for name in stored if "#" in name}):
         count = sum(other.startswith(f"{name}#") for other in stored)

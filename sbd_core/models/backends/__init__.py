@@ -1,1 +1,1 @@
-"""Backends of the forward pass: transformers' modules, fused Llama, CUDA graphs, ONNX Runtime."""
+"""Backends, which make forward passes: transformers, fused Llama, CUDA graphs and ONNX Runtime."""

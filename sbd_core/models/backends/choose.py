@@ -1,4 +1,4 @@
-"""Chooses the backend that makes a model's forward passes; nothing else decides that."""
+"""Chooses the backend that makes a model's forward passes; no other module decides that."""
 
 import logging
 from typing import Any
@@ -27,13 +27,13 @@ def choose(
 ) -> Any:
     """Build the fastest backend that can run a model on its device.
 
-    A Llama-shaped model runs by CUDA graphs on a GPU, and by ONNX Runtime on a CPU in float32 or
-    int8. Other models run in PyTorch, as does a model that ONNX Runtime fails on; the log says why.
+    A Llama-shaped model uses CUDA graphs on a CUDA GPU and, in float32 or int8, ONNX Runtime on a
+    CPU. Other models use PyTorch, as does a model that ONNX Runtime cannot run; the log says why.
 
-    name: what the log and errors call the model. dtype: see load().
-    block_size: the largest block size that the model will be decoded with.
+    name: the model's name in the log and in errors. dtype: the argument `dtype` of load().
+    block_size: the largest block size with which the model will be decoded.
     adapter: the model's block adapter, None if it has none.
-    Raises ModelError for an adapter that cannot be applied.
+    Raises ModelError if there is an adapter but the model is not Llama-shaped.
     """
     if model.device.type != "cpu":
         fused = plain(model, name, adapter)
@@ -64,9 +64,9 @@ def choose(
 def plain(
     model: Any, name: str, adapter: BlockAdapter | None = None
 ) -> FusedLlamaBackend | TransformersBackend:
-    """Build the PyTorch backend: fused if can_fuse(model), else the model's own modules.
+    """Build the fused PyTorch backend if can_fuse(model), else the transformers backend.
 
-    Raises ModelError for an adapter whose base is not Llama-shaped.
+    Raises ModelError if there is an adapter but the model is not Llama-shaped.
     """
     if can_fuse(model):
         return FusedLlamaBackend(model, adapter)
@@ -78,7 +78,7 @@ def plain(
 
 
 def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
-    """Return the model's own fused PyTorch backend, or build one from its weights.
+    """Return a model's fused PyTorch backend, which is built if the model uses another backend.
 
     Unlike choose(), this also fuses a model on a CPU in bf16 or fp16, where the fused forward pass
     rounds differently from transformers. Raises ArgumentError for a model that is not Llama-shaped.

@@ -1,6 +1,6 @@
-"""Forward passes of any transformers causal LM through its own modules.
+"""Makes the forward passes of any transformers causal LM through its own modules.
 
-A block adapter is applied by hooks on the linear layers.
+Hooks on the linear layers apply a block adapter.
 """
 
 import inspect
@@ -20,19 +20,19 @@ from sbd_core.models.protocol import ForwardRequest
 from sbd_core.models.sampler_head import SamplerHead
 
 ALL_ROWS = slice(None)
-"""Value of GatedLinears.rows() for every row of any text."""
+"""Argument of GatedLinears.rows() that selects every row of any text."""
 
 
 class GatedLinears:
-    """Hooks that add a block adapter's B A x to a model's linear layers, in rows of blocks only.
+    """Hooks that add a block adapter's B A x to linear layers, in the rows that rows() selects.
 
-    The hooks are never removed. sampler_head: see BlockAdapter.sampler_head.
+    The hooks are never removed. sampler_head: the adapter's sampler head, None if it has none.
     """
 
     sampler_head: SamplerHead | None = None
 
     def __init__(self, model: Any, layers: AdapterLayers) -> None:
-        """Add the hooks to a model that has_known_shape()."""
+        """Add hooks for an adapter's layers, which must match the dtype and device of the model."""
         self._rows: Sequence[int] | slice = ()
         for layer, pairs in zip(model.base_model.layers, layers, strict=True):
             for name, pair in pairs.items():
@@ -72,7 +72,7 @@ class GatedLinears:
 
 
 class TransformersCache:
-    """A transformers DynamicCache that records its length."""
+    """KV cache of one text: a transformers DynamicCache, and its length in causal tokens."""
 
     def __init__(self) -> None:
         # Any, as its layers are typed more widely than they are.
@@ -86,7 +86,7 @@ class TransformersCache:
             self.length = length
 
     def drop_last(self, num_tokens: int) -> None:
-        """Drop the keys and values of the last tokens, without changing `length`."""
+        """Drop the keys and values of the last num_tokens tokens; `length` stays as it is."""
         self.layers.crop(-num_tokens)
 
 
@@ -97,7 +97,7 @@ class TransformersBackend:
     has_own_threads = False
 
     def __init__(self, model: Any, gate: Any = None) -> None:
-        """Use a transformers or peft model. gate: GatedLinears of its block adapter, or None."""
+        """Take a transformers or peft model, and the GatedLinears of its block adapter, if any."""
         self._gate = gate
         self.dtype = str(model.dtype).removeprefix("torch.")
         self._model = model
@@ -112,7 +112,7 @@ class TransformersBackend:
         return [TransformersCache() for _ in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """Make a forward pass per text, one after the other; see SetBlockModel.forward_batch."""
+        """Make one forward pass for each text, in turn; see SetBlockModel.forward_batch."""
         return [self._forward(request) for request in requests]
 
     @torch.inference_mode()

@@ -1,9 +1,8 @@
-"""Forward passes of fixed shape on fixed buffers, which a GPU can replay as a CUDA graph.
+"""Makes forward passes of fixed shape on fixed buffers, so that CUDA graphs can replay them.
 
-A forward pass is padded to one of a few row counts. All passes of one row count share their input
-and output buffers, so that only the contents of the buffers change. The logits stay on the device.
-Without CUDA the same code runs uncaptured; captured() compares a graph's first replay with the
-plain run.
+A forward pass is padded to one of a few numbers of rows (input positions) per text. All forward
+passes of one shape share their buffers, and change only the contents. The logits stay on the
+device. Without CUDA, the same code runs without a graph.
 """
 
 import warnings
@@ -22,17 +21,17 @@ from sbd_core.models.backends.llama.forward import (
 from sbd_core.models.protocol import ForwardRequest, SlotCache
 
 NUM_WARM_UPS = 3
-"""Runs on a side stream before a capture, as libraries initialise in the first ones."""
+"""Number of runs on a side stream before a capture, as libraries initialise in the first ones."""
 INITIAL_CAPACITY = 1024
-"""Positions of a new pool; doubled when they run out, as every growth needs a new capture."""
+"""Positions per slot of a new pool. They double when they run out, as growth costs a capture."""
 
 
 class CudaGraphBackend:
     """Backend that replays the forward passes of a FusedLlamaBackend as CUDA graphs.
 
-    A graph serves passes with a text in every slot of the pool and at most 2 * block_size rows per
-    text, or 8 * block_size with predrafts. The FusedLlamaBackend makes all other passes, on the
-    same caches.
+    A graph is used if the forward pass reads a text in every slot of the pool, with at most
+    2 * block_size rows per text, or 8 * block_size if any text has predrafts. The FusedLlamaBackend
+    makes all other forward passes, on the same caches.
     """
 
     name = "PyTorch, CUDA graphs"
@@ -50,8 +49,7 @@ class CudaGraphBackend:
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Make `count` empty caches that one forward pass can serve together.
 
-        A single cache takes over the pool of an earlier cache that is no longer in use, and with
-        the pool its captured graphs.
+        A single cache reuses the memory and CUDA graphs of an earlier one that is out of use.
         """
         pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
         caches = [SlotCache(pool, slot) for slot in range(count)]
@@ -65,7 +63,7 @@ class CudaGraphBackend:
         return pool
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """Make one forward pass over texts of one pool; see SetBlockModel.forward_batch."""
+        """Make one forward pass over texts that share a pool; see SetBlockModel.forward_batch."""
         pool = requests[0].cache.pool
         most = max(text.num_rows for text in requests)
         has_predrafts = any(text.predrafts for text in requests)
@@ -87,9 +85,9 @@ class CudaGraphBackend:
     def _step(
         self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
     ) -> "CudaGraphStep":
-        """Return the step with `width` rows per slot, making one if the pool has none that fits.
+        """Return the CudaGraphStep for `width` and `adapts`, made anew if the pool has grown.
 
-        longest: number of cached tokens of the pool's longest text. adapts: see CudaGraphStep.
+        longest: number of cached tokens of the pool's longest text.
         """
         needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:
@@ -103,9 +101,9 @@ class CudaGraphBackend:
 
 
 class CudaGraphStep:
-    """A forward pass with `width` rows for each slot of a pool, valid until the pool grows.
+    """A forward pass with `width` rows (input positions) for each slot of a pool.
 
-    adapts: whether the model's block adapter applies to rows of blocks.
+    It is valid until the pool grows. adapts: True applies the block adapter to the rows of blocks.
     """
 
     def __init__(
@@ -120,8 +118,9 @@ class CudaGraphStep:
         self._adapts = adapts
         self._host = torch.zeros(7, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
-        """(7, slots, width): token ids, positions, positions of keys in the cache, seen, first
-        and stop of visible_keys(), whether the row is a block's."""
+        """(7, slots, width): for each row its token id, its positions in the text and in the cache,
+        the three numbers of visible_keys(), and 1 for a row of a block, else 0.
+        """
         self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
@@ -132,8 +131,7 @@ class CudaGraphStep:
     def run(self, requests: Sequence[ForwardRequest]) -> Tensor:
         """Run the forward pass; returns logits (slots, width, vocab), valid until the next run.
 
-        A slot's rows beyond those of its text are padding, whose logits mean nothing. Padding sees
-        the first key alone; its own keys lie after the text, where the next pass overwrites them.
+        The rows of a slot beyond those of its text are padding, and their logits mean nothing.
         """
         if self._copied is not None:
             self._copied.synchronize()  # the last run may still be reading it
@@ -142,8 +140,9 @@ class CudaGraphStep:
             row, size, start = self._host[:, text.cache.slot], text.num_rows, text.cache.length
             row[0, :size] = torch.tensor(text.token_ids)
             row[1, :size] = torch.tensor(list(text.positions()))
+            # Keys of padding lie after the text, where the next forward pass overwrites them.
             row[2] = torch.arange(start, start + self._width)
-            row[3] = 1
+            row[3] = 1  # padding sees the first key, so that its softmax is a number
             row[3:6, :size] = torch.tensor(visible_keys(text)).t()
             row[6, list(text.block_rows())] = 1
         self.inputs.copy_(self._host, non_blocking=True)
@@ -155,7 +154,7 @@ class CudaGraphStep:
         return self.logits
 
     def _forward(self) -> None:
-        """Compute `logits` from `inputs`, with the same shapes and addresses every time."""
+        """Compute self.logits from self.inputs, with the same shapes and addresses in each call."""
         fused = self._fused
         ids, positions, key_places = (rows.flatten() for rows in self.inputs[:3].unbind())
         places = (self._slot, self._offset, key_places)
@@ -168,10 +167,11 @@ class CudaGraphStep:
 
 
 def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:
-    """Capture `run`, which writes `output`, as a CUDA graph and return its replay.
+    """Capture `run` as a CUDA graph, and return a function that replays the graph.
 
-    Returns `run` itself if `output` is not on a CUDA device and, with a warning, if the capture
-    fails or the replay gives other numbers.
+    output: the tensor that `run` writes.
+    Returns `run` itself if `output` is not on a CUDA device. Warns and returns `run` if the capture
+    fails, or if the first replay writes other numbers than `run` did.
     """
     if output.device.type != "cuda":
         return run

@@ -1,9 +1,9 @@
 """The fused forward pass of Llama-shaped models, equal to that of transformers up to rounding.
 
-In every linear layer the tokens of all texts are rows of one matrix; only attention tells the texts
-apart. SingleSequenceAttention reads the slot of one text, PaddedBatchAttention pads several texts
-to the same number of rows. Both write the new keys and values into the pool, after the cached ones.
-The rule of who may attend to whom is sbd_core.masks.decoding_may_attend.
+Linear layers treat the tokens of all texts as the rows of one matrix; only attention tells texts
+apart. SingleSequenceAttention is for one text. PaddedBatchAttention is for several texts, padded
+to the same number of rows. Both write new keys and values into the pool, after the cached ones.
+sbd_core.masks.decoding_may_attend says which row may attend to which key.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.protocol import ForwardRequest, SlotCache
 
 LONG = 48
-"""A text of more queries is attended to alone, and a prompt by the fused kernel."""
+"""Most rows of a text whose attention is batched; PyTorch's own attention reads longer prompts."""
 MOST_MASKS = 256
-"""Number of masks that are kept, as predrafts come in very many shapes."""
+"""Largest number of masks kept. Predrafts come in very many shapes."""
 STEP = 128
-"""Positions by which the capacity of every slot grows."""
+"""The capacity of every slot, in positions, is a multiple of this."""
 
 
 class KVCachePool:
@@ -38,8 +38,8 @@ class KVCachePool:
 
     keys: (layers, slots, KV heads, head size, capacity), transposed for the product with queries.
     values: (layers, slots, KV heads, capacity, head size).
-    Each SlotCache knows its own length. Everything beyond the length is finite, so that an
-    attention weight of zero removes it.
+    Positions beyond a text's length (see SlotCache) hold finite numbers, which attention weights of
+    zero cancel.
     """
 
     def __init__(
@@ -61,26 +61,26 @@ class KVCachePool:
 
 
 def end_of(request: ForwardRequest) -> int:
-    """Number of keys in a text's slot during the forward pass: the cached ones and one per row."""
+    """Count a text's keys in a forward pass: one per cached token, one per row of the request."""
     return int(request.cache.length) + request.num_rows
 
 
 def blocks_of(request: ForwardRequest) -> Blocks:
-    """A request's block and predrafts, as sbd_core.masks takes them."""
+    """Return the shapes of a request's block and predrafts, as sbd_core.masks takes them."""
     return ((len(request.causal_ids), len(request.block_ids)), *request.predraft_shapes)
 
 
 def visible_keys(request: ForwardRequest) -> list[tuple[int, int, int]]:
-    """Return (seen, first, stop) per row: it sees keys 0 to seen - 1, and first to stop - 1."""
+    """List what each row sees as (seen, first, stop): keys 0 to seen - 1, and first to stop - 1."""
     start = request.cache.length
     rows = visible_rows(len(request.causal_ids), blocks_of(request))
     return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
 
 
 class MaskTable:
-    """Additive attention masks (rows, rows) among the rows of one text, kept by a request's shape.
+    """Cache of additive attention masks (rows, rows), one for each shape of a request.
 
-    The masks have no columns for cached keys, as every row sees all of these.
+    A mask says which rows of the request see each other. All of them see all cached keys.
     """
 
     def __init__(self, like: Tensor) -> None:
@@ -88,7 +88,7 @@ class MaskTable:
         self._known: dict[tuple[int, Blocks], Tensor] = {}
 
     def get(self, request: ForwardRequest) -> Tensor | None:
-        """The mask of a request, or None if every row sees all rows of the request."""
+        """Return the mask of a request, or None if each of its rows sees all of its rows."""
         if request.num_rows == 1 or not (request.causal_ids or request.predrafts):
             return None
         shape = (len(request.causal_ids), blocks_of(request))
@@ -109,19 +109,20 @@ class MaskTable:
 
 
 class Attention(Protocol):
-    """Protocol of the attention of num_rows rows in a forward pass, with their mask and cache."""
+    """Protocol of the attention of one or more texts, which have num_rows rows together."""
 
     num_rows: int
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Store a layer's new keys and values (rows, KV heads, size), then attend to the cache.
+        """Store new keys and values in a layer's cache, then return the attention output.
 
-        queries: (rows, heads, size), scaled already. Returns the output, shaped like queries.
+        keys, values: (rows, KV heads, head size).
+        queries: (rows, heads, head size), already scaled. The output has the same shape.
         """
 
 
 class SingleSequenceAttention:
-    """Attention of one text."""
+    """Attention of a single text, without padding."""
 
     def __init__(self, request: ForwardRequest, masks: MaskTable) -> None:
         cache, stop = request.cache, end_of(request)
@@ -137,7 +138,7 @@ class SingleSequenceAttention:
         self._mask = None if self._is_prompt else masks.get(request)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """See Attention."""
+        """Store new keys and values, then attend; see Attention.attend()."""
         self._new_keys[layer].copy_(keys.permute(1, 2, 0))
         self._new_values[layer].copy_(values.transpose(0, 1))
         if self._is_prompt:
@@ -158,7 +159,7 @@ class SingleSequenceAttention:
 
 
 class PaddedBatchAttention:
-    """Attention of several texts of one pool, all padded to as many rows as the longest has."""
+    """Attention of several texts in one pool, each padded to the number of rows of the longest."""
 
     def __init__(
         self,
@@ -167,10 +168,10 @@ class PaddedBatchAttention:
         visible: Tensor,
         capacity: int,
     ) -> None:
-        """Prepare the attention of all rows of a forward pass.
+        """Prepare the attention of all rows in a forward pass.
 
-        places: three tensors (rows,): each row's slot, index in the slot, and cache position.
-        visible: (3, slots, most rows in a slot): seen, first and stop of visible_keys().
+        places: three tensors (rows,) with each row's slot, index in the slot, and cache position.
+        visible: (3, slots, width): the numbers of visible_keys() for up to `width` rows of a slot.
         capacity: number of cache positions that attention reads, from the first.
         """
         self._pool = pool
@@ -186,7 +187,7 @@ class PaddedBatchAttention:
 
     @classmethod
     def of(cls, requests: Sequence[ForwardRequest]) -> "PaddedBatchAttention":
-        """Prepare the attention of the rows of all requests."""
+        """Prepare the attention of all rows of the requests."""
         pool = requests[0].cache.pool
         device = pool.keys.device
         columns = zip(
@@ -210,7 +211,7 @@ class PaddedBatchAttention:
         return cls(pool, (slots, offsets, places), visible.to(device), stop)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """See Attention."""
+        """Store new keys and values, then attend; see Attention.attend()."""
         pool, slot, offset, place = self._pool, self._slot, self._offset, self._place
         pool.keys[layer][slot, :, :, place] = keys
         pool.values[layer][slot, :, place] = values
@@ -228,13 +229,13 @@ class PaddedBatchAttention:
 
 
 class FusedLlamaBackend:
-    """Fused PyTorch backend of one model; threads may share it, but not its caches."""
+    """Fused PyTorch backend of one model. Threads may share it, but not its caches."""
 
     name = "PyTorch"
     has_own_threads = False
 
     def __init__(self, model: Any, adapter: BlockAdapter | None = None) -> None:
-        """Fuse a model that has_known_shape(); its modules become views of the fused weights.
+        """Fuse a Llama-shaped model, whose modules become views of the fused weights.
 
         adapter: the model's block adapter, None if it has none.
         """
@@ -263,7 +264,7 @@ class FusedLlamaBackend:
 
     @torch.inference_mode()
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """Make one forward pass over texts of one pool; see SetBlockModel.forward_batch."""
+        """Make one forward pass over texts that share a pool; see SetBlockModel.forward_batch."""
         order = sorted(range(len(requests)), key=lambda i: requests[i].num_rows <= LONG)
         texts = [requests[i] for i in order]
         longest = max(end_of(text) for text in texts)
@@ -280,9 +281,9 @@ class FusedLlamaBackend:
         return [by_request[i] for i in range(len(requests))]
 
     def _parts(self, texts: Sequence[ForwardRequest]) -> list[Attention]:
-        """Prepare one attention for each long text, and one for all the others together.
+        """Prepare one attention for each text of more than LONG rows, and one for all other texts.
 
-        Texts of more than LONG rows must come first.
+        The texts of more than LONG rows must come first.
         """
         num_long = sum(text.num_rows > LONG for text in texts)
         if len(texts) - num_long == 1:
@@ -293,7 +294,7 @@ class FusedLlamaBackend:
         return alone + ([PaddedBatchAttention.of(texts[num_long:])] if texts[num_long:] else [])
 
     def _block_rows(self, texts: Sequence[ForwardRequest]) -> BlockRows | None:
-        """The rows that the block adapter applies to; None without an adapter or rows of blocks."""
+        """Return the rows that the block adapter applies to, or None if it applies to none."""
         if self._adapter is None or not any(text.block_rows() for text in texts):
             return None
         own = texts[0].block_rows()
@@ -307,9 +308,9 @@ class FusedLlamaBackend:
         return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
 
     def _angles(self, texts: Sequence[ForwardRequest]) -> tuple[Tensor, Tensor]:
-        """Rotary cosines and sines (rows, heads, 2, half) of all query, key and value heads.
+        """Return rotary cosines and sines for all heads of queries, keys and values in each row.
 
-        half: half the size of a head.
+        Both are (rows, heads, 2, half), where half is half the head size.
         """
         cosines, sines = self._rotary
         if len(texts) == 1 and not texts[0].predrafts:
@@ -321,9 +322,9 @@ class FusedLlamaBackend:
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
     def angles_at(self, positions: Tensor, rotary: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """Look up cosines and sines, shaped as in _angles(), for rows at `positions` (rows,).
+        """Look up cosines and sines for rows at `positions` (rows,), in the shape of _angles().
 
-        rotary: a table of rotary_until() that covers the positions.
+        rotary: a table of rotary_until() that covers all these positions.
         """
         cosines, sines = (table.index_select(0, positions) for table in rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
@@ -335,12 +336,12 @@ class FusedLlamaBackend:
         parts: Sequence[Attention],
         block_rows: BlockRows | None = None,
     ) -> Tensor:
-        """Run all layers; returns hidden states (rows, hidden) before the last norm.
+        """Run all layers; returns hidden states (rows, hidden) before the final norm.
 
         ids: token ids (rows,).
-        angles: see _angles.
-        parts: attention of the texts, in the order of the rows.
-        block_rows: rows that the block adapter applies to, None for none.
+        angles: rotary cosines and sines, as from _angles().
+        parts: the attentions of the texts, in the order of the rows.
+        block_rows: rows that the block adapter applies to; None if it applies to none.
         """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
@@ -372,7 +373,7 @@ class FusedLlamaBackend:
         return hidden
 
     def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:
-        """Apply RMSNorm to the query and key heads among `heads` (rows, heads, 2, half)."""
+        """Apply RMSNorm to the query and key heads among all `heads` (rows, heads, 2, half)."""
         w = self.weights
         kinds = torch.split_with_sizes(
             heads.flatten(2), (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
@@ -386,9 +387,9 @@ class FusedLlamaBackend:
         layer: int,
         heads: Tensor,
     ) -> Tensor:
-        """Return the attention output (rows, heads * size) of all texts in one layer.
+        """Return one layer's attention output for all texts: (rows, query heads * head size).
 
-        heads: queries, then keys, then values, (rows, heads, size).
+        heads: (rows, heads, head size): all query heads, then the key heads, then the value heads.
         """
         w = self.weights
         queries, keys, values = torch.split_with_sizes(
@@ -405,7 +406,7 @@ class FusedLlamaBackend:
     def _logits(
         self, hidden: Tensor, num_rows: Sequence[int], num_logits: Sequence[int]
     ) -> list[Tensor]:
-        """Return fp32 logits per text: those of the last num_logits[i] of its num_rows[i] rows."""
+        """Return fp32 logits of each text i, for the last num_logits[i] of its num_rows[i] rows."""
         if list(num_rows) != list(num_logits):
             parts = zip(hidden.split(list(num_rows)), num_logits, strict=True)
             hidden = torch.cat([rows[rows.shape[0] - count :] for rows, count in parts])
@@ -413,7 +414,7 @@ class FusedLlamaBackend:
         return list(logits.float().split(list(num_logits)))
 
     def rotary_until(self, length: int) -> tuple[Tensor, Tensor]:
-        """The rotary table, grown to at least `length` positions; see _rotary_table."""
+        """Return the table of _rotary_table(), grown to at least `length` positions."""
         table = self._rotary
         if length > table[0].shape[0]:
             table = self._rotary = self._rotary_table(-(-length // STEP) * STEP)
@@ -422,8 +423,8 @@ class FusedLlamaBackend:
     def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
         """Compute rotary cosines and sines (length, 3, 2, half): for queries, keys and values.
 
-        A head x becomes x * cosines + (x with its halves swapped) * sines. The factors also scale
-        queries for attention, and leave values as they are.
+        A head x becomes x * cosines + (x with its halves swapped) * sines. The factors of queries
+        include the attention scale. The factors of values are 1 and 0, which change nothing.
         """
         w = self.weights
         positions = torch.arange(length, device=w.embedding.device)[None]

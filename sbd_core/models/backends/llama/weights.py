@@ -1,7 +1,7 @@
-"""The weights of a Llama-shaped transformers model, fused and laid out for the fused forward pass.
+"""Fuses the weights of a Llama-shaped transformers model for the fused forward pass.
 
-No weight is stored twice: the transformers modules keep working on views of the fused tensors. A
-block adapter becomes low-rank matrices beside the weights, applied to rows of blocks only.
+No weight is stored twice: the transformers modules become views of the fused tensors. A block
+adapter becomes separate low-rank matrices, which apply to the rows of blocks only.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A linear layer x @ weight + bias, with a contiguous weight (in, out)."""
+    """A linear layer x @ weight + bias: contiguous weight (in, out), bias (out,) or None."""
 
     weight: Tensor
     bias: Tensor | None
@@ -35,14 +35,14 @@ class Matrix:
         )
 
     def add_to(self, residual: Tensor, x: Tensor) -> None:
-        """Add the layer's output for x to `residual` (rows, out), in place."""
+        """Add the layer's output for x (rows, in) to `residual` (rows, out), in place."""
         residual.addmm_(x, self.weight)
         if self.bias is not None:
             residual.add_(self.bias)
 
 
 class Norm:
-    """RMSNorm of n values in four operations: x / sqrt(|x|^2 + n eps) * sqrt(n) weight."""
+    """RMSNorm of n values, computed as x / sqrt(|x|^2 + n eps) * sqrt(n) weight."""
 
     def __init__(self, module: Any) -> None:
         weight = module.weight.detach().float()
@@ -59,7 +59,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Weights of one transformer layer, with q, k and v projections joined, and gate and up."""
+    """Weights of one transformer layer; q, k and v are one matrix, and so are gate and up."""
 
     attention_norm: Norm
     query_key_value: Matrix
@@ -73,7 +73,11 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """All weights of a model. embedding (vocab, hidden); head (hidden, vocab)."""
+    """All weights of a model, and the sizes of its heads.
+
+    embedding: (vocab, hidden). head: the output layer (hidden, vocab).
+    rotary: the transformers module that computes rotary cosines and sines.
+    """
 
     embedding: Tensor
     layers: list[Layer]
@@ -86,9 +90,10 @@ class Weights:
 
 
 def can_fuse(model: Any) -> bool:
-    """Whether the fused forward pass may replace a transformers model's own.
+    """Whether the fused forward pass may replace a transformers model's own forward pass.
 
-    The model must be Llama-shaped and, on a CPU, in fp32, where both agree up to rounding.
+    The model must be Llama-shaped. On a CPU it must also be in fp32, where the two forward passes
+    agree up to rounding.
     """
     return has_known_shape(model) and (model.device.type != "cpu" or model.dtype == torch.float32)
 
@@ -117,7 +122,7 @@ def has_known_shape(model: Any) -> bool:
 
 @torch.no_grad()
 def fuse_weights(model: Any) -> Weights:
-    """Fuse the weights of a model that has_known_shape(); its modules become views of them."""
+    """Fuse the weights of a Llama-shaped model, whose modules become views of the fused weights."""
     layers = [_layer(module) for module in model.model.layers]
     embedding = model.model.embed_tokens
     is_tied = embedding.weight is model.lm_head.weight
@@ -154,7 +159,7 @@ def _layer(module: Any) -> Layer:
 
 
 def _fused(linears: Sequence[Linear]) -> Matrix:
-    """Join linear layers with the same input into one Matrix; their weights become views of it."""
+    """Join linear layers that share an input into one Matrix, and make the layers views of it."""
     weight = torch.cat([linear.weight for linear in linears]).t().contiguous()
     has_bias = linears[0].bias is not None
     bias = torch.cat([linear.bias for linear in linears]) if has_bias else None
@@ -169,24 +174,24 @@ def _fused(linears: Sequence[Linear]) -> Matrix:
 
 
 BlockRows = slice | Tensor
-"""Rows of blocks in a forward pass: a slice, their indices, or a bool tensor (rows, 1)."""
+"""Rows of blocks in a forward pass, as a slice, an index tensor or a bool tensor (rows, 1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LowRank:
-    """A block adapter's part for fused linear layers: x @ down @ up, down (in, r), up (r, out)."""
+    """A block adapter's term x @ down @ up for fused linear layers: down (in, r), up (r, out)."""
 
     down: Tensor
     up: Tensor
 
     @classmethod
     def of(cls, pairs: Pairs, like: Tensor) -> "LowRank":
-        """Join the (A, B) of linear layers into one, in the dtype and on the device of `like`."""
+        """Join (A, B) of fused linear layers, in the dtype and on the device of `like`."""
         parts = (part.t().contiguous() for part in side_by_side(pairs))
         return cls(*(part.to(like.device, like.dtype) for part in parts))
 
     def add_to(self, out: Tensor, x: Tensor, rows: BlockRows) -> None:
-        """Add x @ down @ up to `out` in place, in the rows of blocks only."""
+        """Add x @ down @ up to `out` in place, but only in the rows of blocks."""
         if isinstance(rows, Tensor) and rows.dtype == torch.bool:
             out.add_(torch.mm(torch.mm(x, self.down), self.up).mul_(rows))
             return
@@ -198,11 +203,11 @@ class LowRank:
 
 
 LowRankLayer = tuple[LowRank, LowRank, LowRank, LowRank]
-"""Adapter of one transformer layer, by GROUPS."""
+"""A block adapter's terms for one transformer layer, in the order of GROUPS."""
 
 
 def low_rank_layers(adapter: BlockAdapter, like: Tensor) -> list[LowRankLayer]:
-    """Convert an adapter to LowRanks of each layer, in the dtype and on the device of `like`."""
+    """Convert an adapter to LowRank terms per layer, in the dtype and on the device of `like`."""
     layers = []
     for layer in adapter.layers:
         first, second, third, fourth = (

@@ -1,1 +1,1 @@
-"""The ONNX Runtime backend for CPUs: it writes a loaded model as a graph, and runs the graph."""
+"""The ONNX Runtime backend for CPUs: it exports a loaded model as ONNX graphs, and runs these."""

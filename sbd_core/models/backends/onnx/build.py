@@ -1,9 +1,8 @@
-"""Builds the ONNX backend of a loaded model, with graphs taken from the cache or written now.
+"""Builds the ONNX Runtime backend of a loaded model, from cached graphs or newly written ones.
 
-Graphs lie in the user's cache folder; deleting them does no harm. Each folder there is named by a
-digest of all that its graphs depend on. It is written elsewhere and moved there in one step, so
-that another process finds all of it or nothing, and is used only if its files match the digest
-stored beside them.
+Graphs are kept in the user's cache folder, and may be deleted. A graph's folder is named by a
+digest of all that the graph depends on. It is written elsewhere, then moved into the cache in one
+step, so that no process sees it half written. It is used only if its files match their digest.
 """
 
 import hashlib
@@ -50,10 +49,10 @@ CHUNK = 1 << 24
 
 @contextmanager
 def graph_folder(key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-    """Give the folder of the graph called `key`, which `write` fills unless it is in the cache.
+    """Context manager that gives a graph's folder in the cache, filled by `write` if missing.
 
-    If the cache cannot be written, the folder is a temporary one, removed afterwards. Raises
-    OSError if no temporary folder can be written either.
+    key: from key_of(). If the cache cannot be written, the folder is a temporary one, removed
+    afterwards. Raises OSError if no temporary folder can be written either.
     """
     kept = cache_folder() / "graphs" / key
     if is_whole(kept):
@@ -91,7 +90,7 @@ def _keep(kept: Path, write: Callable[[Path], None]) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a graph whose files match the digest stored beside them."""
+    """Whether a folder holds a graph whose files match the digest that is stored with them."""
     try:
         return (folder / DIGEST_FILE).read_text() == files_digest(folder)
     except (OSError, ValueError):
@@ -99,7 +98,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def files_digest(folder: Path) -> str:
-    """The digest of a graph's files."""
+    """Compute one SHA-256 over the names and contents of a graph's files."""
     digest = hashlib.sha256()
     optional = [BLOCKS_GRAPH_FILE] if (folder / BLOCKS_GRAPH_FILE).exists() else []
     for name in (GRAPH_FILE, WEIGHTS_FILE, *optional):
@@ -111,7 +110,7 @@ def files_digest(folder: Path) -> str:
 
 
 def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> str:
-    """Digest of all that a graph depends on: weights, config, dtype, versions, exporting code."""
+    """Digest all that a graph depends on: weights, adapter, config, dtype, versions and code."""
     weights = dict(model.named_parameters())
     for index, layer in enumerate(adapter or ()):
         for name, pair in layer.items():
@@ -139,13 +138,14 @@ SESSION_ERRORS = (
 
 
 class OnnxUnavailable(Exception):
-    """Raised if ONNX Runtime cannot run a model here; the message is the reason, in one line."""
+    """Raised if ONNX Runtime cannot run a model on this machine; the message says why in a line."""
 
 
 def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> OnnxBackend:
-    """Build the ONNX backend of a transformers model on the CPU. Raises OnnxUnavailable.
+    """Build the ONNX Runtime backend of a transformers model on the CPU.
 
     adapter: the layers of the model's block adapter, None if it has none.
+    Raises OnnxUnavailable if ONNX Runtime cannot run the model here.
     """
     if not has_known_shape(model):
         raise OnnxUnavailable(f"models of type {model.config.model_type} cannot be exported")
@@ -167,9 +167,10 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
 
 @lru_cache(maxsize=2)
 def products_are_exact(*, saturates: bool = False) -> bool:
-    """Whether this processor multiplies uint8 by int8 matrices exactly, even at the largest values.
+    """Whether products of uint8 and int8 matrices are exact on this processor, for all values.
 
-    Some processors add two products in 16 bits and saturate. saturates: see session_of().
+    Some processors add two products in 16 bits, which cuts off large sums.
+    saturates: see session_of().
     """
     session = session_of(products_graph(), 1, saturates=saturates)
     draw = np.random.default_rng(0)
@@ -184,11 +185,11 @@ def products_are_exact(*, saturates: bool = False) -> bool:
 
 
 NUM_PRODUCTS = 576
-"""Number of products in each sum: few enough that the largest add up exactly in fp32."""
+"""Number of products in each sum. It is small enough that fp32 holds the largest sum exactly."""
 
 
 def products_weight() -> np.ndarray:
-    """The int8 weight (NUM_PRODUCTS, 96) of products_graph(), all values LARGEST or -LARGEST."""
+    """Draw the int8 weight (NUM_PRODUCTS, 96) of products_graph(): each is LARGEST or -LARGEST."""
     signs = np.array([-LARGEST, LARGEST], np.int8)
     weight = np.random.default_rng(0).choice(signs, (NUM_PRODUCTS, 96))
     weight[:, 0] = LARGEST
@@ -196,9 +197,10 @@ def products_weight() -> np.ndarray:
 
 
 def products_graph() -> bytes:
-    """The ONNX file of a graph that multiplies uint8 x (rows, NUM_PRODUCTS) by products_weight().
+    """Make an ONNX file that multiplies uint8 x (rows, NUM_PRODUCTS) by products_weight().
 
-    Outputs: product (rows, 96), and error, the largest difference from the same product in fp32.
+    In x, MIDDLE stands for 0. Outputs: product (rows, 96); error, the largest difference of product
+    from the same product in fp32.
     """
     weight = products_weight()
     constants = [
@@ -231,6 +233,6 @@ def products_graph() -> bytes:
 
 
 def threads_of(model: Any) -> int:
-    """Number of threads to give a forward pass of a transformers model."""
+    """Choose the number of threads for the forward passes of a transformers model."""
     num_parameters = sum(parameter.numel() for parameter in model.parameters())
     return 1 if is_small(num_parameters) else usable_cores()

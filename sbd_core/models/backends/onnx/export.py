@@ -1,33 +1,33 @@
 """Writes a Llama-shaped transformers model as an ONNX graph, from its loaded weights.
 
-The graph makes one forward pass. Its rows are the tokens of one or more texts, in any order, and
-its inputs say where each row belongs; the input `bias` is the only attention mask. Operators are
-ONNX's (opset 21) and ONNX Runtime's own `com.microsoft`, which onnxruntime-web has too.
+The graph makes one forward pass. Its rows are the tokens of one or more texts, in any order. Its
+inputs say where each row belongs, and only the input `bias` masks attention. The operators are
+those of ONNX (opset 21) and of `com.microsoft`, which onnxruntime-web has too.
 
-inputs (R rows, S slots of texts, W rows of the longest of them, C positions of capacity):
-    token_ids (R), positions (1, R), wanted (L): the rows whose logits are asked for
-    cosines, sines (positions, half a head): the rotary table
-    places (R, KV heads, 3): slot, head and position where a row's keys and values are written
-    queries (S, W): the rows of each slot's text, padded by any row
-    rows (R): index of each row in queries, flattened
-    query_positions (S, W): positions of the rows in queries
-    bias (S, 1, G W, C): added to the scores, 0 where a row may attend and -inf where not; once for
-        each of the G heads that share a KV head
-    keys.N, values.N (S, KV heads, C, head size) of each layer
-    is_of_block (R, 1): with an adapter 1 for the rows of blocks, 0 for the others
-outputs: logits (L, vocabulary), and keys.N.new, values.N.new. The backend binds the latter to the
-memory of keys.N and values.N, so that they are written in place and no forward pass copies the
-cache.
+Inputs for R rows, S slots with a text each, W rows of the longest text, C cache positions of a
+slot, L rows whose logits are returned, and G query heads for each KV head:
+    token_ids (R), positions (1, R): token of each row, and its position in its text
+    wanted (L): indices of the rows whose logits are returned
+    cosines, sines (positions, head size / 2): the rotary table
+    places (R, KV heads, 3): slot, KV head and position at which a row's key and value are cached
+    queries (S, W): indices of the rows of each slot's text, then any index as padding
+    rows (R): index of each row in the flattened `queries`
+    query_positions (S, W): position of each row in `queries`
+    bias (S, 1, G W, C): added to attention scores; 0 where a row may attend, else -inf
+    keys.N, values.N (S, KV heads, C, head size): the cache of layer N
+    is_of_block (R, 1): 1 for rows of blocks, else 0; only in the graph with a block adapter
+Outputs: logits (L, vocabulary), and the new caches keys.N.new and values.N.new. The backend gives
+these the memory of keys.N and values.N, so that no forward pass copies the cache.
 
-A block adapter (sbd_core.models.block_adapter) is in a second graph, so that forward passes without
-rows of blocks run none of its nodes. Its A is stacked on the base's weight, as one product of both
-costs little more than the base's alone. In causal rows the outputs of A are multiplied by 0, so
+A block adapter (sbd_core.models.block_adapter) is in a second graph, so that a forward pass without
+blocks does not compute it. The adapter's A is stacked on the base's weight, as one larger product
+costs little more than the base's product. For causal rows the output of A is multiplied by 0, so
 that B adds nothing.
 
-In int8, linear layers multiply integers. Inputs and weights are first rotated by hadamard(); then
-each row of x is rounded to uint8 around 128, scaled by its own largest value, and each weight to
-int8, with a scale for each output. Integer sums are exact, so a row's product does not depend on
-other rows, threads or the kernel. All else stays fp32, even an adapter's B.
+In int8, linear layers multiply integers. Inputs and weights are first rotated by hadamard(). Then
+inputs are rounded to uint8 around 128, with a scale for each row, and weights to int8, with a scale
+for each output. Integer sums are exact, so a row's product does not depend on other rows, threads
+or the kernel. Everything else stays in fp32, even an adapter's B.
 """
 
 import math
@@ -53,45 +53,50 @@ OWN = "com.microsoft"
 LARGEST, MIDDLE = 127, 128
 """The largest integer in int8, and the uint8 that stands for 0."""
 TINY = 1e-30
-"""Smallest scale of a weight's column, as one of zeros needs a scale too."""
+"""Smallest scale of an output's weights, as an output whose weights are all 0 needs a scale too."""
 ALIGNED = 4096
 """Alignment in bytes of tensors in the weights file, so that it can be memory-mapped."""
 
 
 @dataclass(slots=True)
 class Writer:
-    """Collects the nodes and weights of a graph. Weights are computed when they are written."""
+    """Collects the nodes and weights of a graph.
+
+    nodes: ONNX nodes. initializers: ONNX tensors of constants.
+    weights: {name: function that computes the weight when it is written}.
+    constants: {the integers or the name of a constant: its name in the graph}.
+    reads_blocks: whether the graph includes the block adapter.
+    """
 
     nodes: list[Any] = field(default_factory=list)
     weights: dict[str, Callable[[], Tensor | np.ndarray]] = field(default_factory=dict)
     constants: dict[tuple[int, ...] | str, str] = field(default_factory=dict)
     initializers: list[Any] = field(default_factory=list)
     reads_blocks: bool = False
-    """Whether an adapter is part of the graph."""
 
     def node(
         self, kind: str, inputs: Sequence[str], name: str, *, domain: str = "", **attributes: Any
     ) -> str:
-        """Add a node with one output; node and output are called `name`, which is returned."""
+        """Add a node called `name`, which has one output of the same name; returns `name`."""
         self.nodes.append(
             helper.make_node(kind, list(inputs), [name], name, domain=domain, **attributes)
         )
         return name
 
     def weight(self, name: str, make: Callable[[], Tensor | np.ndarray]) -> str:
-        """Add a tensor that `make` will compute to the weights file; returns its name."""
+        """Add a weight, which `make` computes when the weights file is written; returns `name`."""
         self.weights[name] = make
         return name
 
     def number(self, name: str, value: float, kind: int = TensorProto.FLOAT) -> str:
-        """Add a constant of one number, unless one called `name` is there; returns `name`."""
+        """Add a constant of a single number, if none is called `name`; returns `name`."""
         if name not in self.constants:
             self.constants[name] = name
             self.initializers.append(helper.make_tensor(name, kind, [], [value]))
         return name
 
     def integers(self, *values: int) -> str:
-        """Add a constant of int64 values, such as a shape, unless it is there; returns its name."""
+        """Add a constant of int64 values, such as a shape, if there is none; returns its name."""
         name = self.constants.get(values)
         if name is None:
             name = self.constants[values] = f"integers.{len(self.constants)}"
@@ -101,13 +106,13 @@ class Writer:
         return name
 
     def reshape(self, x: str, name: str, *shape: int) -> str:
-        """Add a Reshape; in `shape` 0 keeps a dimension and -1 takes what is left."""
+        """Add a Reshape of x; in `shape`, 0 keeps a size and -1 stands for all that is left."""
         return self.node("Reshape", [x, self.integers(*shape)], name)
 
 
 @dataclass(frozen=True, slots=True)
 class GraphShape:
-    """Sizes that the backend needs to make the graph's inputs."""
+    """Sizes of a model, from which the backend makes the inputs of its graph."""
 
     num_layers: int
     num_heads: int
@@ -118,7 +123,7 @@ class GraphShape:
 
     @classmethod
     def of(cls, model: Any) -> "GraphShape":
-        """The sizes of a model that has_known_shape()."""
+        """Read the sizes of a Llama-shaped model."""
         attention = model.model.layers[0].self_attn
         size = attention.head_dim
         vocabulary, hidden = model.lm_head.weight.shape
@@ -133,16 +138,16 @@ class GraphShape:
 
 
 class Exporter:
-    """Writes the graph of one model.
+    """Writes the ONNX graphs of one model.
 
-    Methods take and return names of values in the graph: "x (rows, n)" is the name of a value of
-    that shape.
+    Methods take and return names of values in a graph: "x (rows, n)" is the name of a value of that
+    shape.
     """
 
     def __init__(
         self, model: Any, dtype: Dtype = "float32", adapter: AdapterLayers | None = None
     ) -> None:
-        """Take a model that has_known_shape(), and the layers of its block adapter or None."""
+        """Take a Llama-shaped model and the layers of its block adapter, None if it has none."""
         self.model = model
         self.adapter = adapter
         self.shape = GraphShape.of(model)
@@ -150,7 +155,7 @@ class Exporter:
         self.writer = Writer()
 
     def write(self, folder: Path) -> None:
-        """Write the graphs and their weights into an existing folder. Raises OSError."""
+        """Write the graphs and their weights file into an existing folder. Raises OSError."""
         kept: dict[str, Any] = {}
         with (folder / WEIGHTS_FILE).open("wb") as weights:
             if self.adapter is not None:
@@ -160,10 +165,10 @@ class Exporter:
     def _write_graph(
         self, file: Path, weights: BinaryIO, kept: dict[str, Any], *, reads_blocks: bool = False
     ) -> None:
-        """Write a graph, and append its weights to the weights file unless they are in `kept`.
+        """Write a graph, and append to the weights file the weights that are not in it yet.
 
-        kept: {name: (dtype, shape, offset)} of the weights in the file; new ones are added. In fp32
-        a base's weight that lies in the file below the adapter's A is not written again.
+        kept: {name: (dtype, shape, byte offset)} of all weights in the file; this call extends it.
+        In fp32 a base's weight is not written again if it was written stacked under an adapter's A.
         """
         self.writer = Writer(reads_blocks=reads_blocks)
         self._nodes()
@@ -240,14 +245,14 @@ class Exporter:
         w.nodes[-1].output[0] = "logits"
 
     def _embedded(self, module: Any) -> str:
-        """Add the embedding; returns hidden states (rows, hidden)."""
+        """Add the lookup of token embeddings; returns hidden states (rows, hidden)."""
         embedding = self.writer.weight("embedding", module.weight.detach().float)
         return self.writer.node("Gather", [embedding, "token_ids"], "hidden")
 
     def _norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
-        """Add an RMSNorm of x + more, both (rows, n); returns (the norm, x + more).
+        """Add an RMSNorm of the sum x + more, both (rows, n); returns (normed sum, sum).
 
-        more: None adds nothing to x.
+        more: None if there is nothing to add to x.
         """
         w, epsilon = self.writer, float(module.variance_epsilon)
         scale = w.weight(f"{name}.weight", module.weight.detach().float)
@@ -262,7 +267,7 @@ class Exporter:
         return name, outputs[-1]
 
     def _rotated(self, name: str, x: str, size: int) -> str:
-        """Rotate x (rows, size) for integer products; see GROUP."""
+        """Rotate x (rows, size) before it is rounded to integers; see GROUP."""
         w, group = self.writer, group_of(size)
         matrix = w.weight(f"hadamard.{group}", lambda: hadamard(group))
         groups = w.reshape(x, f"{name}.x.groups", -1, group)
@@ -270,13 +275,11 @@ class Exporter:
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _rounded(self, name: str, x: str) -> "Operand":
-        """Round x (rows, n) to uint8, with a scale per row.
-
-        A row of zeros becomes NaN and then arbitrary integers, which its scale of 0 makes 0 again.
-        """
+        """Round x (rows, n) to uint8, with a scale for each row."""
         w = self.writer
         sizes = w.node("Abs", [x], f"{name}.x.sizes")
         scale = w.node("ReduceMax", [sizes, w.integers(-1)], f"{name}.x.scale", keepdims=1)
+        # A row of zeros becomes NaN, then arbitrary integers, which its scale of 0 makes 0 again.
         share = w.node("Div", [x, scale], f"{name}.x.share")
         step, middle = w.number("step", 1 / LARGEST), w.number("middle", MIDDLE, TensorProto.UINT8)
         return Operand(w.node("QuantizeLinear", [share, step, middle], f"{name}.x.integers"), scale)
@@ -294,21 +297,22 @@ class Exporter:
     ) -> Sequence[str]:
         """Add linear layers that share the input x (rows, in); returns their outputs (rows, out).
 
-        pairs: the adapter's (A, B) of each layer.
-        shared: name of the layers' weight, if it is in the graph already.
-        turned: size of the groups in which x is rotated already; None rotates x here (in int8).
-        turns_last: size of the groups in which to rotate the last layer's output; None leaves it.
+        In int8 this also rotates x and the weights; see GROUP.
+        pairs: the adapter's (A, B) of each layer; empty without an adapter.
+        shared: name of the layers' weight if the graph has it already, else None.
+        turned: group size by which x is rotated already; None rotates x here.
+        turns_last: group size by which to rotate the last layer's output; None does not rotate it.
         """
         w, group = self.writer, turned or group_of(linears[0].in_features)
         is_plain = self.dtype == "float32"
 
         def joined(weights: Sequence[Tensor]) -> Tensor:
-            """Stack weights that are applied to x, rotated as x is."""
+            """Stack weights that multiply x, rotated like x."""
             weight = torch.cat([each.detach().float() for each in weights])
             return weight if is_plain else turned_columns(weight, group)
 
         def written(parts: Sequence[Tensor]) -> list[Tensor]:
-            """Convert the layers' weights or biases to fp32, the last one rotated by turns_last."""
+            """Convert the layers' weights or biases to fp32; rotates the last one by turns_last."""
             *others, last = (part.detach().float() for part in parts)
             return [*others, turned_rows(last, turns_last) if turns_last and not is_plain else last]
 
@@ -342,7 +346,7 @@ class Exporter:
     def _multiplied(
         self, name: str, x: "Operand", weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
-        """Multiply x by a weight (out, in); if x has a scale, the caller multiplies by that."""
+        """Multiply x by a weight (out, in); the caller then multiplies by the scale of x."""
         w = self.writer
         if x.scale is None:
             values = shared or w.weight(f"{name}.weight", weight)
@@ -363,7 +367,7 @@ class Exporter:
         return w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
 
     def _pairs(self, index: int, *parts: str) -> Pairs:
-        """The adapter's (A, B) of the linear layers `parts` of a layer; [] without an adapter."""
+        """Return the adapter's (A, B) of linear layers `parts` in layer `index`; [] without one."""
         return [] if self.adapter is None else [self.adapter[index][part] for part in parts]
 
     def _split(self, x: str, names: Sequence[str], sizes: Sequence[int]) -> Sequence[str]:
@@ -374,7 +378,7 @@ class Exporter:
         return names
 
     def _layer(self, index: int, layer: Any, hidden: str, more: str | None) -> tuple[str, str]:
-        """Add one layer; hidden states enter and leave as two values (rows, hidden) to sum."""
+        """Add one layer; takes and returns hidden states as two addends, each (rows, hidden)."""
         w, name = self.writer, f"layer.{index}"
         x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
         out = self._attention(index, layer.self_attn, x)
@@ -390,7 +394,7 @@ class Exporter:
         return hidden, product
 
     def _attention(self, index: int, module: Any, x: str) -> str:
-        """Add a layer's attention with its linear layers; takes and returns (rows, hidden)."""
+        """Add a layer's attention with its linear layers; x and the result are (rows, hidden)."""
         w, s, name = self.writer, self.shape, f"layer.{index}"
         size, kv_heads = s.head_size, s.num_kv_heads
         query, key, value = self._product(
@@ -417,9 +421,9 @@ class Exporter:
         return product
 
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
-        """Mix values by attention, without linear layers; returns (rows, heads * size).
+        """Add attention without its linear layers; returns the mixed values (rows, heads * size).
 
-        query: (rows, heads * size), before the rotary embedding. keys, values: of _cached().
+        query: (rows, heads * size), before the rotary embedding. keys, values: from _cached().
         """
         w, s = self.writer, self.shape
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
@@ -446,27 +450,27 @@ class Exporter:
         return self._by_row(mixed)
 
     def _cached(self, name: str, x: str) -> str:
-        """Write x, the rows' keys or values, into the cache `name`; returns the new cache."""
+        """Write the rows' keys or values, x, into the cache `name`; returns the new cache."""
         s = self.shape
         x = self.writer.reshape(x, f"{x}.heads", -1, s.num_kv_heads, s.head_size)
         return self.writer.node("ScatterND", [name, "places", x], f"{name}.new")
 
     def _queries_by_slot(self, query: str, name: str) -> str:
-        """Pad queries (rows, heads * size) to (slots, width, ..), with rotary embedding."""
+        """Arrange queries (rows, n) by slot, padded, with rotary embedding: (slots, width, n)."""
         asked = self.writer.node("Gather", [query, "queries"], f"{name}.asked")
         return self._with_rotary(asked, "query_positions")
 
     def _attention_weights(self, scores: str, name: str) -> str:
-        """Add bias and softmax to scores (slots, KV heads, G W, capacity); returns the weights."""
+        """Add bias and softmax to scores (slots, KV heads, G W, C); returns attention weights."""
         scores = self.writer.node("Add", [scores, "bias"], f"{scores}.masked")
         return self.writer.node("Softmax", [scores], f"{name}.shares", axis=-1)
 
     def _by_row(self, mixed: str) -> str:
-        """Rearrange attention's output (slots * width, heads * size) by row: (rows, ..)."""
+        """Arrange attention output (slots * width, n) by row, without padding: (rows, n)."""
         return self.writer.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:
-        """Apply the RMSNorm `norm`, unless it is None, to each head of x (rows, heads * size)."""
+        """Apply the RMSNorm `norm` to each head of x (rows, heads * size); None changes nothing."""
         if norm is None:
             return x
         w, size = self.writer, self.shape.head_size
@@ -474,21 +478,21 @@ class Exporter:
         return w.reshape(normed, f"{x}.normed", -1, num_heads * size)
 
     def _with_rotary(self, x: str, positions: str) -> str:
-        """Apply the rotary embedding of `positions` to heads x (texts, rows, heads * size)."""
+        """Apply the rotary embedding for `positions` to each head in x (texts, rows, n)."""
         inputs = [x, positions, "cosines", "sines"]
         return self.writer.node("RotaryEmbedding", inputs, f"{x}.turned", domain=OWN, interleaved=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """The input of a product: values (rows, in) in fp32, or in uint8 with one scale per row."""
+    """Input (rows, in) of a matrix product: fp32 with no scale, or uint8 with a scale per row."""
 
     values: str
     scale: str | None
 
 
 def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> Any:
-    """An initializer whose bytes lie in the weights file."""
+    """Make an initializer whose bytes are in the weights file, at `offset`."""
     tensor = TensorProto(name=name, data_location=TensorProto.EXTERNAL)
     tensor.data_type = helper.np_dtype_to_tensor_dtype(dtype)
     tensor.dims.extend(shape)
@@ -499,7 +503,7 @@ def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -
 
 
 def quantized(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Round a weight (out, in) to int8; returns integers (in, out) and scales (out,).
+    """Round a weight (out, in) to int8; returns integers (in, out) and one scale per output (out,).
 
     Raises ValueError for a weight that is NaN or infinite.
     """
@@ -513,22 +517,22 @@ GROUP = 64
 """Largest number of columns that are rotated together.
 
 After QuaRot (Ashkboos et al. 2024, arXiv 2404.00456). A few columns of a linear layer's input are
-many times larger than the others, and with one scale per row these would keep few bits. Inputs
-are rotated by a Hadamard matrix in groups of columns, and weights the same way, so that products
-stay the same. Weights are rotated once, when they are written. The values of attention come out
-rotated, as the rows of the weights that compute them are; other inputs are rotated in the forward
-pass, at little cost as the groups are short.
+many times larger than the others. With one scale per row, the others would keep few bits. So
+groups of columns are rotated by a Hadamard matrix. Weights are rotated the same way, so that
+products stay the same. They are rotated once, when they are written. Attention output is rotated
+already, as the weights that compute values have rotated rows. Other inputs are rotated in each
+forward pass, at little cost as the groups are short.
 """
 
 
 def group_of(size: int) -> int:
-    """Number of columns that are rotated together in a matrix of `size` columns: a power of two."""
+    """Return how many of a matrix's `size` columns are rotated together: a power of two."""
     return math.gcd(size, GROUP)
 
 
 @lru_cache(maxsize=8)
 def hadamard(size: int) -> Tensor:
-    """The orthogonal Hadamard matrix (size, size), divided by sqrt(size); size: a power of two."""
+    """Make the Hadamard matrix (size, size), scaled to be orthogonal; `size` is a power of two."""
     matrix = torch.ones(1, 1)
     while len(matrix) < size:
         matrix = torch.kron(matrix, torch.tensor([[1.0, 1.0], [1.0, -1.0]]))
@@ -536,7 +540,7 @@ def hadamard(size: int) -> Tensor:
 
 
 def turned(x: Tensor, group: int) -> Tensor:
-    """Multiply x (.., group) by the Hadamard matrix, by sums and differences of pairs.
+    """Multiply x (.., group) by hadamard(group), by sums and differences of pairs.
 
     The page's scripts do the same fp32 operations in the same order, and so get the same bits.
     """
@@ -555,6 +559,6 @@ def turned_columns(weight: Tensor, group: int) -> Tensor:
 
 
 def turned_rows(weight: Tensor, group: int) -> Tensor:
-    """Rotate a weight (out, in) or bias (out,) so that outputs are rotated in groups of `group`."""
+    """Rotate a weight (out, in) or bias (out,), to rotate its outputs in groups of `group`."""
     groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
     return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)

@@ -1,4 +1,4 @@
-"""Forward passes of a Llama-shaped model by ONNX Runtime, on the CPU."""
+"""Makes the forward passes of a Llama-shaped model with ONNX Runtime, on the CPU."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,8 +21,9 @@ STEP = 64
 class OnnxCachePool:
     """KV cache of several texts, each in a slot of its own with room for `capacity` positions.
 
-    parts: keys and values of each layer in turn, (slots, KV heads, capacity, head size).
-    Everything beyond a text's length is finite, so that an attention weight of zero removes it.
+    parts: each layer's keys, then its values; each tensor (slots, KV heads, capacity, head size).
+    Positions beyond a text's length (see SlotCache) hold finite numbers, which attention weights of
+    zero cancel.
     """
 
     def __init__(self, num_slots: int, shape: GraphShape) -> None:
@@ -31,14 +32,15 @@ class OnnxCachePool:
         sizes = (num_slots, shape.num_kv_heads, 0, shape.head_size)
         self.parts = [torch.zeros(sizes) for _ in range(2 * shape.num_layers)]
         self.bindings: dict[tuple[int, ...], tuple[Any, Any]] = {}
-        """Sessions' bindings to the memory of `parts`, with the rotary tables that they also use.
-        A larger capacity invalidates them."""
+        """Bindings of sessions to the memory of `parts`, with the rotary tables that they also use.
+        A larger capacity invalidates them.
+        """
 
     def ensure_capacity(self, length: int) -> None:
         """Make room for at least `length` positions in every slot.
 
-        The capacity grows by a quarter or more, so that a text is copied only a few times; doubling
-        would cost more, as attention reads empty positions too.
+        The capacity grows by a quarter or more, so that a text is copied only a few times. Doubling
+        would cost more, as attention also reads empty positions.
         """
         if length <= self.capacity:
             return
@@ -50,15 +52,15 @@ class OnnxCachePool:
 
 
 LONG = 48
-"""A text of more rows is read alone, as the others of a batch would be padded to its length."""
+"""A text of more rows gets a forward pass of its own, as it would make others read much padding."""
 MOST_ROWS = 512
-"""Largest number of causal rows in a pass, as attention scores grow with their square."""
+"""Largest number of causal rows in a forward pass, as attention scores grow with their square."""
 REACH = 1024
 """Number of positions by which the rotary table grows."""
 
 
 def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> tuple[Any, ...]:
-    """Open sessions of the graphs in a folder: without block adapter, then with it, if any.
+    """Open a session for each graph in a folder: the one without block adapter, then any with it.
 
     num_threads, saturates: see session_of().
     """
@@ -72,12 +74,13 @@ def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> t
 def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False) -> Any:
     """Open a session of one graph, given as the path of its file or as its bytes.
 
-    Threads wait busily for work only within a forward pass. saturates: True on a processor that
-    adds products of uint8 and int8 in 16 bits (x64 without VNNI): exact, slower ones are then used.
+    saturates: True uses slower products of uint8 and int8, which are exact also on a processor that
+    adds them in 16 bits (x64 without VNNI).
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads
     options.inter_op_num_threads = 1
+    # Threads wait busily for work only within a forward pass.
     options.add_session_config_entry("session.force_spinning_stop", "1")
     options.add_session_config_entry("session.x64quantprecision", str(int(saturates)))
     options.log_severity_level = 3
@@ -85,7 +88,7 @@ def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False)
 
 
 class OnnxBackend:
-    """ONNX Runtime backend of one model; threads may share it, but not its caches."""
+    """ONNX Runtime backend of one model. Threads may share it, but not its caches."""
 
     name = "ONNX Runtime"
     has_own_threads = True
@@ -93,9 +96,9 @@ class OnnxBackend:
     def __init__(
         self, sessions: Sequence[Any], shape: GraphShape, rotary: Any, dtype: Dtype = "float32"
     ) -> None:
-        """Take the sessions of sessions_of().
+        """Take the sessions of sessions_of(), and the shape and dtype of their graphs.
 
-        shape, dtype: of the sessions' graphs. rotary: the model's module for rotary embedding.
+        rotary: the model's module that computes rotary cosines and sines.
         """
         self.sessions = sessions
         self.dtype: str = dtype
@@ -109,9 +112,9 @@ class OnnxBackend:
         return [SlotCache(pool, slot) for slot in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """Make one forward pass over the short texts of a pool and one for each long text.
+        """Make one forward pass for all texts of up to LONG rows, and one for each longer text.
 
-        See SetBlockModel.forward_batch. A very long prompt takes several passes.
+        See SetBlockModel.forward_batch. A prompt of over MOST_ROWS tokens takes several passes.
         """
         requests = [self._without_most(request) for request in requests]
         short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
@@ -124,7 +127,10 @@ class OnnxBackend:
         return [by_place[i] for i in range(len(requests))]
 
     def _without_most(self, request: ForwardRequest) -> ForwardRequest:
-        """Read all but the end of a very long prompt; returns a request for the rest."""
+        """Read a very long prompt but for its end; returns a request for the end.
+
+        Returns any other request as it is.
+        """
         ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
         if len(ids) <= max(MOST_ROWS, kept) or request.predrafts:
             return request
@@ -171,7 +177,7 @@ class OnnxBackend:
 
     @torch.inference_mode()
     def _rotary_table(self, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """Compute rotary cosines and sines (length, half a head)."""
+        """Compute rotary cosines and sines, each (length, head size / 2)."""
         positions = torch.arange(length)[None]
         tables = self._rotary_embedding(torch.zeros(1), positions)
         half = self.shape.head_size // 2
@@ -180,7 +186,7 @@ class OnnxBackend:
 
 
 def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) -> Any:
-    """Bind a session to rotary table and cache, which stay the same in every forward pass."""
+    """Make a session's binding to rotary table and cache, which later forward passes use again."""
     binding, parts = session.io_binding(), rows.pool.parts
     for name, table in zip(("cosines", "sines"), rotary, strict=True):
         binding.bind_cpu_input(name, table)
@@ -194,7 +200,7 @@ def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) ->
 
 
 class Rows:
-    """The rows of a forward pass, as inputs of a graph with sizes `shape`."""
+    """Turns the requests of a forward pass into inputs of a graph. A row is an input position."""
 
     def __init__(self, requests: Sequence[ForwardRequest], shape: GraphShape) -> None:
         self._requests = requests
@@ -212,7 +218,7 @@ class Rows:
             self.width = max(self.width, 2)
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """The graph's inputs that change with every forward pass; see export.py."""
+        """Make the inputs that change with every forward pass; export.py describes them."""
         width, kv_heads = self.width, self._shape.num_kv_heads
         num_rows = self.num_rows
         queries = np.zeros((self.num_slots, width), np.int64)
@@ -256,7 +262,7 @@ class Rows:
         }
 
     def is_of_block(self) -> np.ndarray:
-        """The input is_of_block (rows, 1): 1 for the rows of blocks, 0 for others."""
+        """Make the input is_of_block (rows, 1): 1 for each row of a block, else 0."""
         is_block, first = np.zeros((self.num_rows, 1), np.float32), 0
         for request in self._requests:
             is_block[[first + row for row in request.block_rows()]] = 1
@@ -265,7 +271,7 @@ class Rows:
 
 
 def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
-    """Attention bias (rows, rows) among a text's own rows: 0 where a row may attend, else -inf."""
+    """Return the attention bias (rows, rows) within a text: 0 where a row may attend, else -inf."""
     is_usual = num_causal + num_block <= 2 * LONG
     return (_usual_bias if is_usual else _bias)(num_causal, num_block, predrafts)
 

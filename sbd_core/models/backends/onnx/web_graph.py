@@ -1,25 +1,25 @@
-"""Writes the graph that a browser runs: for one text, with weights that the browser computes.
+"""Writes the graph with which a browser makes the forward passes of a single text.
 
-The graph is that of export.py with other inputs and outputs (R rows, L of them wanted, C positions
-of capacity):
+The graph is that of export.py with other inputs and outputs, for R rows, L rows whose logits are
+returned and C cache positions:
 
     token_ids (R), wanted (L): int32
-    cosines, sines (R, half a head): of each row's position
-    places (KV heads * R, 1): int64, row of the cache where a row's keys and values are written
-    bias (R, C), is_of_block (R, 1) with an adapter
-    keys.N, values.N (KV heads * C, head size) of each layer
-outputs: logits (L, vocabulary); keys.N.new, values.N.new; with a sampler head also sampler (L, 2
-width), the hidden states' part of `into @ x` (sbd_core.models.sampler_head.SamplerHead).
+    cosines, sines (R, head size / 2): rotary cosines and sines for the position of each row
+    places (KV heads * R, 1): int64, where keys.N and values.N get a row's entry for a KV head
+    bias (R, C); with an adapter also is_of_block (R, 1)
+    keys.N, values.N (KV heads * C, head size): the cache of layer N
+outputs: logits (L, vocabulary); keys.N.new, values.N.new; with a sampler head also sampler
+(L, 2 * width), the hidden states' part of `into @ x` (sbd_core.models.sampler_head.SamplerHead).
 
-places has one index per written row, as ONNX Runtime Web's WebGPU would write several indices one
-after the other. A model with an adapter has one graph only, as two sessions would hold the weights
-twice.
+Each entry of `places` is a single index, as ONNX Runtime Web on WebGPU would write entries of
+several indices one after the other. A model with an adapter has only the graph with the adapter,
+as two sessions would hold the weights twice.
 
-In WebGPU a forward pass launches a kernel per node, so attention is one operator there. Its int8
-products multiply fp32 inputs by 8-bit weights that have a scale for each block of a row.
+On WebGPU each node of the graph costs a kernel launch, so attention is a single operator there.
+Products in int8 there multiply fp32 inputs by 8-bit weights, with a scale for every 32 columns.
 
 The graph has no weights file. Python and the browser compute each weight from smaller stored
-tensors, by the same rule: see Weight.
+tensors, by the same rule; see Weight.
 """
 
 import hashlib
@@ -52,25 +52,28 @@ NORMS = {
     "attention_norm": "input_layernorm",
     "feed_forward_norm": "post_attention_layernorm",
 }
-"""Names of a layer's norms here and in transformers."""
+"""{name of a layer's norm here: its name in transformers}."""
 OF_HIDDEN = "sampler.of_hidden"
-"""Name of the part of `into` that a sampler head multiplies hidden states by."""
+"""Name of the weight that holds the columns of a sampler head's `into` for hidden states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weight:
-    """A weight of the graph: its place among the others, and the rule to compute it.
+    """A weight of the graph: its place in a file that would hold all weights, and its rule.
 
-    tensors: names of stored tensors, as in transformers and BlockAdapter.tensors().
-    rule: "values": stacked, in fp32; "diagonal": as a block-diagonal matrix; "integers" and
-        "scales": stacked, rotated in groups of `group` columns, then quantized() of export.py;
-        "blocks.integers" and "blocks.scales": stacked, then in_blocks(); "rounded.integers" and
-        "rounded.scales": the parts of one tensor, as they are stored.
-    offset, size: in bytes, as if all weights lay one after the other.
-    turns_last: size of the groups in which the last tensor's rows are rotated first; see GROUP.
-    columns: (first, stop) of the columns that are taken of each tensor.
-    swaps: ("rows" or "columns", KV heads, heads per group, index): swapped() is applied to
-        the rows of the tensor at that index or to the columns of all.
+    tensors: names of the stored tensors that it is computed from, as given by transformers or by
+        BlockAdapter.tensors().
+    rule: how the tensors become the weight. "values": stacked, in fp32. "diagonal": as a
+        block-diagonal matrix, in fp32. "integers", "scales": stacked, rotated by `group`, then
+        quantized() of export.py. "blocks.integers", "blocks.scales": stacked, then in_blocks().
+        "rounded.integers", "rounded.scales": a single tensor as it is stored, in 8 bits.
+    offset, size: start and length in bytes.
+    group: number of columns that are rotated together; None rotates no columns.
+    turns_last: number of rows of the last tensor that are rotated together, before it is stacked;
+        None rotates no rows. See GROUP of export.py.
+    columns: (first, stop) of the columns taken from each tensor; None takes all.
+    swaps: ("rows", KV heads, heads per group, i) applies swapped() to the rows of tensors[i];
+        ("columns", KV heads, heads per group, 0) to the columns of all tensors; None to nothing.
     """
 
     name: str
@@ -88,7 +91,10 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class WebWeights:
-    """The weights of a written graph, in order; `size` and `sha256` are of all their bytes."""
+    """The weights of a graph, in order.
+
+    size, sha256: length in bytes and digest of a file that would hold all weights.
+    """
 
     weights: tuple[Weight, ...]
     size: int
@@ -109,9 +115,9 @@ class WebExporter(Exporter):
     ) -> None:
         """Take a model, dtype and adapter as Exporter does.
 
-        rounded_embedding: (int8 (vocabulary, hidden), scales (vocabulary, blocks)) of an embedding
-            that is stored in 8 bits, else None.
-        sampler: the `into` of the model's sampler head, None if it has none.
+        rounded_embedding: integers (vocabulary, hidden) and scales (vocabulary, blocks) of an
+            embedding that is stored in 8 bits; None for any other embedding.
+        sampler: the weight `into` of the model's sampler head, None if it has none.
         """
         super().__init__(model, dtype, adapter)
         self._rounded_embedding = rounded_embedding
@@ -120,7 +126,7 @@ class WebExporter(Exporter):
         self._kinds = {"weight": "integers", "scales": "scales"} if dtype == "int8" else {}
 
     def write_graph(self, file: Path) -> WebWeights:
-        """Write the graph; its weights are computed only for their digest. Raises OSError."""
+        """Write the graph without weights; returns how to compute the weights. Raises OSError."""
         sink, kept = _Sink(), dict[str, Any]()
         self._write_graph(file, sink, kept, reads_blocks=self.adapter is not None)  # type: ignore[arg-type]
         weights = [
@@ -130,7 +136,7 @@ class WebExporter(Exporter):
         return WebWeights(tuple(weights), sink.size, sink.digest.hexdigest())
 
     def _weight(self, name: str, dtype: str, shape: tuple[int, ...], offset: int) -> Weight:
-        """Make the Weight of the initializer that export.py calls `name`."""
+        """Make the Weight of the graph's initializer `name`, whose bytes start at `offset`."""
         rule, tensors, last, is_turned = self._rule(name)
         size = int(np.dtype(dtype).itemsize * np.prod(shape))
         turns_last = group_of(self.shape.head_size) if last else None
@@ -153,11 +159,11 @@ class WebExporter(Exporter):
         )
 
     def _swaps(self, name: str, tensors: list[str]) -> tuple[str, int, int, int] | None:
-        """The field `swaps` of an initializer's Weight; None, as only WebGPU reorders heads."""
+        """Return the field `swaps` of a Weight. It is None here, as only WebGPU reorders heads."""
         return None
 
     def _width_of(self, name: str) -> int:
-        """Number of inputs of the linear layers whose weight is called `name`."""
+        """Return the number of inputs of the linear layers whose joint weight is called `name`."""
         if name.startswith("head."):
             return self.shape.hidden
         _, index, product, _ = name.split(".", 3)
@@ -165,7 +171,10 @@ class WebExporter(Exporter):
         return int(module.get_submodule(LINEARS[GROUPS[product][0]]).in_features)
 
     def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
-        """Return (rule, tensors, are the last one's rows rotated, are the columns rotated)."""
+        """Return (rule, tensors, turns_last, turns_columns) of the weight called `name`.
+
+        turns_last: whether the last tensor's rows are rotated. turns_columns: whether columns are.
+        """
         is_plain = self.dtype == "float32"
         if name == OF_HIDDEN:
             return "values", ["sampler.into"], False, False
@@ -201,7 +210,7 @@ class WebExporter(Exporter):
         return kind, names, turns, not is_plain and leaf == "weight"
 
     def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
-        """Whether the adapter has the same A for all these linear layers; see side_by_side()."""
+        """Whether these linear layers of layer `index` have the same A; see side_by_side()."""
         first, *others = [down for down, _ in self._pairs(index, *linears)]
         return all(torch.equal(down, first) for down in others)
 
@@ -267,7 +276,7 @@ class WebExporter(Exporter):
         return w.reshape(values, "hidden", -1, self.shape.hidden)
 
     def _rotated(self, name: str, x: str, size: int) -> str:
-        """Rotate x (rows, size) by a Hadamard matrix that is a constant within the graph."""
+        """Rotate x (rows, size) by a Hadamard matrix that is stored in the graph itself."""
         w, group = self.writer, group_of(size)
         constant = f"hadamard.{group}"
         if constant not in w.constants:
@@ -278,7 +287,7 @@ class WebExporter(Exporter):
         return w.reshape(groups, f"{name}.x.rows", -1, size)
 
     def _with_rotary(self, x: str, positions: str) -> str:
-        """Apply the rotary embedding to x, with one row of cosines and sines for each row."""
+        """Apply the rotary embedding to x: row i takes row i of the cosines and sines."""
         return super()._with_rotary(x, self.writer.integers(0))
 
     def _cached(self, name: str, x: str) -> str:
@@ -308,13 +317,13 @@ class WebExporter(Exporter):
 class WebGpuExporter(WebExporter):
     """Writes the graph of one model for WebGPU.
 
-    Reorders the heads of the model in place, after which the model is of no other use.
+    It reorders the heads of the model in place, so the model is of no use afterwards.
     """
 
     def __init__(
         self, model: Any, dtype: Dtype, adapter: AdapterLayers | None, **rest: Any
     ) -> None:
-        """See WebExporter."""
+        """Take the arguments of WebExporter, and reorder the heads of the model and its adapter."""
         super().__init__(model, "float32", adapter, **rest)
         s = self.shape
         self._heads = s.num_kv_heads, s.num_heads // s.num_kv_heads
@@ -372,9 +381,9 @@ class WebGpuExporter(WebExporter):
         super()._nodes()
 
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
-        """Add attention as one operator, in which the heads of a group are rows of their KV head.
+        """Add attention as a single operator that reads the heads of a group as rows of a KV head.
 
-        swapped() has put queries into that order: the first head of every group, then the second.
+        For this, swapped() has ordered the heads: the first head of every group, then the second.
         """
         w, s = self.writer, self.shape
         width = s.num_kv_heads * s.head_size
@@ -386,14 +395,17 @@ class WebGpuExporter(WebExporter):
 
 
 def swapped(weight: Tensor, kv_heads: int, group: int) -> Tensor:
-    """Reorder rows from (KV head, head of its group, size) to (head of a group, KV head, size)."""
+    """Reorder rows from (KV head, head in its group, size) to (head in a group, KV head, size).
+
+    kv_heads: number of KV heads. group: number of query heads for each KV head.
+    """
     return weight.unflatten(0, (kv_heads, group, -1)).transpose(0, 1).flatten(0, 2).contiguous()
 
 
 def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Round a weight (out, in) to 8 bits, by blocks of 32 columns.
+    """Round a weight (out, in) to 8 bits, with a scale for each block of 32 columns in a row.
 
-    Returns uint8 around 128 (out, blocks, 32), and scales (out * blocks,).
+    Returns uint8 (out, blocks, 32), in which 128 stands for 0, and scales (out * blocks,).
     """
     blocks = weight.unflatten(1, (-1, BLOCK))
     scales = blocks.abs().amax(2, keepdim=True).clamp_min(TINY) / LARGEST
@@ -402,22 +414,22 @@ def in_blocks(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Sink:
-    """A file that only counts and digests the bytes written to it."""
+    """A writable file that keeps only the number and the digest of the bytes written to it."""
 
     def __init__(self) -> None:
         self.digest, self.size = hashlib.sha256(), 0
 
     def tell(self) -> int:
-        """Number of bytes written so far."""
+        """Return the number of bytes written so far."""
         return self.size
 
     def write(self, data: Any) -> None:
-        """Count and digest bytes, or an array's memory."""
+        """Count and digest bytes, or the values of an array."""
         self.digest.update(data)
         self.size += memoryview(data).nbytes
 
 
 def _constant(name: str, values: Tensor) -> Any:
-    """An fp32 initializer that is stored within the graph."""
+    """Make an fp32 initializer that is stored in the graph itself."""
     array = np.ascontiguousarray(values.to(torch.float32).numpy())
     return helper.make_tensor(name, TensorProto.FLOAT, array.shape, array.tobytes(), raw=True)
