@@ -1,8 +1,9 @@
-"""Encodes prompts and conversations, through the chat template where the tokenizer has one.
+"""Encodes prompts and conversations, with the tokenizer's chat template if there is one.
 
-Messages are encoded as plain text: only the template writes control tokens. An assistant's message
-keeps the control tokens that the tokenizer does not call special, as they mark thoughts and tool
-calls. A stranger's template is first tried in a child process with little time and memory.
+Only the template writes control tokens; the same characters in a message become ordinary text. An
+assistant's message keeps control tokens that are not marked as special in the tokenizer, as they
+delimit thoughts and tool calls. A template that does not ship with this package is first tried in
+a child process, with limits on time and memory.
 """
 
 import json
@@ -24,18 +25,18 @@ from sbd_core.models.protocol import Message
 TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 """Exceptions that the code of a chat template may raise."""
 CONTROL = re.compile(r"[^\w\s].*\w.*[^\w\s]", re.DOTALL)
-"""An added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>."""
+"""Matches added tokens that are not words, emoji or spaces: <tool_call>, [INST], <|fim_prefix|>."""
 
 
 def encode_prompt(
     tokenizer: Any, prompt: str | Sequence[Message], name: str, *, is_raw: bool
 ) -> list[int]:
-    """Encode a prompt by the chat template, up to where the assistant's answer begins.
+    """Encode a prompt with the chat template, up to the start of the assistant's answer.
 
-    prompt: a text, which becomes the user's turn, or a conversation.
-    name: what errors call the model.
-    is_raw: True encodes a text without the template, as happens anyway if there is none.
-    Raises ModelError for a broken template, or for a conversation without a template.
+    prompt: a text, which becomes the user's message, or a conversation.
+    name: the model's name in error messages.
+    is_raw: whether to encode a text without the template. Conversations always need the template.
+    Raises ModelError if the template fails, or if there is none for a conversation.
     """
     if isinstance(prompt, str):
         if is_raw or not tokenizer.chat_template:
@@ -50,13 +51,12 @@ def encode_prompt(
 def encode_turn(
     tokenizer: Any, messages: Sequence[Message], answer: str, name: str
 ) -> tuple[list[int], list[int]]:
-    """Encode messages and the answer to them; returns the token ids of both.
+    """Encode a conversation and the answer to it; returns (prompt ids, answer ids).
 
-    messages: at least one; more than a single user's message needs a template.
-    Both lists together are the ids of the whole chat in the template, up to the last end token. If
-    there is no template, or it writes the messages differently in the whole chat, the answer is put
-    after the messages. The first list is that of encode_prompt(), without a last token that the
-    answer changes. Raises ModelError.
+    messages: the conversation. Without a chat template it must be a single user message.
+    name: the model's name in error messages.
+    The prompt ids are those of encode_prompt(), but end before the first token that the answer
+    changes. The answer ids end with the tokenizer's end token. Raises ModelError.
     """
     end = tokenizer.eos_token_id
     if not tokenizer.chat_template:
@@ -66,7 +66,7 @@ def encode_turn(
     whole, contents = _marked(tokenizer, [*messages, ("assistant", answer)])
     before = _rendered(tokenizer, whole[:-1], name, is_open=True)
     after = _rendered(tokenizer, whole, name, is_open=False)
-    if not after.startswith(before):
+    if not after.startswith(before):  # a whole chat is rendered differently
         after = before + whole[-1][1]
     prompt, _ = _encoded(tokenizer, before, contents)
     ids, ends = _encoded(tokenizer, after, contents)
@@ -81,16 +81,16 @@ def encode_turn(
 
 
 def encode_plain(tokenizer: Any, text: str) -> list[int]:
-    """Encode a text without adding tokens; control tokens in the text are read as letters."""
+    """Encode a text without adding tokens; control tokens in the text become ordinary text."""
     return _plain(tokenizer, text)[0]
 
 
 Encoded = tuple[list[int], list[int]]
-"""Token ids, and where in the text each of them ends, which only fast tokenizers know."""
+"""(token ids, index in the text where each token ends); slow tokenizers give no indices."""
 
 
 def template_mark(tokenizer: Any, text: str) -> str | None:
-    """A special token that both a text and the chat template contain, or None."""
+    """Find a special token that occurs in both a text and the chat template; None if none does."""
     template = str(tokenizer.chat_template or "")
     special = _control_texts(tokenizer, len(tokenizer))[True]
     return next((mark for mark in special if mark in text and mark in template), None)
@@ -105,9 +105,9 @@ def _raw(tokenizer: Any, text: str) -> list[int]:
 def _plain(
     tokenizer: Any, text: str, *, add_special_tokens: bool = False, is_model: bool = False
 ) -> Encoded:
-    """Encode a text with its control tokens read as letters.
+    """Encode a text; control tokens in it become ordinary text.
 
-    is_model: whether the assistant wrote the text; then only special control tokens become letters.
+    is_model: whether the assistant wrote the text. If so, only special tokens become ordinary text.
     """
     if not is_model and tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
         encoding = _without_controls(tokenizer).encode(text, add_special_tokens=add_special_tokens)
@@ -125,15 +125,15 @@ def _ids_of(tokenizer: Any, text: str, **options: bool) -> Encoded:
 
 
 def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
-    """Whether a text contains a control token; is_special: a special one, or one of the others."""
+    """Whether a text contains a special token; is_special False looks for other control tokens."""
     return any(control in text for control in _control_texts(tokenizer, len(tokenizer))[is_special])
 
 
 @lru_cache(maxsize=4)
 def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
-    """Texts of the tokenizer's control tokens: those not called special, then those that are.
+    """List the texts of a tokenizer's control tokens: (not marked as special, marked as special).
 
-    size: number of the tokenizer's tokens, part of the cache's key as it may grow.
+    size: number of tokens in the tokenizer; only a cache key, as tokens may be added.
     """
     tokens = tokenizer.added_tokens_decoder.values()
     others = [token.content for token in tokens if not token.special]
@@ -143,7 +143,7 @@ def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
 
 @lru_cache(maxsize=4)
 def _without_controls(tokenizer: Any) -> Tokenizer:
-    """A copy of the tokenizer that reads every control token as letters."""
+    """Copy the tokenizer into one that encodes control tokens as ordinary text."""
     data = json.loads(tokenizer.backend_tokenizer.to_str())
     for token in data["added_tokens"]:
         token["special"] |= CONTROL.fullmatch(token["content"]) is not None
@@ -155,10 +155,10 @@ def _without_controls(tokenizer: Any) -> Tokenizer:
 def _marked(
     tokenizer: Any, messages: Sequence[Message]
 ) -> tuple[list[Message], Mapping[str, Message]]:
-    """Put a random mark in place of each content that contains a control token.
+    """Replace the content of each message that contains a control token by a random mark.
 
-    Returns the messages and {mark: original message}. White space around a content stays around its
-    mark, as a template may trim it.
+    Returns the messages and {mark: original message}. White space at both ends of a content is
+    kept, as a template may trim it.
     """
     marked: list[Message] = []
     contents: dict[str, Message] = {}
@@ -175,9 +175,9 @@ def _marked(
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
-    """Render messages by the chat template. Raises ModelError.
+    """Render messages as text with the chat template. Raises ModelError.
 
-    is_open: whether the text goes on to where the assistant's answer begins.
+    is_open: whether to add the header after which the assistant's answer begins.
     """
     turns = [{"role": role, "content": content} for role, content in messages]
     try:
@@ -192,7 +192,7 @@ def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open
 
 
 def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Encoded:
-    """Encode a rendered text, with the content that each mark stands for as plain text."""
+    """Encode a text rendered with marks; each mark is replaced by its message's content."""
     patterns = []
     for mark, (_, content) in contents.items():
         lead, _, trail = content.partition(content.strip())
@@ -219,10 +219,10 @@ def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Enco
 
 
 MAX_CHARACTERS = 1_000_000
-"""Longest text in characters that a template may make of a few words."""
+"""Largest number of characters that a template may make of a few words."""
 CPU_SECONDS = 5
 MEMORY_BYTES = 2**30
-"""Memory that the child process may take beyond what it has at the start."""
+"""Memory in bytes that the child process may allocate after its start."""
 WALL_SECONDS = 120.0
 TOO_LONG, TOO_LARGE = 3, 4
 REASONS = {
@@ -262,9 +262,9 @@ sys.exit(too_large if size > most else 0)
 
 
 def require_bounded_template(tokenizer: Any, name: str) -> None:
-    """Raise ModelError for a chat template that takes more time or memory than a prompt may.
+    """Raise ModelError for a chat template that takes too much time or memory.
 
-    name: what the error calls the model. Trying a new template takes a second.
+    name: the model's name in the error message. The first check of a template takes a second.
     """
     template = tokenizer.chat_template
     if not isinstance(template, str):
@@ -277,9 +277,9 @@ def require_bounded_template(tokenizer: Any, name: str) -> None:
 
 @lru_cache(maxsize=8)
 def _status_of(template: str, special: str) -> int:
-    """Try a template in a child process; returns 0, TOO_LONG or TOO_LARGE.
+    """Try a template in a child process; returns TOO_LONG, TOO_LARGE, or 0 if it keeps the limits.
 
-    special: the tokenizer's special tokens, as JSON.
+    special: {name: text} of the tokenizer's special tokens, as JSON.
     """
     limits = (MAX_CHARACTERS, CPU_SECONDS, MEMORY_BYTES, TOO_LONG, TOO_LARGE)
     request = json.dumps([template, TALK, json.loads(special), *limits])

@@ -1,4 +1,4 @@
-"""Any transformers causal LM with full attention, behind the SetBlockModel protocol."""
+"""Wraps any transformers causal LM with full attention as a SetBlockModel."""
 
 import hashlib
 import re
@@ -30,9 +30,9 @@ from sbd_core.sampling import ComputeLogitStats
 
 
 def token_text(tokenizer: Any, token_id: int) -> str:
-    """Text of one token of a transformers tokenizer, never empty.
+    """Return the text to show for one token of a transformers tokenizer, never empty.
 
-    Lone bytes of a character show as \\xE2, an id without a piece as [id].
+    One byte of a character is shown as \\xE2, for example; an id that has no token, as [123].
     """
     piece = tokenizer.convert_ids_to_tokens(token_id)
     if piece is None:
@@ -57,7 +57,7 @@ def _shown(byte: int) -> str:
 
 @cache
 def byte_of_character() -> dict[str, int]:
-    """The byte of each character in the alphabet of byte-level BPE (GPT-2's)."""
+    """Map each character of the byte-level BPE alphabet (GPT-2) to the byte it stands for."""
     kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in kept]
     table = {chr(byte): byte for byte in kept}
@@ -66,11 +66,12 @@ def byte_of_character() -> dict[str, int]:
 
 
 class HuggingFaceModel:
-    """A transformers model and its tokenizer, `.model` and `.tokenizer`, as a SetBlockModel.
+    """A transformers model and its tokenizer, wrapped as a SetBlockModel.
 
-    `.backend` makes the forward passes. `.adapter`: the block adapter, None without. `.is_trained`:
-    whether the model has learnt to read blocks. `.folder`: the folder that `.model` was read from,
-    None for a model of the hub or with an adapter of peft.
+    model, tokenizer: the wrapped objects. backend: runs the forward passes.
+    adapter: the block adapter, None if the model has none.
+    is_trained: whether the model was trained to predict masked tokens.
+    folder: where `model` was read from; None for a model from the Hub or with a peft adapter.
     """
 
     def __init__(
@@ -83,9 +84,10 @@ class HuggingFaceModel:
         adapter: BlockAdapter | None = None,
         weights: Mapping[str, str] | None = None,
     ) -> None:
-        """Wrap a transformers model. name, weights: see SetBlockModel.
+        """Wrap a transformers model and its tokenizer. name: the model's name in error messages.
 
-        backend: see sbd_core.models.backends.choose. adapter: the one that the backend applies.
+        backend: a backend built for `model`. adapter: the block adapter that `backend` applies.
+        weights: {name: digest} of the model's weights and of an adapter's base; None if unknown.
         """
         # transformers types these loosely; Any keeps our own code free of casts.
         self.model: Any = model.eval()
@@ -121,15 +123,14 @@ class HuggingFaceModel:
 
     @property
     def runs_on(self) -> str:
-        """The backend and the dtype of its weights, such as "ONNX Runtime, int8"."""
+        """The names of the backend and of the weights' dtype, such as "ONNX Runtime, int8"."""
         return f"{self.backend.name}, {self.dtype}"
 
     @cached_property
     def exactness(self) -> Exactness:
-        """Exactness of verify's tokens, tried when first asked for.
+        """Whether verify gives the tokens of next-token prediction; tested at the first access.
 
-        "probed" says that they are those of next-token prediction; otherwise rounding may
-        change them.
+        "probed": keeps_bits() found no difference. Otherwise rounding may change a token.
         """
         is_exact = keeps_bits(self.backend.new_caches, self.backend.forward, self.max_positions)
         return "probed" if is_exact else "equal up to rounding"
@@ -141,19 +142,20 @@ class HuggingFaceModel:
 
     @property
     def has_own_threads(self) -> bool:
-        """See SetBlockModel."""
+        """Whether forward passes run on threads other than torch's."""
         return self.backend.has_own_threads
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """See SetBlockModel.
+        """Encode a prompt or a conversation; special tokens in it become ordinary text.
 
-        Safe to call from several threads: each call changes the tokenizer's settings under a lock.
+        is_raw: whether to encode a text without the chat template. Several threads may call this.
+        Raises ModelError for a conversation without a template.
         """
-        with self._encoding:
+        with self._encoding:  # each call changes the tokenizer's settings
             return tuple(encode_prompt(self.tokenizer, prompt, self.name, is_raw=is_raw))
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """The text of token ids, special tokens left out."""
+        """Decode token ids to text; special tokens are left out."""
         return str(
             self.tokenizer.decode(
                 list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
@@ -161,7 +163,7 @@ class HuggingFaceModel:
         )
 
     def token_text(self, token_id: int) -> str:
-        """The text to show for one token; never raises for an id of the vocabulary."""
+        """Return the text to show for one token; every id of the vocabulary has one."""
         text = self._texts.get(token_id)
         if text is None:
             text = self._texts[token_id] = token_text(self.tokenizer, token_id)
@@ -172,7 +174,7 @@ class HuggingFaceModel:
         return self.new_caches(1)[0]
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """Make `count` empty caches that one forward pass can serve together."""
+        """Make `count` empty caches, one per text, for forward passes over these texts."""
         return self.backend.new_caches(count)
 
     def forward(
@@ -182,29 +184,33 @@ class HuggingFaceModel:
         block_ids: Sequence[int],
         num_causal_logits: int,
     ) -> Tensor:
-        """Make the forward pass of one text; see forward_batch."""
+        """Run a forward pass of one text; returns its logits. Parameters: see ForwardRequest."""
         request = ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)
         return self.forward_batch([request])[0]
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """See SetBlockModel. Logits stay on the model's device."""
+        """Run one forward pass for all requests; returns their logits, on the model's device."""
         return self.backend.forward(requests)
 
 
 VALUES_A_WEIGHT = 256
-"""Values that a fingerprint samples: enough to tell weights apart, few enough to be quick."""
+"""Number of values per weight in a fingerprint: enough to tell models apart, and quick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Digests of the shapes and of some values of a model's weights, equal in fp32 and bf16."""
+    """Digests that tell whether two models have the same weights, also across fp32 and bf16.
+
+    shapes: digest of the weights' names and shapes.
+    values: digest of the first values of each weight, rounded to bf16.
+    """
 
     shapes: str
     values: str
 
     @classmethod
     def of(cls, model: Any) -> "Fingerprint":
-        """The fingerprint of a transformers model, adapters included."""
+        """Compute the fingerprint of a transformers model and of the adapters in it."""
         shapes, values = hashlib.sha256(), hashlib.sha256()
         for name, weight in sorted(model.named_parameters()):
             shapes.update(f"{name} {tuple(weight.shape)}\n".encode())

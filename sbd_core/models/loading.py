@@ -1,7 +1,7 @@
 """Loads a model folder or hub id as a HuggingFaceModel with the fastest backend.
 
-A model is checked before its weights are read. The message of a ModelError names what was asked
-for, then says the reason and what to do.
+A model's small files are checked before its weights are read. The message of a ModelError names
+what was to be loaded, then says what is wrong and what to do.
 """
 
 import logging
@@ -79,13 +79,13 @@ def load(
     device: str = "auto",
     dtype: str | None = None,
 ) -> HuggingFaceModel:
-    """Load a model folder or hub id; None is the checkpoint that ships with this package.
+    """Load a model from a folder or a hub id; None loads the model that ships with this package.
 
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1".
-    dtype: "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32", "bfloat16", "float16",
-        on a CPU also "int8". None is, on a CPU, the dtype that the folder names, else "auto".
-    The model's `runs_on` names the backend. Weights are read from safetensors only, and no code of
-    the folder is run. Raises ArgumentError, ModelError.
+    dtype: "auto" (fp32 on a CPU, the checkpoint's dtype on CUDA), "float32", "bfloat16", "float16",
+        or on a CPU "int8". None takes the dtype that the folder names for CPUs; on CUDA, "auto".
+    Weights are read from safetensors only, and no code of the folder is run. Raises ArgumentError,
+    ModelError.
     """
     if path_or_hub_id is None and not DEFAULT_CHECKPOINT.is_dir():
         raise ModelError(
@@ -143,9 +143,10 @@ def read(
 ) -> tuple[Any, PreTrainedTokenizerBase]:
     """Read the transformers model and the tokenizer of a folder or hub id.
 
-    Weights are read from safetensors only, and no code of the source is run. For an adapter of peft
-    the model is the adapter's base, with the adapter's layers in it. argument: what errors call
-    `source`. revision: of the source on the hub. Raises ModelError.
+    argument: the name of `source` in error messages.
+    revision: the branch, tag or commit to read on the Hub; None is the default branch.
+    For an adapter of peft, the model is its base with the adapter's layers added. Weights are read
+    from safetensors only, and no code of the source is run. Raises ModelError.
     """
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
     options = {"trust_remote_code": False, **where}
@@ -182,18 +183,19 @@ def read(
 
 
 def located(source: str, argument: str = "model") -> tuple[str, bool]:
-    """Resolve the name of a base, a folder or a hub id; returns (place, whether it is a folder).
+    """Find the model called `source`; returns (path or hub id, whether it is a folder).
 
-    The place is a path or a hub id. argument: what the ModelError calls `source`.
+    source: a folder, a hub id, or the name of a base model that was fetched.
+    argument: the name of `source` in error messages. Raises ModelError.
     """
     path = str(require_base(source)) if source in BASES else source
     return path, require_source(path, argument)
 
 
 def read_fit(name: str) -> tuple[Any, Any]:
-    """Read the model called `name` and its tokenizer.
+    """Read a model and its tokenizer. name: a folder, a hub id, or a base model's name.
 
-    Raises ModelError for an adapter's folder, or for a model that cannot decode blocks.
+    Raises ModelError for the folder of a peft adapter, or for a model that cannot decode blocks.
     """
     path, is_folder = located(name)
     if is_folder and is_adapter(path):
@@ -204,10 +206,11 @@ def read_fit(name: str) -> tuple[Any, Any]:
 def read_with_peft(
     source: str, adapter: dict[str, Any], dtype: Any, argument: str = "model"
 ) -> tuple[Any, PreTrainedTokenizerBase]:
-    """Read an adapter of peft with its base; returns a peft.PeftModel and the tokenizer.
+    """Read an adapter of peft and its base; returns (peft.PeftModel, tokenizer).
 
-    adapter: its adapter_config.json, as require_causal_lm() gives it. The tokenizer is the
-    adapter's, or else the base's. The end tokens of both end an answer. Raises ModelError.
+    adapter: the content of adapter_config.json, from require_causal_lm().
+    The tokenizer is the adapter's, or the base's if the adapter has none. An answer may end with
+    the end token of either tokenizer. Raises ModelError.
     """
     base = adapter["base_model_name_or_path"]
     name = f"base_model_name_or_path of {source}"
@@ -230,10 +233,10 @@ def read_with_peft(
 def read_with_adapter(
     folder: Path, dtype: Any
 ) -> tuple[Any, PreTrainedTokenizerBase, BlockAdapter]:
-    """Read a block adapter's folder: (base with the adapter's mask token, tokenizer, adapter).
+    """Read a block adapter and its base model; returns (base model, tokenizer, adapter).
 
-    Raises ModelError if the base is not here or has other weights than the adapter was trained
-    with, or if the folder is damaged.
+    The adapter's mask token is added to the base. Raises ModelError if the folder is damaged, or if
+    the base cannot be read or has other weights than the adapter was trained with.
     """
     adapter = read_block_adapter(folder)
     info = adapter.info
@@ -265,8 +268,9 @@ def read_with_adapter(
 def read_adapted(
     path: str | Path, dtype: torch.dtype = torch.float32
 ) -> tuple[Any, PreTrainedTokenizerBase]:
-    """Load a block adapter with its base, from a folder or a bundled name: (model, tokenizer).
+    """Load a block adapter and its base as a transformers model; returns (model, tokenizer).
 
+    path: the adapter's folder, or the name of an adapter that ships with this package.
     model.generate(**inputs, custom_generate=sbd_core.hf.generate, strategy="verify") decodes with
     the adapter; without custom_generate the model answers as its base does. Raises ArgumentError,
     ModelError.
@@ -284,18 +288,18 @@ def read_adapted(
 
 NEMOTRON = "nemotron_labs_diffusion"
 NEMOTRON_WEIGHTS = {"^encoder": "model", "^diffusion_head": "lm_head"}
-"""Maps a weight's name there to its name in Ministral3ForCausalLM.
+"""Maps names of weights in Nemotron-Labs-Diffusion to their names in Ministral3ForCausalLM.
 
-Nemotron-Labs-Diffusion is read as a Ministral 3: it has the same weights by other names. Attention
-in its causal-context mode is that of Set Block Decoding: the past is read causally, a block of
-masks sees it and itself both ways, and a mask's logits are of its own position. Two things are not
-taken over: there the causal head always gives a block's first token, and in another mode prompts
-are read both ways.
+Nemotron-Labs-Diffusion is read as a Ministral 3: it has the same weights under other names. In its
+causal-context mode it attends as Set Block Decoding does: the past is read causally, a block of
+masks sees the past and itself both ways, and a mask's logits predict its own position. Two features
+are not supported: there, the causal head always predicts a block's first token, and another mode
+reads prompts both ways.
 """
 
 
 def _loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
-    """Arguments for from_pretrained() to read Nemotron-Labs-Diffusion; none for other models."""
+    """Make the from_pretrained() arguments for Nemotron-Labs-Diffusion; {} for other models."""
     settings, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
     if settings.get("model_type") != NEMOTRON:
         return {}
@@ -310,7 +314,7 @@ def _loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
 
 
 def _name_mask_token(tokenizer: Any, config: Any) -> None:
-    """Set the tokenizer's mask token, if it has none, to the token whose id the config names."""
+    """Give a tokenizer without a mask token the one that config.mask_token_id names."""
     if tokenizer.mask_token_id is None:
         tokenizer.mask_token = tokenizer.convert_ids_to_tokens(config.mask_token_id)
 
@@ -318,7 +322,7 @@ def _name_mask_token(tokenizer: Any, config: Any) -> None:
 MEANS_OTHERWISE = re.compile(
     r"lora_|base_layer|qweight|qzeros|scales$|weight_scale|absmax|quant_(map|state)"
 )
-"""Names of weights that change what others mean: those of adapters and of quantisation."""
+"""Matches weights of adapters and of quantisation, without which the other weights are wrong."""
 
 
 logger = logging.getLogger(__name__)
@@ -338,10 +342,11 @@ def require_source(source: str, argument: str = "model") -> bool:
 def require_causal_lm(
     source: str, argument: str = "model", revision: str | None = None
 ) -> dict[str, Any] | None:
-    """Check the small files of a source; returns a peft adapter's adapter_config.json, else None.
+    """Check the config of a model or of a peft adapter, without reading weights.
 
-    Raises ModelError for a source that cannot be decoded with, and LOADING_ERRORS of transformers,
-    which reason_of() puts into words.
+    argument: the name of `source` in error messages. revision: see read().
+    Returns the content of the adapter's adapter_config.json; None for a model. Raises ModelError if
+    `source` cannot decode text, and LOADING_ERRORS of transformers, which reason_of() explains.
     """
     is_folder = os.path.isdir(source)
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
@@ -404,7 +409,7 @@ def _require_decoder(source: str, kind: Any, config: dict[str, Any], argument: s
 
 
 def reason_of(error: BaseException, source: str) -> str:
-    """Say why transformers could not load `source` and what to do, as the end of a sentence."""
+    """Explain, in words such as "has a damaged weights file", why `source` could not be loaded."""
     kinds = _causes(error)
     if any(issubclass(kind, GatedRepoError) for kind in kinds):
         return (
@@ -431,10 +436,11 @@ def reason_of(error: BaseException, source: str) -> str:
 
 
 def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
-    """Raise ModelError if weights are missing, misshapen, or of an adapter or a quantised model.
+    """Raise ModelError unless the weights that transformers has loaded fit the model's config.
 
-    report: the loading info of transformers, which fills weights that are missing or of another
-    shape at random, and leaves out those that the model's config does not name.
+    No weight may be missing, misshapen, or part of an adapter or of a quantised model.
+    report: the loading info of transformers, which lists such weights instead of raising.
+    argument: the name of `source` in error messages.
     """
     subject, others = f"{argument}: {shown(source)}", sorted(report["unexpected_keys"])
     for name, stored, wanted in sorted(report["mismatched_keys"]):

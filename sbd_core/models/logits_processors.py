@@ -1,8 +1,8 @@
-"""Applies the logits processors of transformers that treat every position of a block alike.
+"""Applies those logits processors of transformers that treat all positions of a block alike.
 
-Processors that look at the tokens before a position cannot be applied, since the positions of a
-block are predicted together: they are refused by name. The exception is the repetition penalty,
-which decoding itself applies.
+The positions of a block are predicted together, so a processor that depends on the tokens before a
+position cannot be applied: an error names it. The exception is the repetition penalty, which
+decoding applies itself.
 """
 
 import copy
@@ -40,7 +40,7 @@ BEFORE_A_PENALTY: tuple[type, ...] = (
     kinds.NoBadWordsLogitsProcessor,
     kinds.InfNanRemoveLogitsProcessor,
 )
-"""Processors that give the same logits before and after a repetition penalty."""
+"""Processors that may come before a repetition penalty, as the order does not change the logits."""
 SETTINGS: dict[type, str] = {
     kinds.RepetitionPenaltyLogitsProcessor: "repetition_penalty",
     kinds.NoRepeatNGramLogitsProcessor: "no_repeat_ngram_size",
@@ -57,20 +57,23 @@ SETTINGS: dict[type, str] = {
     kinds.WatermarkLogitsProcessor: "watermarking_config",
     kinds.SynthIDTextWatermarkLogitsProcessor: "watermarking_config",
 }
-"""Processors that are not alike everywhere, and the argument of generate() that adds each."""
+"""Processors that may depend on earlier tokens: {class: argument of generate() that adds it}."""
 
 
 OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
-"""Settings of a folder that change an answer by other means than its logits."""
+"""Settings of a generation_config that ask for another kind of decoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogitsRules:
-    """A repetition penalty, a temperature, and other processors of logits.
+    """The logits processors to apply to every position.
 
-    before, after: processors to apply before and after the temperature.
-    sampled: if not empty, takes the place of `after` when a DecodeConfig samples; the config's
-        temperature then takes the place of `temperature`.
+    penalty: repetition penalty; 1 means none.
+    before: processors to apply before logits are divided by the temperature.
+    temperature: the divisor of logits for the processors in `after`.
+    after: processors to apply to logits that are divided by the temperature.
+    sampled: processors to use instead of `after`, with the DecodeConfig's temperature, when a
+        DecodeConfig samples; if empty, `after` stays.
     """
 
     penalty: float
@@ -81,9 +84,9 @@ class LogitsRules:
 
 
 def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> LogitsRules:
-    """Sort processors, given in transformers' order, into rules.
+    """Make rules of transformers' logits processors, given in the order in which they apply.
 
-    num_padding: numbers of padding tokens before the prompts, which a penalty may leave out.
+    num_padding: how many padding tokens each prompt begins with; a penalty may ignore that many.
     Raises ArgumentError for a processor that cannot be applied.
     """
     before: list[Any] = []
@@ -107,10 +110,11 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
 
 
 def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
-    """Read the rules of a model's generation_config, except mask token, penalty and temperature.
+    """Read the rules of a model's generation_config, without repetition penalty and temperature.
 
-    The config's top_k, top_p and the like apply only when a DecodeConfig samples, and after its
-    temperature. Raises ModelError, which calls the model `name`, for a setting that cannot be
+    mask_token_id: a token to leave out of suppress_tokens, as decoding forbids masks; or None.
+    name: the model's name in error messages.
+    top_k, top_p and the like become `sampled`. Raises ModelError for a setting that cannot be
     applied.
     """
     config = copy.deepcopy(model.generation_config)
@@ -142,10 +146,11 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
 
 
 def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[Any]) -> float:
-    """The penalty of a repetition penalty processor, which comes after the `earlier` ones.
+    """Return the penalty of a repetition penalty processor.
 
-    Raises ArgumentError if it skips more of the prompt than padding, or if an earlier processor
-    changes the logits that it applies to.
+    num_padding: see read_processors(). earlier: the processors that come before this one.
+    Raises ArgumentError if the processor ignores prompt tokens other than padding, or if it must
+    not come after an earlier one.
     """
     ignored = processor.prompt_ignore_length
     lengths = ignored.tolist() if isinstance(ignored, Tensor) else [ignored or 0]
@@ -167,9 +172,9 @@ def _is_alike_everywhere(processor: Any) -> bool:
 
 
 def with_processors(rules: LogitsRules) -> ComputeLogitStats:
-    """Make a compute_logit_stats() that first applies the rules' processors to logits, in place.
+    """Make a compute_logit_stats() that first applies processors to the logits, in place.
 
-    The penalty is left to decoding, as it depends on the tokens before a row.
+    The repetition penalty is left out, as it depends on the tokens before each position.
     """
     before = rules.before
     if not before and not rules.after and not rules.sampled:

@@ -1,6 +1,6 @@
-"""Chooses a model's mask token and gives it a row of the embedding.
+"""Chooses a model's mask token and gives it a row of the embedding matrix.
 
-Knows a transformers model and its tokenizer; writes no file.
+Works on a transformers model and its tokenizer in memory; writes no file.
 """
 
 import re
@@ -17,9 +17,9 @@ from sbd_core.models.model_folder import end_token_ids
 RESERVED = re.compile(
     r"reserved|unused|placeholder|extra_id_|<\|?extra_\d+|\[control_\d+\]|<SPECIAL_\d+>"
 )
-"""Names of tokens kept free by tokenizers: Llama 3, Gemma, Phi-3, OLMo, Mistral, Nemotron."""
+"""Matches tokens that tokenizers keep free: of Llama 3, Gemma, Phi-3, OLMo, Mistral, Nemotron."""
 ORDINARY = re.compile(r"[\w\s▁]*|.")
-"""Names of tokens that are ordinary text: words, or a single character."""
+"""Matches tokens that are ordinary text: words, or a single character."""
 NEW_NAMES = ("<m>", "<|mask|>", "<|sbd_mask|>")
 
 Origin = Literal["existing", "reserved", "spare", "added"]
@@ -27,10 +27,12 @@ Origin = Literal["existing", "reserved", "spare", "added"]
 
 @dataclass(frozen=True, slots=True)
 class MaskToken:
-    """A model's mask token, and where it comes from.
+    """The mask token chosen for a model.
 
-    origin: "existing" if the tokenizer had a mask token, "reserved" for a token that it keeps free,
-    "spare" for a row of the embedding that no token used, "added" for a new row.
+    text, token_id: the token's text and id.
+    origin: "existing" for the tokenizer's own mask token, "reserved" for a token that the tokenizer
+        keeps free, "spare" for a new token in an unused row of the embedding, "added" for a new
+        token in a new row.
     """
 
     text: str
@@ -39,10 +41,10 @@ class MaskToken:
 
 
 def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
-    """Give tokenizer and model, both in place, the mask token and its row of the embedding.
+    """Add the mask token to the tokenizer and its row to the model's embedding, both in place.
 
-    The row becomes the mean of the others, so that an untrained mask is a plausible input; an
-    existing mask token keeps its row. Raises ModelError.
+    The row becomes the mean of the other tokens' rows, so that an untrained mask is a plausible
+    input. An existing mask token keeps its row. Raises ModelError.
     """
     if chosen.origin == "existing":
         return
@@ -63,12 +65,12 @@ def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
 
 
 def num_embedding_rows(model: Any) -> int:
-    """Number of rows of a model's embedding, whether tokens use them or not."""
+    """Number of rows of a model's embedding, including rows that no token uses."""
     return int(model.get_input_embeddings().weight.shape[0])
 
 
 def usable_mask_token_id(model: Any, tokenizer: Any) -> int | None:
-    """The id of the mask token; None if it is missing, has no row, or has another meaning."""
+    """The tokenizer's mask token id; None if there is none or the model cannot use it as a mask."""
     token_id: int | None = tokenizer.mask_token_id
     if token_id is None or token_id >= num_embedding_rows(model):
         return None
@@ -76,9 +78,10 @@ def usable_mask_token_id(model: Any, tokenizer: Any) -> int | None:
 
 
 def choose_mask_token(model: Any, tokenizer: Any) -> MaskToken:
-    """Choose the mask token: an existing one, else a reserved, spare or added one.
+    """Choose the mask token: the tokenizer's own, else a reserved, spare or added one.
 
-    Raises ModelError if there is none to choose, or if the existing one has another meaning.
+    Changes nothing. Raises ModelError if no token can be chosen, or if the tokenizer's own mask
+    token also has another meaning.
     """
     token_id, num_rows = tokenizer.mask_token_id, num_embedding_rows(model)
     others = _other_uses(model, tokenizer)
@@ -110,7 +113,7 @@ def choose_mask_token(model: Any, tokenizer: Any) -> MaskToken:
 
 
 def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
-    """{token id: meaning} of the tokens that cannot be the mask, as they mean something else."""
+    """Find tokens that mean something else and so cannot be the mask: {token id: meaning}."""
     uses = dict.fromkeys(end_token_ids(model, tokenizer), "a token that ends answers")
     for name in ("eos_token", "bos_token", "pad_token", "unk_token"):
         token_id = getattr(tokenizer, f"{name}_id")
@@ -120,7 +123,7 @@ def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
 
 
 def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskToken | None:
-    """The last token that the tokenizer keeps free, as the least likely to be in use, or None."""
+    """Choose the last reserved token, the least likely to be in use; None if there is none."""
     names = tokenizer.special_tokens_map.values()  # a list names further special tokens
     in_use = {str(name) for name in names if not isinstance(name, (list, tuple))}
     in_use.add(str(tokenizer.chat_template or ""))

@@ -1,4 +1,4 @@
-"""Reads facts of a model from small files of its folder or its loaded config, without torch."""
+"""Reads facts about a model from its folder's small files or its config, without torch."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from sbd_core.json_node import json_of
 CHECKPOINTS = ASSETS / "checkpoints"
 DEFAULT_CHECKPOINT = CHECKPOINTS / "sbd-nano"
 REAL_MODEL = "sbd-smollm2-135m"
-"""The bundled adapter of a real model, whose base is fetched."""
+"""Name of the block adapter that ships with this package; its base model has to be fetched."""
 ADAPTER_INFO = "block_adapter.json"
 """File that marks the folder of a block adapter; see block_adapter.py."""
 WEB_MANIFEST = "manifest.json"
@@ -24,9 +24,10 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInfo:
-    """Facts of a model that can decode blocks, from its folder.
+    """Facts about a model that can decode blocks, read from its folder.
 
-    block_range: see SetBlockModel. is_trained: False if the model was only prepared for training.
+    block_range: smallest and largest trained block size.
+    is_trained: False if the model was only prepared for training.
     has_adapter: whether the model has a block adapter.
     """
 
@@ -37,7 +38,7 @@ class CheckpointInfo:
 
 
 def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
-    """Read the facts of a model folder; None is the bundled model's folder.
+    """Read the facts about the model in a folder; None stands for the bundled model's folder.
 
     Returns None for a hub id, for a model that was not prepared for blocks, and for a folder that
     is damaged or missing.
@@ -67,10 +68,10 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
 
 
 def own_cpu_dtype(folder: str | Path) -> object:
-    """The dtype that a model folder names for CPUs, unchecked; fp32 where it names none.
+    """Return the dtype that a model folder names for CPUs, "float32" if it names none.
 
-    An adapter's file and config.set_block_decoding name it as `cpu_dtype`; for a browser's folder
-    it is the dtype of the graph.
+    A block adapter's file or config.set_block_decoding names it as `cpu_dtype`. An export for
+    browsers has the dtype of its graph. The value is not checked.
     """
     place = Path(folder)
     try:
@@ -86,7 +87,7 @@ def own_cpu_dtype(folder: str | Path) -> object:
 
 
 def is_block_adapter(folder: str | Path) -> bool:
-    """Whether a folder holds a block adapter; see block_adapter.py."""
+    """Whether a folder holds a block adapter."""
     return (Path(folder) / ADAPTER_INFO).is_file()
 
 
@@ -101,19 +102,19 @@ def has_weights(folder: str | Path) -> bool:
 
 
 def bundled_folder(name: str) -> Path | None:
-    """The folder of a model that ships with this package, by its name; None for any other."""
+    """Find the folder of a model that ships with this package; None for any other name."""
     folder = CHECKPOINTS / name
     is_name = name in (DEFAULT_CHECKPOINT.name, REAL_MODEL)
     return folder if is_name and folder.is_dir() else None
 
 
 def folder_of(model: str | Path | None) -> Path:
-    """The folder that a model's name or path stands for; None stands for the bundled model."""
+    """Resolve a bundled model's name or a path to a folder; None gives the default model's."""
     return DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
 
 
 def object_in(file: Path) -> dict[str, Any]:
-    """The JSON object in a file. Raises OSError, ValueError."""
+    """Read the JSON object in a file. Raises OSError, ValueError."""
     value = json_of(file.read_text(encoding="utf-8"))
     if not isinstance(value, dict):
         raise ValueError(f"{file}: must hold a JSON object")
@@ -121,7 +122,7 @@ def object_in(file: Path) -> dict[str, Any]:
 
 
 def read_shape(model: str) -> LayerShape:
-    """Read the sizes of a model from its config alone, in a folder or on the hub.
+    """Read the sizes of a model's layers from its config. model: a folder or a hub id.
 
     Raises ArgumentError if there is no config that transformers can read.
     """
@@ -138,17 +139,19 @@ def read_shape(model: str) -> LayerShape:
 
 
 def block_config(block_range: tuple[int, int], strategy: StrategyName = "sbd") -> dict[str, Any]:
-    """Make a value for config.set_block_decoding."""
+    """Make the value of config.set_block_decoding. block_range: smallest, largest block size."""
     low, high = block_range
     return {"min_block_size": low, "max_block_size": high, "strategy": strategy}
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSettings:
-    """The values of config.set_block_decoding, or the defaults if a config has none.
+    """The values of config.set_block_decoding, or defaults if the config has none.
 
-    block_range: smallest and largest block size, None if unknown. is_trained: False for a model
-    that was only prepared for training. strategy, calibration: see SetBlockModel.
+    block_range: smallest and largest block size, None if unknown.
+    is_trained: False for a model that was only prepared for training.
+    strategy: the default strategy of the model.
+    calibration: how reliable the probabilities of masked tokens are.
     """
 
     block_range: tuple[int, int] | None = None
@@ -158,12 +161,12 @@ class BlockSettings:
 
     @classmethod
     def of(cls, config: Any, name: str) -> "BlockSettings":
-        """Read the settings in a config of transformers. Raises ModelError, which says `name`."""
+        """Read the settings in the transformers config of the model `name`. Raises ModelError."""
         return cls.read(getattr(config, "set_block_decoding", None), name)
 
     @classmethod
     def read(cls, data: Any, name: str) -> "BlockSettings":
-        """Read a value of config.set_block_decoding; None gives the defaults. Raises ModelError."""
+        """Read the value of config.set_block_decoding; None gives defaults. Raises ModelError."""
         if data is None:
             return cls()
         try:
@@ -183,7 +186,7 @@ class BlockSettings:
 
 
 def own_repetition_penalty(model: Any, name: str) -> float:
-    """The penalty that a model's generation_config asks for, 1 for none. Raises ModelError."""
+    """The repetition penalty of a model's generation_config, 1 if none. Raises ModelError."""
     penalty = getattr(getattr(model, "generation_config", None), "repetition_penalty", None)
     if penalty is None:
         return 1.0
@@ -195,10 +198,10 @@ def own_repetition_penalty(model: Any, name: str) -> float:
 
 
 def reach_of(config: Any) -> int | None:
-    """Number of positions that a model has, None if its config does not say.
+    """Return the longest text, in tokens, that a model can read; None if its config does not say.
 
-    With LongRoPE it is the number for which the short factors hold: beyond it all rotary angles
-    change, and a cache would hold keys of both kinds.
+    For LongRoPE, this is the length up to which its short factors are used: a longer text changes
+    the rotary angles of all positions, so the keys already in the KV cache would be wrong.
     """
     reach: int | None = getattr(config, "max_position_embeddings", None)
     rotary = getattr(config.get_text_config(), "rope_parameters", None) or {}
@@ -208,7 +211,7 @@ def reach_of(config: Any) -> int | None:
 
 
 def end_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
-    """The ids that end an answer, named by generation_config, else by config, else by tokenizer."""
+    """Ids of the tokens that end an answer, from generation_config, else config, else tokenizer."""
     generation = getattr(model, "generation_config", None)
     for source in (generation, model.config, tokenizer):
         ids = getattr(source, "eos_token_id", None)
@@ -218,14 +221,14 @@ def end_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def add_end_token(model: Any, tokenizer: Any) -> None:
-    """Add the tokenizer's end token to those of the model, as its training may have used it."""
+    """Add the tokenizer's end token, which training may have used, to the model's end tokens."""
     ends = {*end_token_ids(model, tokenizer), tokenizer.eos_token_id} - {None}
     if ends:
         model.generation_config.eos_token_id = ends.pop() if len(ends) == 1 else sorted(ends)
 
 
 def untrained_note(config: Any, name: str) -> str | None:
-    """A warning for a model that was not trained to read masks; None for one that was."""
+    """Return a warning if the model was not trained to predict masked tokens, else None."""
     if BlockSettings.of(config, name).is_trained:
         return None
     return (

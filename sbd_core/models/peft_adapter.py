@@ -1,7 +1,7 @@
-"""Reads, applies and merges adapters of peft, and writes those trained here.
+"""Reads, applies and merges adapters of peft, and writes those that this package trains.
 
-A folder written here has a fingerprint of its base's weights. Adapters of other tools are checked
-by names and shapes alone.
+An adapter written here is stored with a fingerprint of its base's weights. Adapters of other tools
+are checked only by the names and shapes of their weights.
 """
 
 import json
@@ -24,24 +24,28 @@ from sbd_core.models.model_folder import BlockSettings, block_config, has_weight
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 ADAPTER_FILE = "sbd_adapter.json"
 CLASSES = frozenset(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
-"""Classes that peft may name as an adapter's base; a wrapped model has another class."""
+"""Names of causal LM classes. A base of another class, such as a wrapper's, is not checked."""
 OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
-"""Adapters of peft that read other tokens than the one they change, as prompt adapters do."""
+"""Types of peft adapters whose change of one token depends on others; blocks cannot use them."""
 IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights and save it again"
 PEFT_ADVICE = 'is an adapter of peft, which is not installed: pip install "sbd-core[lora]"'
 PEFT_ERRORS = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, NotImplementedError)
 
 
 def is_adapter(folder: str | Path) -> bool:
-    """Whether a folder holds an adapter of peft and no model's weights.
+    """Whether a folder holds an adapter of peft but not the weights of a model.
 
-    The base's config may be there too: axolotl adds it.
+    The folder may also hold the base's config, which axolotl adds.
     """
     return (Path(folder) / CONFIG_FILE).is_file() and not has_weights(folder)
 
 
 def read_adapter_config(source: str, file: str, argument: str) -> dict[str, Any]:
-    """Read the config of a peft adapter. Raises ModelError if blocks cannot be decoded with it."""
+    """Read the config of the peft adapter at `source`. file: path of its adapter_config.json.
+
+    argument: the name of `source` in error messages.
+    Raises ModelError if peft is missing or the adapter cannot be used to decode blocks.
+    """
     subject = f"{argument}: {shown(source)}"
     if has_weights(source):
         raise ModelError(
@@ -89,9 +93,9 @@ def read_adapter_config(source: str, file: str, argument: str) -> dict[str, Any]
 def write_adapter(
     model: Any, folder: Path, base: Fingerprint, block_range: tuple[int, int] | None, **options: Any
 ) -> None:
-    """Write a model's adapter as a folder, with the fingerprint of its base.
+    """Write the peft adapter of a model to a folder. base: fingerprint of the base's weights.
 
-    block_range: smallest and largest trained block size, None if not trained on blocks.
+    block_range: smallest and largest trained block size; None if training had no blocks.
     options: arguments of save_pretrained().
     """
     model.save_pretrained(folder, **options)
@@ -103,11 +107,12 @@ def write_adapter(
 
 
 def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: str) -> Any:
-    """Apply the adapter of a folder or hub id to its base `model`; returns a peft.PeftModel.
+    """Apply a peft adapter to its base `model`; returns a peft.PeftModel.
 
-    adapter: its adapter_config.json. argument: what errors call `source`. An adapter that this
-    package trained also sets the base's config.set_block_decoding. Raises ModelError, which names
-    the difference, for an adapter of another base.
+    source: the adapter's folder or hub id. adapter: the content of its adapter_config.json.
+    argument: the name of `source` in error messages.
+    An adapter that this package trained also sets the base's config.set_block_decoding. Raises
+    ModelError if the adapter belongs to another base; the message tells the difference.
     """
     from peft import PeftConfig, PeftModel
     from peft.utils.save_and_load import load_peft_weights
@@ -139,7 +144,7 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
 
 
 def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
-    """Resize the vocabulary to that of an embedding or output layer that an adapter brings."""
+    """Resize a model's vocabulary if the adapter has an embedding or output layer of its own."""
     layers = (model.get_input_embeddings(), model.get_output_embeddings())
     names = [re.escape(name) for name, module in model.named_modules() if module in layers]
     whole = re.compile(rf"\.({'|'.join(names)})\.(base_layer\.)?weight$")
@@ -149,7 +154,7 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
 
 
 def _difference(error: Exception) -> str:
-    """Put an error of peft into one line: the first size that does not fit, or its own words."""
+    """Shorten an error of peft to one line: the first weight whose size differs, or its text."""
     words = " ".join(str(error).split())
     match = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
     if match:
@@ -158,7 +163,7 @@ def _difference(error: Exception) -> str:
 
 
 def other_base(adapter: dict[str, Any], difference: str) -> str:
-    """The message for an adapter that does not fit the base it names; difference: the reason."""
+    """Make the error message for an adapter that does not fit its base. difference: the reason."""
     base = shown(adapter["base_model_name_or_path"])
     return (
         f"is an adapter of another base than {base}, which its adapter_config.json names "
@@ -169,9 +174,10 @@ def other_base(adapter: dict[str, Any], difference: str) -> str:
 def _trained_beside(
     model: Any, folder: Path, adapter: dict[str, Any], argument: str
 ) -> dict[str, int] | None:
-    """The set_block_decoding of an adapter that this package trained, None for any other.
+    """Read config.set_block_decoding from an adapter that this package trained; else None.
 
-    model: the base. Raises ModelError for an adapter that was trained on a base of other weights.
+    model: the base. argument: the name of the adapter in error messages.
+    Raises ModelError if the adapter was trained on a base with other weights.
     """
     if not (folder / ADAPTER_FILE).is_file():
         return None
@@ -210,7 +216,7 @@ def merged(adapted: Any) -> Any:
 
 
 def _untie(model: Any) -> None:
-    """Give modules that share a weight a copy each, as merging into one would change the others."""
+    """Give each module its own copy of a shared weight, so that a merge changes one module only."""
     seen: set[int] = set()
     for module in model.modules():
         for name, weight in module.named_parameters(recurse=False):

@@ -1,9 +1,10 @@
-"""Runs a few tokens to learn what no config says of a model: how it attends, how its logits round.
+"""Tests, with a few tokens, how a model attends and how its logits round.
 
-A model must attend both ways within a block and causally to everything before it. For verify to be
-exact, a row's logits must also have the same last bits whatever other rows are beside it: checking
-many rows in one forward pass then gives next-token prediction's tokens. Kernels may sum in another
-order for another number of rows, so this depends on model, dtype and backend.
+Attention must be causal, except within a block, whose tokens must see each other. For verify to be
+exact, the logits of a row (an input position) must also be the same to the last bit whatever other
+rows the forward pass has: only then does checking many drafts in one pass give the tokens of
+next-token prediction. A kernel may sum in another order when the number of rows changes, so this
+depends on model, dtype and backend.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,14 +19,14 @@ from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 
 PASSED = "reads_blocks"
-"""Attribute of a model that was tried and reads blocks."""
+"""Attribute that is set on a model once it has passed require_block_attention()."""
 ROUNDING, LOW_ROUNDING = 1e-3, 0.2
-"""Tolerance in fp32 and in narrower dtypes, relative to the change that another token makes."""
+"""Tolerances in fp32 and in narrower dtypes, as a share of the change that another token makes."""
 FORWARD_ERRORS = (ValueError, RuntimeError, TypeError, AttributeError, LookupError)
 
 
 def require_block_attention(model: Any, name: str, argument: str = "model") -> None:
-    """Raise ModelError, which says why, for a model called `name` that cannot decode blocks."""
+    """Raise ModelError if the model called `name` cannot decode blocks; the message says why."""
     if getattr(model, PASSED, False):
         return
     others = _other_attention(model)
@@ -62,7 +63,7 @@ def _other_attention(model: Any) -> list[str]:
 
 
 class _Trial:
-    """Forward passes of a model over a few tokens."""
+    """Runs forward passes of a model over a few tokens and compares their logits."""
 
     def __init__(self, model: Any) -> None:
         self.backend = TransformersBackend(model)
@@ -77,7 +78,7 @@ class _Trial:
         block: Sequence[int] = (),
         predrafts: Sequence[PredraftBlock] = (),
     ) -> Tensor:
-        """Run a forward pass after the `cached` tokens; returns logits (rows, vocab)."""
+        """Run a forward pass after the `cached` tokens; returns logits (input positions, vocab)."""
         [cache] = self.backend.new_caches(1)
         if cached:
             self.backend.forward([ForwardRequest(cache, cached, (), 1)])
@@ -85,15 +86,15 @@ class _Trial:
         return self.backend.forward([request])[0]
 
     def differ(self, one: Tensor, other: Tensor, change: Tensor) -> bool:
-        """Whether logits differ by more than rounding.
+        """Whether logits `one` and `other` differ by more than rounding.
 
-        change: how much another token changes logits, which tells their scale.
+        change: the difference that another token makes to logits, as a scale for the tolerance.
         """
         return not (one - other).abs().max() <= self.rounding * change.abs().max()
 
 
 def _fault(trial: _Trial) -> str | None:
-    """Say what keeps a model from decoding blocks, with {} for a model's name; None if nothing."""
+    """Return why a model cannot decode blocks, with {} in place of its name; None if it can."""
     a, b, c, d, e, f, g, h = trial.ids
     text, other = trial.rows((), [a, b, c, d]), trial.rows((), [a, b, c, e])
     change = (text - other)[3]
@@ -116,7 +117,7 @@ Exactness = Literal["probed", "equal up to rounding"]
 NUM_ROWS = (1, 2, 5, 17, 48)
 NUM_PROMPT = 33
 NUM_CAUSAL = 17
-"""Causal rows of the widest forward passes that are tried; their other rows are a block's."""
+"""Largest number of causal rows in a tested forward pass; the other rows are a block."""
 
 Forward = Callable[[Sequence[ForwardRequest]], list[Tensor]]
 
@@ -124,11 +125,11 @@ Forward = Callable[[Sequence[ForwardRequest]], list[Tensor]]
 def keeps_bits(
     new_caches: Callable[[int], Sequence[Any]], forward: Forward, reach: int | None = None
 ) -> bool:
-    """Whether a causal row has the same logits, to the bit, whatever rows are beside it.
+    """Whether a causal token has the same logits, to the bit, whatever else is in the forward pass.
 
-    Tries passes of NUM_ROWS rows with causal rows, a block and predrafts, and a prompt beside a
-    block. The keys left in the cache must be the same, too. reach: number of positions that the
-    model has, None if unknown.
+    Compares passes of one token with passes of up to 48 tokens: more causal ones, a block or a
+    predraft. The logits and the keys left in the KV cache must be equal.
+    reach: longest text in tokens that the model can read, None if unknown.
     """
     reach = reach or NUM_PROMPT + NUM_ROWS[-1]
     prompt = [3 + i % 8 for i in range(min(NUM_PROMPT, max(reach // 4, 1)))]

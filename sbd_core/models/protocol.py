@@ -1,4 +1,4 @@
-"""The protocols of a model and its caches, as decoding needs them, and of a backend."""
+"""Protocols of a model, of its KV caches and of a backend, with what decoding needs of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Message = tuple[str, str]
 
 
 class Cache(Protocol):
-    """Protocol of a KV cache of one text, with the keys and values of its causal tokens so far."""
+    """Protocol of a KV cache, which holds the keys and values of one text's causal tokens."""
 
     @property
     def length(self) -> int:
@@ -35,7 +35,7 @@ AnyPool = TypeVar("AnyPool")
 
 
 class SlotCache(Generic[AnyPool]):
-    """Cache of one text in a slot of a pool, the memory that a backend keeps for several texts."""
+    """KV cache of one text, in slot number `slot` of a backend's pool for several texts."""
 
     def __init__(self, pool: AnyPool, slot: int) -> None:
         self.pool = pool
@@ -49,13 +49,12 @@ class SlotCache(Generic[AnyPool]):
 
 @dataclass(frozen=True, slots=True)
 class PredraftBlock:
-    """The rows of a predraft: the next draft, made ahead in case a token of this one is rejected.
+    """A block for drafting ahead: it gives the next draft if a token of this draft is rejected.
 
-    num_causal: the rows see this many causal tokens of the forward pass, from the first, and none
-        after them.
-    token_ids: mask tokens, or an alternative and mask tokens.
-    is_alternative: whether the first token is an alternative: it stands in the place of causal
-        token `num_causal`, and its row is read causally.
+    num_causal: number of causal tokens of the forward pass, from the first, that the block sees.
+    token_ids: the block's tokens: masks, or an alternative followed by masks.
+    is_alternative: whether token_ids starts with an alternative, a token to try instead of the
+        causal token at index `num_causal`. It is read as a causal token, not as part of the block.
     """
 
     num_causal: int
@@ -65,11 +64,16 @@ class PredraftBlock:
 
 @dataclass(frozen=True, slots=True)
 class ForwardRequest:
-    """One text's share of a forward pass; see SetBlockModel.forward_batch.
+    """One text's input to a forward pass: causal tokens, then a block, then predrafts.
 
-    Its rows are the causal tokens, the block after all of them, then the predrafts. Logits are
-    returned for the last num_causal_logits causal tokens and for all rows of the block and the
-    predrafts. Keys and values of block and predrafts are dropped after the forward pass.
+    Each of these tokens is a row of the pass, that is an input position.
+    cache: the text's KV cache. The pass adds the keys and values of the causal tokens to it, and
+        drops those of the block and the predrafts.
+    causal_ids: the tokens that follow the cached ones and are read causally.
+    block_ids: the tokens of the block, which follows the causal tokens; may be empty.
+    num_causal_logits: number of causal tokens, counted from the last, whose logits are returned.
+        For block and predrafts, the logits of all rows are returned.
+    predrafts: blocks for drafting ahead, see PredraftBlock.
     """
 
     cache: Any
@@ -80,7 +84,7 @@ class ForwardRequest:
 
     @property
     def token_ids(self) -> list[int]:
-        """The token of every row."""
+        """The token ids of all rows, in order."""
         ids = [*self.causal_ids, *self.block_ids]
         for block in self.predrafts:
             ids += block.token_ids
@@ -88,14 +92,14 @@ class ForwardRequest:
 
     @property
     def predraft_shapes(self) -> tuple[tuple[int, int, int], ...]:
-        """The fields of each predraft's sbd_core.masks.SeenBlock."""
+        """For each predraft, the fields of its SeenBlock: (num_seen, size, num_causal)."""
         return tuple(
             (block.num_causal, len(block.token_ids), int(block.is_alternative))
             for block in self.predrafts
         )
 
     def block_rows(self) -> Sequence[int]:
-        """Indices of rows of blocks, masked or revealed: all but causal tokens and alternatives."""
+        """Indices of the rows that belong to blocks: all except causal tokens and alternatives."""
         first = len(self.causal_ids)
         if not any(block.is_alternative for block in self.predrafts):
             return range(first, self.num_rows)
@@ -114,11 +118,11 @@ class ForwardRequest:
 
     @property
     def num_logits(self) -> int:
-        """Number of rows whose logits are asked for, which are the last rows."""
+        """Number of rows whose logits are returned; they are the last rows."""
         return self.num_rows - len(self.causal_ids) + self.num_causal_logits
 
     def positions(self) -> Sequence[int]:
-        """The position in the text of every row."""
+        """The position of each row in the text."""
         start = self.cache.length
         stop = start + len(self.causal_ids) + len(self.block_ids)
         if not self.predrafts:
@@ -130,13 +134,17 @@ class ForwardRequest:
 class SetBlockModel(Protocol):
     """Protocol of a causal language model that can also attend both ways in a block (Eq. 9-11).
 
-    mask_token_id: None if the tokenizer has no mask token.
+    mask_token_id: id of the mask token, None if the model has none.
+    end_token_ids: ids of the tokens that end an answer.
     max_positions: longest text in tokens, None if unknown.
     block_range: smallest and largest trained block size, None if untrained or unknown.
     shape: the model's sizes, None if costs cannot be computed from them.
-    strategy, repetition_penalty: what a DecodeConfig that leaves them None takes; 1 is no penalty.
-    sampler_head: adjusts a block row's logits once the token before it is known; None without.
+    strategy: default for a DecodeConfig whose strategy is None.
+    repetition_penalty: default for a DecodeConfig whose penalty is None; 1 means no penalty.
+    sampler_head: adjusts a mask's logits by the token before the mask; None if the model has none.
+    calibration: how reliable the probabilities of masked tokens are.
     weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.
+    compute_logit_stats: computes probabilities and best tokens from logits.
     """
 
     name: str
@@ -157,44 +165,45 @@ class SetBlockModel(Protocol):
 
     @property
     def has_own_threads(self) -> bool:
-        """Whether forward passes run on threads that are not torch's."""
+        """Whether forward passes run on threads other than torch's."""
         ...
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
-        """Encode a prompt or a conversation; special tokens in it are read as plain text.
+        """Encode a prompt or a conversation; special tokens in it become ordinary text.
 
-        is_raw: True uses no chat template. Raises ModelError for a conversation without a template.
+        is_raw: whether to encode a text without the chat template.
+        Raises ModelError for a conversation if the model has no template.
         """
         ...
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """The text of token ids, special tokens left out."""
+        """Decode token ids to text; special tokens are left out."""
         ...
 
     def token_text(self, token_id: int) -> str:
-        """The text to show for one token: special tokens by name, lone bytes as \\xE2."""
+        """Return the text to show for one token, such as "\\xE2" for one byte of a character."""
         ...
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """Make `count` empty caches that forward_batch() can serve together."""
+        """Make `count` empty caches, one per text, for use in the same forward_batch()."""
         ...
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
-        """Make one forward pass over all rows of every text; returns fp32 logits of each.
+        """Run one forward pass for all requests, each of another text; returns logits for each.
 
-        Each tensor is (request.num_logits, vocab); the caller may change it. The causal keys and
-        values stay in the caches, those of blocks are dropped. All caches must come from one call
-        of this model's new_caches(), none twice.
+        The logits of a request are fp32 (request.num_logits, vocab), and the caller may change
+        them. The caches of all requests must come from one call of this model's new_caches(), and
+        no two requests may share a cache.
         """
         ...
 
 
 class Backend(Protocol):
-    """Protocol of a backend, which makes a model's forward passes."""
+    """Protocol of a backend, which runs a model's forward passes."""
 
     @property
     def name(self) -> str:
-        """The backend's name, as users see it."""
+        """The backend's name to show to users, such as "ONNX Runtime"."""
         ...
 
     @property
@@ -204,13 +213,13 @@ class Backend(Protocol):
 
     @property
     def has_own_threads(self) -> bool:
-        """See SetBlockModel."""
+        """Whether forward passes run on threads other than torch's."""
         ...
 
     def new_caches(self, count: int) -> Sequence[Any]:
-        """See SetBlockModel.new_caches."""
+        """Make `count` empty caches, one per text, for use in the same forward pass."""
         ...
 
     def forward(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
-        """See SetBlockModel.forward_batch."""
+        """Run one forward pass for all requests, as SetBlockModel.forward_batch() says."""
         ...

@@ -1,6 +1,7 @@
-"""Measures what a forward pass costs by its number of rows; keeps the costs in the cache folder.
+"""Measures how long a forward pass takes, by its number of rows (input positions).
 
-Plans without max_rows go by these costs, which are of one text alone, after a short prompt.
+Strategy verify plans by these costs if max_rows is None. They are measured with one text after a
+short prompt, and kept in the cache folder.
 """
 
 import hashlib
@@ -28,27 +29,28 @@ NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
 NUM_PROMPT = 64
 MAX_CAUSAL = 5
 ROWS_A_CAUSAL = 3
-"""Rows of a measured forward pass per causal row (exact token or draft), of which there are at most
-MAX_CAUSAL; the other rows are masks, as in usual plans. A pass of 2 rows has no mask."""
+"""In a measured pass, one row in this many is causal (an exact token or a draft), up to MAX_CAUSAL
+rows; the others are masks, as usual in verify. Both rows of a pass of 2 are causal."""
 NUM_DRAFTED = 4
-"""Rows of a measured block whose statistics are timed too."""
+"""Number of a block's rows whose logit statistics are timed too."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
 STEADY = 1.5
-"""Largest ratio of the median to the least time of one-row passes in a quiet measurement."""
+"""An undisturbed measurement's median time of one-row passes is at most this times the least."""
 AGAIN_SECONDS = 120
-"""Seconds until costs of a disturbed measurement are measured again; they are not written."""
+"""Seconds until a disturbed measurement is repeated; its costs are not written to a file."""
 FORMAT = 9
 
 logger = logging.getLogger(__name__)
 _known: dict[str, tuple[str, RowCosts, float]] = {}
-"""Name, costs, and the time up to which they hold, by key."""
+"""{key of model and machine: (name, costs, time.monotonic() until which the costs hold)}."""
 
 
 def row_costs_of(model: SetBlockModel) -> RowCosts:
-    """The costs of rows on this machine, measured unless they are known.
+    """Return the costs of a model's forward passes on this machine.
 
-    They are kept by model, dtype, backend, processor and all else that they depend on.
+    Reads them from the cache folder, or measures them if the model, its dtype or backend, or the
+    machine is new.
     """
     depends_on = _depends_on(model)
     key = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:24]
@@ -68,14 +70,14 @@ def row_costs_of(model: SetBlockModel) -> RowCosts:
 
 
 def known_row_costs() -> dict[str, RowCosts]:
-    """The costs of rows that this process has asked for, by "model, dtype"."""
+    """Return the costs that this process has used so far: {"model, dtype": costs}."""
     return {name: costs for name, costs, _ in _known.values()}
 
 
 def measure_row_costs(model: SetBlockModel) -> tuple[RowCosts, bool]:
-    """Measure forward passes of 1 to 48 rows for about BUDGET_SECONDS.
+    """Time forward passes of 1 to 48 rows for about BUDGET_SECONDS.
 
-    Returns the median costs, and whether the measurement was undisturbed by other work.
+    Returns the median times, and whether the measurement was undisturbed by other work.
     """
     assert model.mask_token_id is not None
     reach = model.max_positions or NUM_PROMPT + NUM_ROWS[-1]
@@ -111,9 +113,9 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 
 
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
-    """Seconds of a forward pass and of computing logit statistics from it, as decoding does.
+    """Time a forward pass and the work that decoding does on its logits; returns seconds.
 
-    A sampler head, if there is one, adjusts the block's rows one after the other.
+    The work is computing statistics and, if the model has a sampler head, adjusting logits.
     """
     spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
     began = time.perf_counter()
@@ -134,7 +136,7 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
 
 
 def _depends_on(model: SetBlockModel) -> dict[str, Any]:
-    """All that the costs depend on, as JSON data."""
+    """Collect everything that the costs depend on, as JSON data."""
     backend = getattr(model, "backend", model)
     return {
         "format": FORMAT,
@@ -153,7 +155,7 @@ def _depends_on(model: SetBlockModel) -> dict[str, Any]:
 
 
 def _read(file: Path) -> RowCosts | None:
-    """The costs kept in `file`; None if it is not there or damaged."""
+    """Read the costs in `file`; None if it is missing or damaged."""
     try:
         return RowCosts.from_data(json.loads(file.read_text(encoding="utf-8"))["points"])
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Sets how a process runs a model: its device and dtype, threads on a CPU, and quiet libraries."""
+"""Chooses a model's device and dtype, sets CPU threads, and silences libraries."""
 
 import os
 import sys
@@ -17,11 +17,11 @@ from sbd_core.models.protocol import SetBlockModel
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 QUANTIZED = ("int8",)
-"""Dtypes that weights loaded in fp32 are converted to, on a CPU alone."""
+"""Dtypes for CPUs only; weights are loaded in fp32 and then converted to them."""
 
 
 def chosen_device(device: str) -> torch.device:
-    """The torch device called `device`. Raises ArgumentError if it is unknown or not here."""
+    """Return the torch device called `device`. Raises ArgumentError if there is no such device."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     kind, _, number = device.partition(":")
@@ -33,9 +33,9 @@ def chosen_device(device: str) -> torch.device:
 
 
 def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
-    """Return `dtype`; None is on a CPU what the folder `source` names, elsewhere "auto".
+    """Replace a dtype of None: on a CPU by the one that folder `source` names, else by "auto".
 
-    Raises ModelError for a folder that names an unknown dtype.
+    Any other dtype is returned unchanged. Raises ModelError if the folder names an unknown dtype.
     """
     if dtype is not None:
         return dtype
@@ -48,7 +48,10 @@ def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
 
 
 def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
-    """The dtype to load weights in. Raises ArgumentError if it is unknown or not for `device`."""
+    """Return the torch dtype to load weights in, or "auto" for that of the checkpoint.
+
+    Raises ArgumentError if `dtype` is unknown or `device` does not support it.
+    """
     if dtype == "auto":
         return torch.float32 if device.type == "cpu" else "auto"
     if dtype in QUANTIZED:
@@ -98,17 +101,16 @@ def usable_cores() -> int:
 
 
 def is_small(num_parameters: int) -> bool:
-    """Whether a model's forward passes are too short to be shared among threads."""
+    """Whether a model's forward passes over one text are too short to gain from more threads."""
     return num_parameters < SMALL_MODEL_PARAMETERS
 
 
 def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
-    """Set torch to one thread for a small model on the CPU, else leave torch's own choice.
+    """Set torch to one CPU thread if both the model and the batch are small; else change nothing.
 
-    A forward pass of a few million parameters over one text is too short to share: a second thread
-    gains little on an idle machine, and on a busy one waits for its partner many times as long as
-    the forward pass takes. A batch is long enough. The command line and the page call this, but
-    never load(), as the setting is global.
+    Such a forward pass gains little from a second thread, and on a busy machine the two threads
+    wait for each other far longer than the pass takes. The setting holds for the whole process, so
+    the command line and the page call this function, but load() does not.
     """
     if is_small(num_parameters) and batch_size < LONG_BATCH:
         torch.set_num_threads(1)
@@ -116,9 +118,9 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
 
 @contextmanager
 def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
-    """Give torch one thread within the `with` block, if forward passes have threads of their own.
+    """Limit torch to one thread within the `with` block, if another library runs forward passes.
 
-    Torch's other threads wait busily between operations, on cores that the next pass needs.
+    While they wait, torch's other threads would keep cores busy that the next pass needs.
     """
     if not model.has_own_threads:
         yield
@@ -138,8 +140,8 @@ _quiet = threading.RLock()
 def quietly() -> Iterator[None]:
     """Silence transformers and the Hub within the `with` block; errors are still raised.
 
-    Only one thread at a time enters: the setting holds for all threads, and parts of transformers
-    fail when two threads import them at once.
+    Only one thread at a time can be in the block: the setting is global, and some imports of
+    transformers fail when two threads make them at once.
     """
     with _quiet:
         libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]
@@ -155,7 +157,7 @@ def quietly() -> Iterator[None]:
 
 @contextmanager
 def bars_only_on_a_terminal() -> Iterator[None]:
-    """Keep transformers' loading bars out of logs and pipes."""
+    """Hide transformers' progress bars within the `with` block, unless stderr is a terminal."""
     was_enabled = transformers_logging.is_progress_bar_enabled()
     if not sys.stderr.isatty():
         transformers_logging.disable_progress_bar()

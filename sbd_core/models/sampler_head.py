@@ -1,6 +1,6 @@
-"""The sampler head, which adjusts the logits of a block's row once the token before it is known.
+"""The sampler head, which adjusts the logits of a mask once the token before the mask is known.
 
-Its weights are in the folder of a block adapter (block_adapter.py).
+The folder of a block adapter holds the sampler head's weights (block_adapter.py).
 """
 
 from dataclasses import dataclass
@@ -12,24 +12,27 @@ from torch.nn.functional import linear, rms_norm, silu
 from sbd_core.sampling import top
 
 NUM_ANCHORS = 1024
-"""Number of tokens from whose logits a row's hidden state is recovered."""
+"""Number of tokens, about, from whose logits a hidden state is recovered."""
 NUM_CANDIDATES = 96
-"""Number of likeliest tokens of a row that a sampler head reweighs."""
+"""Number of likeliest tokens whose logits a sampler head adjusts, for each mask."""
 MAX_KEPT_TOKENS = 512
-"""Number of tokens whose part of `into @ x` is cached, as most drafted tokens come again."""
+"""Largest number of tokens whose part of `into @ x` is cached; drafted tokens often repeat."""
 
 
 class SamplerHead:
-    """A small head that adjusts the logits of a block's row once the token before it is known.
+    """A small network that adjusts a mask's logits once the token before the mask is known.
 
-    Let h be the row's hidden state after the last norm, e the embedding of the token before, and
+    Let h be the mask's hidden state after the last norm, e the embedding of the token before, and
     x = [h, e], each divided by its root mean square. The head changes h to
-    h + out @ (silu(gate) * up), where [gate, up] = into @ x. Logits are linear in h, so h is
-    recovered from the logits of about NUM_ANCHORS tokens, whatever the backend.
+    h + out @ (silu(gate) * up), where [gate, up] = into @ x. No backend has to return h: logits are
+    linear in h, so it is recovered from the logits of about NUM_ANCHORS tokens.
     """
 
     def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
-        """Shapes: into (2 width, 2 hidden), out (hidden, width), the others (vocab, hidden)."""
+        """Build the head from its weights: into (2 width, 2 hidden) and out (hidden, width).
+
+        embedding, head: weights of the model's embedding and output layer, each (vocab, hidden).
+        """
         # Transposed, as a CPU multiplies few rows by it in two thirds of the time.
         self._of_hidden, self._of_token = (part.t().contiguous() for part in into.chunk(2, 1))
         self._kept: dict[int, Tensor] = {}
@@ -44,7 +47,7 @@ class SamplerHead:
 
     @torch.inference_mode()
     def begin(self, logits: Tensor) -> "SamplerWalk":
-        """Prepare to adjust the rows of `logits` (rows, vocab), before any of them is changed."""
+        """Prepare to adjust logits (masks, vocab), given as the forward pass returned them."""
         hidden = linear(logits[:, self._anchors], self._back)
         likeliest = top(logits, min(NUM_CANDIDATES, logits.shape[1]))[0]
         weights = self._head.index_select(0, likeliest.view(-1))
@@ -57,9 +60,9 @@ class SamplerHead:
         )
 
     def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
-        """The change of a row's hidden state when `token_id` is the token before the row.
+        """Compute the change (hidden,) of a mask's hidden state if `token_id` precedes the mask.
 
-        of_hidden: the hidden state's part of `into @ x`.
+        of_hidden: the part of `into @ x` that comes from the hidden state, (2 width,).
         """
         kept = self._kept.get(token_id)
         if kept is None:
@@ -73,11 +76,12 @@ class SamplerHead:
 
 @dataclass(frozen=True, slots=True)
 class SamplerWalk:
-    """Rows of logits that a SamplerHead adjusts at their likeliest tokens, one row after the other.
+    """The logits of a block's masks, which a SamplerHead adjusts one mask after the other.
 
-    logits (rows, vocab). of_hidden (rows, 2 width): the hidden states' part of `into @ x`.
-    likeliest (rows, n): token ids. weights (rows, n, hidden): these tokens' rows of the output
-    layer.
+    logits: the logits (masks, vocab), which are changed in place.
+    of_hidden: the part of `into @ x` that comes from the hidden states, (masks, 2 width).
+    likeliest: ids (masks, n) of each mask's likeliest tokens; only their logits are adjusted.
+    weights: the output layer's weights for the likeliest tokens, (masks, n, hidden).
     """
 
     logits: Tensor
@@ -88,7 +92,7 @@ class SamplerWalk:
 
     @torch.inference_mode()
     def add_to(self, row: int, token_id: int) -> None:
-        """Adjust the logits of a row in place, now that `token_id` stands before its position."""
+        """Adjust the logits of mask number `row`, now that `token_id` is known to precede it."""
         change = self.head.change(self.of_hidden[row], token_id)
         self.logits[row].index_add_(0, self.likeliest[row], self.weights[row] @ change)
 
@@ -98,9 +102,10 @@ def _normed(x: Tensor) -> Tensor:
 
 
 def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
-    """The change (.., hidden) that a SamplerHead of `into` and `out` makes to hidden states.
+    """Compute the change (.., hidden) that a SamplerHead makes to hidden states.
 
-    hidden, before (.., hidden): the states, and the embeddings of the tokens before them.
+    hidden: hidden states (.., hidden). before: embeddings (.., hidden) of the preceding tokens.
+    into, out: the weights of the SamplerHead.
     """
     gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
     return linear(silu(gate) * up, out)

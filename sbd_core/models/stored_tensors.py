@@ -1,7 +1,7 @@
-"""Tensors as an export for browsers stores them: exactly, or in the blocks of a GGUF file.
+"""Stores tensors for an export to browsers: exactly, or rounded in the block formats of GGUF.
 
-Each kind of storage holds a matrix (out, in) row by row, or a vector. Python and the page's scripts
-convert a kind to fp32 with the same bits.
+A matrix (out, in) is stored row by row. Python and the page's scripts convert the stored bytes to
+the same fp32 values, to the bit.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,15 +16,15 @@ from sbd_core.models.bases import GGUF_FILE, require_base
 from sbd_core.models.model_folder import object_in
 
 BLOCK = 32
-"""Successive values that share a scale."""
+"""Number of successive values that share a scale."""
 Q8_0 = np.dtype([("scale", "<f2"), ("values", "i1", BLOCK)])
 Q4_1 = np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", BLOCK // 2)])
-"""The first half of a block's values are the low halves of its bytes."""
+"""The low 4 bits of `pairs` are the first half of a block's values, the high 4 bits the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A tensor as bytes; `kind`, a key of WIDEN, says how they hold its values."""
+    """A tensor stored as bytes. kind: the format of the bytes, a key of WIDEN."""
 
     kind: str
     shape: tuple[int, ...]
@@ -35,13 +35,13 @@ class Stored:
         return torch.from_numpy(WIDEN[self.kind](self.data)).reshape(self.shape)
 
     def __add__(self, below: "Stored") -> "Stored":
-        """Stack the rows of `below` under those of this tensor."""
+        """Append the rows of `below`, a tensor of the same kind, to those of this tensor."""
         shape = (self.shape[0] + below.shape[0], *self.shape[1:])
         return Stored(self.kind, shape, self.data + below.data)
 
 
 def exactly(tensor: Tensor) -> Stored:
-    """Store a tensor exactly: in bf16 where that holds all of its values, else in fp32."""
+    """Store a tensor without rounding: in bf16 if all its values fit exactly, else in fp32."""
     values = tensor.detach().float().contiguous()
     short = values.to(torch.bfloat16)
     if torch.equal(short.float(), values):
@@ -50,7 +50,7 @@ def exactly(tensor: Tensor) -> Stored:
 
 
 def in_8_bits(tensor: Tensor) -> Stored:
-    """Round a tensor to 8 bits, by the largest absolute value of each block of a row."""
+    """Round a tensor to 8 bits; each BLOCK of values is scaled by its largest absolute value."""
     values = _blocks(tensor)
     scale = (np.abs(values).max(1) / np.float32(127)).astype("<f2")
     numbers = np.rint(values / _divisor(scale)[:, None]).clip(-127, 127)
@@ -58,7 +58,7 @@ def in_8_bits(tensor: Tensor) -> Stored:
 
 
 def in_4_bits(tensor: Tensor) -> Stored:
-    """Round a tensor to 4 bits, by the least and the largest value of each block of a row."""
+    """Round a tensor to 4 bits; each BLOCK of values is scaled from its least to largest value."""
     values = _blocks(tensor)
     least = values.min(1).astype("<f2")
     scale = ((values.max(1) - least.astype("f4")) / np.float32(15)).astype("<f2")
@@ -74,7 +74,7 @@ def fits_blocks(tensor: Tensor) -> bool:
 
 
 def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
-    """Split a tensor stored in 8 bits: int8 values (rows, in), fp32 scales (rows, in / BLOCK)."""
+    """Split a matrix stored in 8 bits into int8 values (out, in), fp32 scales (out, in / BLOCK)."""
     blocks = np.frombuffer(stored.data, Q8_0)
     integers = np.ascontiguousarray(blocks["values"]).reshape(stored.shape)
     return integers, blocks["scale"].astype("f4").reshape(stored.shape[0], -1)
@@ -85,7 +85,7 @@ def _blocks(tensor: Tensor) -> np.ndarray:
 
 
 def _divisor(scale: np.ndarray) -> np.ndarray:
-    """Make scales safe to divide by: 0, the scale of a block of equal values, becomes 1."""
+    """Replace scales of 0, which blocks of equal values have, by 1, to divide by them safely."""
     return np.where(scale == 0, np.float32(1), scale.astype("f4"))
 
 
@@ -120,7 +120,7 @@ WIDEN: dict[str, Callable[[bytes], np.ndarray]] = {
     "q8_0": _from_q8_0,
     "q4_1": _from_q4_1,
 }
-"""Each kind's bytes -> its values in fp32."""
+"""{kind: function that converts its bytes to fp32 values}."""
 
 KIND_OF_GGUF = {"F32": "f32", "BF16": "bf16", "Q8_0": "q8_0", "Q4_1": "q4_1"}
 NAME_OF_GGUF = {
@@ -136,13 +136,14 @@ NAME_OF_GGUF = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-"""Names of weights in a GGUF file, and in transformers."""
+"""{name of a weight in a GGUF file: its name in transformers}."""
 
 
 def stored_weights(name: str) -> dict[str, Stored]:
-    """Read a base's weights, by their transformers names, as its GGUF file stores them.
+    """Read the weights of a fetched base model in the form in which its GGUF file stores them.
 
-    Raises ModelError if the base is not here, MissingExtraError if gguf is not installed.
+    name: the base model's name. The result's keys are the weights' names in transformers.
+    Raises ModelError if the base was not fetched, MissingExtraError if gguf is not installed.
     """
     folder = require_base(name)
     require_extra("fetch")

@@ -1,8 +1,8 @@
-"""Writes a trained model as a folder that a browser decodes with, and Python too.
+"""Exports a trained model to a folder from which a browser, or Python, can decode.
 
-The folder holds the graphs, the tokenizer, a manifest and the weights in parts. A fetched base
-keeps the blocks of its GGUF file; other models are stored exactly, or in 8 bits if asked for. A
-block adapter, which only drafts, is stored in 4 bits, its sampler head in 8. Uploads nothing.
+The folder holds ONNX graphs, the tokenizer, a manifest, and the weights in several files. A fetched
+base model is stored with the rounding of its GGUF file; other models exactly, or in 8 bits for
+dtype int8. A block adapter is stored in 4 bits, its sampler head in 8 bits. Nothing is uploaded.
 """
 
 import json
@@ -52,15 +52,20 @@ from sbd_core.models.web_folder import (
 from sbd_core.version import VERSION
 
 MOST_BYTES = 2_000_000_000
-"""Largest size of a model's weights in fp32, as WebAssembly has 4 GB in all."""
+"""Largest size in bytes of a model's weights in fp32, as WebAssembly has 4 GB of memory."""
 EMBEDDING = "model.embed_tokens.weight"
 TRIAL = tuple(range(24))
-"""Tokens whose last row of logits a browser compares, to check that its GPU computes correctly."""
+"""Prompt after which a browser compares its logits with Python's, as a check of its GPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebExport:
-    """The result of export_web(). download: bytes that a browser fetches, without the runtime."""
+    """The result of export_web().
+
+    model: the model's name. folder: path of the export. dtype: float32 or int8, see export_web().
+    digest: digest of the export's manifest.
+    download: number of bytes that a browser fetches, besides the program that runs the graphs.
+    """
 
     model: str
     folder: str
@@ -76,10 +81,11 @@ class WebExport:
 def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None = None) -> WebExport:
     """Write a model for browsers to the new folder `out`.
 
-    model: a folder or hub id of a model trained for blocks, or an adapter; None is the bundled one.
-    out: a new or empty folder, unchanged if ArgumentError or ModelError is raised.
-    dtype: float32 or int8, in which the graph multiplies; None is int8 for the adapter of a fetched
-        base, else float32. With int8, matrices of other models are stored in 8 bits.
+    model: folder or hub id of a trained model, or a block adapter; None is the bundled model.
+    out: a new or empty folder; it stays unchanged if ArgumentError or ModelError is raised.
+    dtype: "float32" or "int8", the dtype in which the graph multiplies matrices. None is int8 for
+        an adapter whose base was fetched, else float32. int8 also stores matrices in 8 bits, except
+        those of a fetched base.
     """
     from sbd_core.models.backends.onnx.build import products_graph
 
@@ -133,7 +139,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
 
 
 def _read(source: Path) -> tuple[Any, Any, BlockAdapter | None]:
-    """Read a model in fp32, its tokenizer, and its block adapter or None. Raises ModelError."""
+    """Read (model in fp32, tokenizer, block adapter or None). Raises ModelError."""
     name = str(source)
     if is_web_folder(source):
         raise ModelError(f"model: {shown(name)} is an export for browsers already")
@@ -161,9 +167,9 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
 def _stored(
     model: Any, adapter: BlockAdapter | None, dtype: str, *, is_fetched: bool
 ) -> dict[str, Stored]:
-    """Convert all tensors of model and adapter to their stored form.
+    """Convert all tensors of a model and its adapter to the form that the export stores.
 
-    is_fetched: whether the base is a fetched one, which keeps the blocks of its GGUF file.
+    is_fetched: whether the base was fetched; its weights are then taken from its GGUF file.
     """
     rows = {}
     if is_fetched:
@@ -184,7 +190,7 @@ def _stored(
 
 
 def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
-    """The manifest's "config": facts that decoding needs besides the graph. Raises ModelError."""
+    """Make the manifest's "config": what decoding needs besides a graph. Raises ModelError."""
     from sbd_core.models.backends.onnx.export import GraphShape
 
     mask = usable_mask_token_id(model, tokenizer)
@@ -214,9 +220,9 @@ def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None)
 
 
 def _write_graph(target: WebFolder, engine: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
-    """Write the graph for `engine`, a key of GRAPHS; returns its manifest entry.
+    """Write the ONNX graph for one engine; returns the graph's entry in the manifest.
 
-    tensors: the result of _stored().
+    engine: a key of GRAPHS. tensors: the result of _stored().
     """
     from sbd_core.models.backends.onnx.web_graph import WebExporter, WebGpuExporter
     from sbd_core.models.stored_tensors import rounded_parts

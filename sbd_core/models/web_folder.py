@@ -1,8 +1,8 @@
-"""Reads folders that export_web() wrote for browsers, and keeps exports of models on this machine.
+"""Reads folders that export_web() wrote for browsers, and caches exports on this machine.
 
-Weights lie in parts small enough for any host, in the kinds of stored_tensors.py. Kept exports lie
-in the user's cache folder; deleting them does no harm. Torch is imported only where tensors are
-read, as the page looks at such folders before there is a model.
+The weights are split into files small enough for any web host, in the formats of stored_tensors.py.
+Cached exports are in the user's cache folder and may be deleted. Torch is imported only to read
+tensors, as the page opens such folders before it loads a model.
 """
 
 import hashlib
@@ -27,28 +27,28 @@ from sbd_core.models.model_folder import ADAPTER_INFO, is_block_adapter, is_web_
 
 FORMAT = 1
 GRAPHS = {"wasm": "model.onnx", "webgpu": "model-webgpu.onnx"}
-"""Files of the graphs by the engine that each is for."""
+"""{engine of the browser: name of the file with its graph}."""
 PRODUCTS = "products.onnx"
-"""Graph in an int8 export by which a browser checks that its products are exact."""
+"""Name of a graph by which a browser checks that its int8 products are exact."""
 PART_BYTES = 8_000_000
 DAMAGED = "export it again"
 
 
 @dataclass(frozen=True, slots=True)
 class WebFolder:
-    """A folder as export_web() wrote it. manifest: facts of the model, and where tensors lie."""
+    """A folder that export_web() wrote. manifest: facts about the model, and where tensors are."""
 
     folder: Path
     manifest: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """Name of the model."""
+        """The model's name."""
         return str(self.manifest["name"])
 
     @property
     def digest(self) -> str:
-        """Digest of the whole folder."""
+        """Digest of the manifest, which in turn holds the digests of all other files."""
         return str(self.manifest["digest"])
 
     @property
@@ -59,9 +59,10 @@ class WebFolder:
 
 
 def open_web(folder: Path, *, reads_all: bool = True) -> WebFolder:
-    """Open a folder that export_web() wrote. reads_all: whether to check digests besides sizes.
+    """Open a folder that export_web() wrote, and check its files.
 
-    Raises ModelError if it has another format or is not whole.
+    reads_all: whether to check the files' digests as well as their sizes.
+    Raises ModelError if a file is missing or altered, or if the format is not this version's.
     """
     subject = f"model: {shown(str(folder))}"
     try:
@@ -102,17 +103,17 @@ def _require_whole(
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:
-    """Digest of a manifest, its entry "digest" left out."""
+    """Compute the digest of a manifest; its own entry "digest" is left out."""
     told = {name: value for name, value in manifest.items() if name != "digest"}
     text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def write_parts(folder: Path, tensors: Mapping[str, "Stored"]) -> dict[str, Any]:
-    """Write tensors one after the other, equal ones once, as files weights-NN.bin.
+    """Write tensors to files weights-NN.bin, in order; tensors with equal bytes are written once.
 
-    Returns the manifest's "parts" (files, sizes, digests) and "tensors" (where each lies). Raises
-    OSError.
+    Returns two entries for the manifest: "parts" lists the files with sizes and digests, "tensors"
+    gives each tensor's kind, shape, offset and length. Raises OSError.
     """
     entries, kept, end = {}, dict[bytes, int](), 0
     for name, stored in tensors.items():
@@ -140,16 +141,16 @@ def _pieces(tensors: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def entry_of(file: Path) -> dict[str, Any]:
-    """Size and digest of a file, as the manifest has them."""
+    """Make a file's entry for the manifest: its size in bytes and its SHA-256."""
     return {"size": file.stat().st_size, "sha256": sha256(file)}
 
 
 OF_MODEL = ("model.", "lm_head.")
-"""Prefixes of a transformers model's weights, which no adapter's have."""
+"""How names of a transformers model's weights begin; an adapter's begin otherwise."""
 
 
 def tensors_of(web: WebFolder) -> "dict[str, Stored]":
-    """Read the stored tensors of a folder, named as in transformers and BlockAdapter.tensors()."""
+    """Read a folder's tensors: {name in transformers or BlockAdapter.tensors(): tensor}."""
     from sbd_core.models.stored_tensors import Stored
 
     parts = (web.folder / part["file"] for part in web.manifest["parts"])
@@ -161,9 +162,9 @@ def tensors_of(web: WebFolder) -> "dict[str, Stored]":
 
 
 def read_web(web: WebFolder) -> "tuple[Any, Any, BlockAdapter | None]":
-    """Read a folder's model in fp32, tokenizer, and adapter or None. Raises ModelError.
+    """Read (model in fp32, tokenizer, block adapter or None) from a folder. Raises ModelError.
 
-    The weights are computed from the same stored tensors as in the page's scripts.
+    The weights are the same, to the bit, as those that a browser computes from the folder.
     """
     from sbd_core.models.block_adapter import BlockAdapter, BlockAdapterInfo
     from sbd_core.models.runtime import quietly
@@ -205,18 +206,18 @@ CODE = (
     "models/web_folder.py",
     *(f"models/backends/onnx/{name}.py" for name in ("export", "web_graph")),
 )
-"""Source files that an export depends on."""
+"""Source files whose changes make a cached export outdated."""
 
 
 def exports_folder() -> Path:
-    """The cache folder in which exports are kept."""
+    """The folder of cached exports."""
     return cache_folder() / "web"
 
 
 def find_export(folder: Path) -> WebFolder | None:
-    """The kept export of a model folder, or the folder itself if it is an export; else None.
+    """Find the cached export of a model folder; None if there is none.
 
-    Checks the sizes of the export's files, not their digests.
+    A folder that is itself an export is returned. Checks the sizes of files, not their digests.
     """
     try:
         return open_web(folder if is_web_folder(folder) else _place(folder), reads_all=False)
@@ -225,7 +226,7 @@ def find_export(folder: Path) -> WebFolder | None:
 
 
 def keep_export(folder: Path) -> WebFolder:
-    """Return the export of a model folder, after writing it if none is kept.
+    """Return the cached export of a model folder; writes the export if there is none.
 
     Raises SetBlockDecodingError, OSError.
     """
@@ -250,7 +251,7 @@ def keep_export(folder: Path) -> WebFolder:
 
 
 def _place(folder: Path) -> Path:
-    """The path for the kept export of a model folder, named by the folder's path and state."""
+    """Make the path of a folder's cached export; it changes with the folder's path or files."""
     whole = folder.resolve()
     owner = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
     state = hashlib.sha256()

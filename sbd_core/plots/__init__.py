@@ -1,10 +1,10 @@
-"""Plotly figures of a trace, a sweep of solvers and the roofline, for the page and notebooks.
+"""Makes Plotly figures of a trace, a sweep of solvers or the roofline, for page and notebooks.
 
     from sbd_core import plots
     plots.entropy_heatmap(trace).show()
 
-Every figure takes theme="light" or "dark" and has its id in layout.meta["id"]. Needs the extra:
-pip install "sbd-core[plots]".
+Every function takes theme="light" or "dark", and puts the figure's id in layout.meta["id"]. Plotly
+must be installed: pip install "sbd-core[plots]".
 """
 
 from sbd_core.errors import MissingExtraError

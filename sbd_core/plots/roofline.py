@@ -1,6 +1,6 @@
 """Figures of the roofline: cost of a block's forward pass, and speed-up of decoding by blocks.
 
-The heatmaps show the quantities of the paper's Tables 3 and 4 in either mode of the roofline.
+The heatmaps show the paper's Tables 3 and 4, as published or corrected (the roofline's modes).
 """
 
 from collections.abc import Mapping
@@ -20,18 +20,20 @@ KV_LENGTHS = (16, 256, 1024, 4096, 16384, 65536, 1048576, 4194304)
 NFE_SPEEDUPS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8)
 MODES: tuple[Mode, ...] = ("published", "corrected")
 NARROW_WIDTH = 266
-"""Width in pixels of a table's cells on a phone."""
+"""Width in pixels of all columns of a heatmap together on a phone."""
 DIGIT_WIDTH = 0.62
-"""Digit width divided by font size."""
+"""Width of a digit divided by the font size."""
 WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflinePoint:
-    """The reader's choice of device, model and decoding. Raises ArgumentError.
+    """The device, model and decoding settings that a figure is drawn for. Raises ArgumentError.
 
-    shape: None takes the paper's model, whose widths depend on the mode.
-    tokens_per_forward: the NFE speed-up, at most block_size.
+    shape: the model's sizes; None is the paper's model, whose sizes depend on the mode.
+    kv_length: number of tokens in the KV cache of each text.
+    batch_size: number of texts in a forward pass.
+    tokens_per_forward: mean number of tokens revealed by a forward pass, at most block_size.
     """
 
     device: Device
@@ -50,11 +52,11 @@ class RooflinePoint:
             raise ArgumentError("tokens_per_forward", "must be above 0", 0)
 
     def slowdown(self, block_size: int, kv_length: int, mode: Mode) -> float:
-        """Call sbd_core.roofline.slowdown() with the point's device, model and batch size."""
+        """Time of a forward pass over block_size tokens, divided by that over one token."""
         return slowdown(block_size, kv_length, self.batch_size, mode, **self._where())
 
     def cache_growth(self, mode: Mode) -> float:
-        """Time of a one-token forward pass with the longest KV cache, relative to the shortest."""
+        """Time of a one-token pass with the longest KV cache, divided by that with the shortest."""
         long, short = (
             pass_seconds(1, length, self.batch_size, mode, **self._where())
             for length in (KV_LENGTHS[-1], KV_LENGTHS[0])
@@ -62,7 +64,7 @@ class RooflinePoint:
         return long / short
 
     def speedup(self, nfe_speedup: float, kv_length: int, mode: Mode) -> float:
-        """Call sbd_core.roofline.speedup() with the point's device, model, block and batch size."""
+        """Speed-up (Eq. 16) of decoding by blocks of the point's size over one token per pass."""
         return speedup(
             self.block_size, nfe_speedup, kv_length, self.batch_size, mode, **self._where()
         )
@@ -77,10 +79,10 @@ def slowdown_curve(
     theme: Theme = "light",
     measured_name: str = "measured",
 ) -> go.Figure:
-    """Curve of the time of a forward pass over n tokens, relative to a pass over one token.
+    """Plot the time of a forward pass over n tokens, divided by that of a pass over one token.
 
-    measured: {tokens: seconds} measured on a machine, with 1 among the tokens; drawn as marks.
-    measured_name: name of the measured marks.
+    measured: {number of tokens: seconds} to draw as marks; must contain 1. None draws no marks.
+    measured_name: the name of these marks in the legend.
     """
     ink = ink_of(theme)
     sizes = sorted({*BLOCK_SIZES, point.block_size, 2 * point.block_size})
@@ -118,7 +120,7 @@ def slowdown_curve(
 
 
 def slowdown_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> go.Figure:
-    """Heatmap of Table 3's slowdown by block size and KV cache, at the point's batch size."""
+    """Plot the slowdown (Table 3) as a heatmap over block size and length of the KV cache."""
     tables = {
         each: [
             [round(point.slowdown(size, length, each), 3) for size in BLOCK_SIZES]
@@ -133,13 +135,13 @@ def slowdown_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> 
 
 
 def framed_column(point: RooflinePoint, mode: Mode) -> list[float]:
-    """The numbers of slowdown_table() at the block size nearest to the point's."""
+    """Return the slowdown_table() column of the block size that is nearest to the point's."""
     size = BLOCK_SIZES[_nearest(point.block_size, BLOCK_SIZES)]
     return [round(point.slowdown(size, length, mode), 3) for length in KV_LENGTHS]
 
 
 def speedup_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> go.Figure:
-    """Heatmap of Table 4's speed-up (Eq. 16) by tokens per forward pass and KV cache."""
+    """Plot the speed-up (Table 4) as a heatmap over tokens per forward pass and KV cache length."""
     gains = [gain for gain in NFE_SPEEDUPS if gain <= point.block_size]
     tables = {
         each: [
@@ -162,10 +164,11 @@ def _heatmap(
     ink: Ink,
     words: str,
 ) -> go.Figure:
-    """Heatmap with the number in each cell, and a frame around the cell nearest to the point.
+    """Plot a heatmap with the number in each cell, and a frame around one cell.
 
-    tables: numbers of both modes, which share one colour scale; `mode` is shown.
-    columns, across: values of the columns, and their name.
+    name: the figure's id.
+    tables: {mode: rows of numbers}. Only `mode` is shown; the colour scale covers all modes.
+    columns: the value of each column. across: the title of the x axis.
     place: column and row of the frame.
     words: "slower" or "faster", for the hover text.
     """
@@ -211,7 +214,7 @@ def _cells(
 
 
 def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
-    """The numbers of the cells, each in black or white, whichever is easier to read on its cell."""
+    """Write the numbers into the cells, each in black or white, whichever is easier to read."""
     least, span = heat["zmin"], max(heat["zmax"] - heat["zmin"], 1e-9)
     cells = [
         (x, y, text, readable_on(ramp, (value - least) / span))
@@ -231,7 +234,7 @@ def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
 
 
 def _mark(slowdowns: Mapping[int, float], name: str, look: tuple[str, int, str]) -> dict[str, Any]:
-    """Marks at {tokens: slowdown}. look: symbol, size and colour."""
+    """Draw marks. slowdowns: {x in tokens: y}. look: (symbol, size in pixels, colour)."""
     symbol, size, colour = look
     return {
         "type": "scatter",
@@ -245,7 +248,7 @@ def _mark(slowdowns: Mapping[int, float], name: str, look: tuple[str, int, str])
 
 
 def _nearest(value: float, values: Any) -> int:
-    """Index of the entry of `values` whose ratio to `value` is nearest to 1."""
+    """Find the entry of `values` that is nearest to `value` by ratio; returns its index."""
     ratios = [max(value, 0.5) / known for known in values]
     distances = [max(ratio, 1 / ratio) for ratio in ratios]
     return distances.index(min(distances))

@@ -1,4 +1,4 @@
-"""Accuracy against tokens per forward pass of every solver, from the results of a sweep."""
+"""Plots accuracy against tokens per forward pass for every solver in the results of a sweep."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from sbd_core.solvers import SOLVER_TITLES
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
-"""The paper's rule has SBD's hue, our own the colour of text, all others are grey."""
+"""The paper's solver has the colour of SBD, our own that of text; all others are grey."""
 
 SYMBOLS = (
     "circle",
@@ -32,23 +32,27 @@ SYMBOLS = (
     "star-diamond",
 )
 RUN_SYMBOL = "line-ns-open"
-"""Symbol of a run, which no curve has."""
+"""Symbol of the user's own runs; no solver's line uses it."""
 DASHES = ("solid", "dash", "dot")
 PALE = 0.35
 LABEL_AT, LABEL_SPACE = 1.08, 1.45
-"""Start of the column of names and end of the axis, as multiples of the fastest mark."""
+"""x where labels begin, and where the axis roughly ends, divided by the largest x of any mark."""
 LABEL_GAP = 0.062
-"""Gap between two names, as a share of the height of the lines."""
+"""Least distance between two labels, as a share of the range in y that the lines cover."""
 LABEL_SIZE = 14
 LEGEND_LINE = 21
-"""Height in pixels of a name in the legend of a narrow page."""
+"""Height in pixels of one entry in the legend of a narrow page."""
 MARK_RISES = (32, 16)
-"""Pixels by which the names of NTP and verify are raised, as the two are equally right."""
+"""Pixels by which the labels of NTP and verify are raised, as their marks have the same y."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One setting of a solver. accuracy: mean over tasks; speed: tokens per forward pass."""
+    """The results of a solver at one value of its parameter.
+
+    parameter: the value, as text. accuracy: mean over tasks, 0 to 1.
+    speed: mean number of tokens per forward pass.
+    """
 
     parameter: str
     accuracy: float
@@ -56,7 +60,7 @@ class CurvePoint:
 
 
 def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
-    """The points of each solver, from the rows that are named "solver parameter"."""
+    """Group the rows that are named "solver parameter"; returns {solver: points}."""
     by_solver: dict[str, list[CurvePoint]] = {}
     for name, row in rows.items():
         solver, _, parameter = name.partition(" ")
@@ -69,7 +73,11 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
 
 @dataclass(frozen=True, slots=True)
 class RunMark:
-    """The reader's run `name`. speed: tokens per forward pass. is_right: None if unchecked."""
+    """A decoding run of the page's user, to be marked in the figure.
+
+    name: the run's name in the hover text. speed: tokens per forward pass.
+    is_right: whether the answer is right, None if it was not checked.
+    """
 
     name: str
     speed: float
@@ -77,10 +85,10 @@ class RunMark:
 
 
 def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
-    """Solvers that others match at every setting and beat at one setting or more."""
+    """Find solvers that other solvers match at every point and beat at one point or more."""
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
-        """Kinds of other solvers' points that are at least as good: True better, False equal."""
+        """Return a set with True if another solver's point is better, and False if one is equal."""
         return {
             (other.accuracy, other.speed) != (point.accuracy, point.speed)
             for name, points in by_solver.items()
@@ -99,13 +107,12 @@ def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
 def solvers(
     results: Mapping[str, Any], theme: Theme = "light", runs: Sequence[RunMark] = ()
 ) -> go.Figure:
-    """Figure with a line for each solver, a star for next-token prediction and one for verify.
+    """Plot a line for each solver, a star for next-token prediction and another for verify.
 
-    results: data of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data() of rows named
-    "solver parameter" and one named "NTP".
-    runs: marked at the bottom by tokens per forward pass, as one answer has no accuracy.
-    A solver's name is tied to the last point that only the solver's line has. Lines of dominated()
-    solvers are pale. Raises ArgumentError.
+    results: data of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data() with rows named
+        "solver parameter" and one named "NTP".
+    runs: runs to mark at the bottom, since a single answer has no accuracy.
+    Lines of dominated() solvers are pale. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = results.get("rows") if isinstance(results, Mapping) else None
@@ -150,12 +157,12 @@ def solvers(
 
 
 def title_of(solver: str) -> str:
-    """The solver's title on the page; an unknown solver keeps its name from the results."""
+    """Return a solver's title on the page; an unknown solver keeps its name."""
     return SOLVER_TITLES.get(solver, html.escape(solver))
 
 
 def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
-    """The line through a solver's points, slowest first. index: selects symbol and dashes."""
+    """Draw the line through a solver's points. index: selects the symbol and the dashes."""
     in_order = sorted(points, key=lambda point: point.speed)
     is_chief = solver in (MAIN, OWN)
     colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
@@ -176,7 +183,7 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
 
 
 def _last_alone(line: dict[str, Any], lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """The last of a line's points that no other line has; the very last if others have them all."""
+    """Find a line's last point that is on no other line; without such a point, the last one."""
     points = list(zip(line["x"], line["y"], strict=True))
     others = [zip(each["x"], each["y"], strict=True) for each in lines if each is not line]
     taken = {point for each in others for point in each}
@@ -189,9 +196,10 @@ def _labels(
     room: float,
     colours: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """Labels in a column at the right, without overlap, each tied to a point of its line.
+    """Place labels in a column at the right, without overlap, each with a line to a point.
 
-    named: (label, x, y) of each point. fastest: largest x of any mark. room: height of the lines.
+    named: (label, x, y) of each point. fastest: largest x of any mark.
+    room: range in y that the lines cover. colours: {label: colour}.
     """
     below: float | None = None
     labels = []
@@ -219,12 +227,12 @@ def _labels(
 
 
 def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
-    """Label `rise` pixels above and right of a mark; a line to it would look like data."""
+    """Place a mark's name to the right of the mark and `rise` pixels above it."""
     return {
         "text": mark["name"],
         "x": mark["x"][0],
         "y": mark["y"][0],
-        "showarrow": False,
+        "showarrow": False,  # a line to the mark would look like data
         "xanchor": "left",
         "xshift": 10,
         "yshift": rise,
@@ -233,7 +241,7 @@ def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
 
 
 def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
-    """Marks of the reader's runs. height: where to draw them, in percent of right answers."""
+    """Draw marks for the user's own runs. height: the y of all marks, in percent."""
     checked = {True: "right", False: "wrong", None: "not checked"}
     words = [f"Your run: {html.escape(run.name)}<br>answer {checked[run.is_right]}" for run in runs]
     return {
@@ -250,7 +258,7 @@ def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
 
 
 def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
-    """The single mark of a strategy that has no parameter."""
+    """Draw the only mark of a strategy that has no parameter. row: its results."""
     mean = row["mean"]
     return {
         "type": "scatter",

@@ -1,4 +1,4 @@
-"""The look of figures: the page's colours, entropy scale and fonts, and escaped token texts.
+"""Gives figures the page's colours, entropy scale and fonts, and escapes token texts.
 
 Plotly interprets a few HTML tags in any text, so every token text must be escaped.
 """
@@ -32,7 +32,12 @@ RAMPS = {
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """The page's colours, see assets/css/player.css."""
+    """The page's colours in one theme, as assets/css/player.css also has them.
+
+    ramp: colours of the entropy scale, from low to high, separated by spaces.
+    card: background. line: grid and axes. text, muted: main and lesser text. accent: marks.
+    sbd, verify, ntp: the colours of the strategies.
+    """
 
     ramp: str
     card: str
@@ -45,7 +50,7 @@ class Ink:
     ntp: str
 
     def of(self, strategy: StrategyName) -> str:
-        """The colour of a strategy, which is the same on the whole page."""
+        """Return the colour of a strategy, which is the same everywhere on the page."""
         return {"sbd": self.sbd, "verify": self.verify, "ntp": self.ntp}[strategy]
 
 
@@ -75,47 +80,47 @@ INKS: dict[Theme, Ink] = {"light": LIGHT, "dark": DARK}
 
 
 def ink_of(theme: Theme) -> Ink:
-    """The colours of a theme. Raises ArgumentError."""
+    """Return the colours of a theme. Raises ArgumentError."""
     if not isinstance(theme, str) or theme not in INKS:
         raise ArgumentError("theme", f"must be one of {', '.join(INKS)}", theme)
     return INKS[theme]
 
 
 def unsureness(entropy: float) -> float:
-    """Map an entropy in nats to the page's square-root scale; 1 is MAX_ENTROPY or more."""
+    """Map an entropy in nats to 0..1 by its square root; MAX_ENTROPY and above become 1."""
     return round(math.sqrt(min(max(entropy, 0.0), MAX_ENTROPY) / MAX_ENTROPY), 4)
 
 
 def safe(text: str) -> str:
-    """A token's text as token_name() shows it, escaped for Plotly."""
+    """Escape a token's text for Plotly, after token_name()."""
     return html.escape(token_name(text), quote=False)
 
 
 def percent(probability: float) -> str:
-    """A probability in percent, to three significant digits."""
+    """Write a probability in percent, with three significant digits."""
     return f"{100 * probability:.3g} %"
 
 
 def names(trace: Trace, token_ids: tuple[int, ...], most: int = MAX_HOVERED) -> str:
-    """Names of the first `most` tokens, and the number of others, escaped for Plotly."""
+    """List the names of the first `most` tokens and the number of others, escaped for Plotly."""
     shown = [token_name(trace.tokens[token_id]) for token_id in token_ids[:most]]
     rest = len(token_ids) - most
     return html.escape("  ".join([*shown, f"+{rest}"] if rest > 0 else shown), quote=False)
 
 
 def columns(rows: list[tuple[int, Any, str]]) -> dict[str, list[Any]]:
-    """(x, y, text) rows as the arguments of a Plotly trace."""
+    """Turn rows (x, y, text) into arguments of a Plotly trace: {"x": [..], "y": .., "text": ..}."""
     return {name: [row[index] for row in rows] for index, name in enumerate(("x", "y", "text"))}
 
 
 def entropy_ticks() -> dict[str, Any]:
-    """Axis settings: ticks on the scale of unsureness(), labelled in nats."""
+    """Make axis settings for values of unsureness(), with ticks that are labelled in nats."""
     labels = [f"{tick:g}" for tick in TICKS]
     return {"tickvals": [unsureness(tick) for tick in TICKS], "ticktext": labels}
 
 
 def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
-    """The page's colour scale for values of unsureness(). has_bar: whether it has a colour bar."""
+    """Make settings that colour a trace by unsureness(). has_bar: whether to add a colour bar."""
     ramp = ink.ramp.split()
     scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]
     bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}, **entropy_ticks()}
@@ -123,7 +128,7 @@ def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
 
 
 def readable_on(ramp: list[str], place: float) -> str:
-    """Black or white, whichever contrasts more with the ramp's colour at `place`, 0 to 1."""
+    """Return black or white, the easier to read on the ramp's colour at `place` (0 to 1)."""
     low = min(int(place * (len(ramp) - 1)), len(ramp) - 2)
     part = place * (len(ramp) - 1) - low
     pairs = zip(bytes.fromhex(ramp[low][1:]), bytes.fromhex(ramp[low + 1][1:]), strict=True)
@@ -131,7 +136,7 @@ def readable_on(ramp: list[str], place: float) -> str:
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """Relative luminance of red, green and blue, 0 to 255 each, as WCAG defines it."""
+    """Relative luminance (WCAG), 0 to 1, of a colour given as red, green, blue of 0 to 255."""
     parts = (value / 255 for value in colour)
     linear = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
     return sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -149,7 +154,7 @@ def figure_of(
 
     name: id of the figure, kept in layout.meta.
     data: Plotly traces.
-    across, up: settings of the x and y axis, each with its title as a text.
+    across, up: settings of the x axis and of the y axis; "title" is a plain string.
     more: further fields of the layout.
     """
     layout = {
@@ -187,7 +192,7 @@ MARKS = {"\n": "⏎", "\r": "␍", "\t": "⇥"}
 
 
 def token_name(text: str) -> str:
-    """A token's text on one line, with marks for invisible characters; not yet escaped."""
+    """Shorten a token's text to one line, with marks for invisible characters; escapes nothing."""
     if not text:
         return "∅"
     spaces = len(text) - len(text.lstrip(" ")), len(text) - len(text.rstrip(" "))
