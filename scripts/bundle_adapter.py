@@ -1,7 +1,7 @@
 """Bundle a trained block adapter, with its model card: python -m scripts.bundle_adapter FOLDER
 
-FOLDER was written by `sbd train-adapter --out FOLDER`, and holds the figures of the training. This
-command measures the tokens per forward pass on prompts of the page.
+FOLDER is the output of `sbd train-adapter --out FOLDER`. For the model card, this command measures
+tokens per forward pass on prompts of the page.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from ui.best_settings import ADAPTER_BLOCK_SIZE
 PROMPTS = ASSETS / "presets-english.json"
 CARD = Path(__file__).with_name("adapter_card.md")
 MOST_BYTES = 45_000_000
-"""Most bytes of all files: each copy stays in the repository's history."""
+"""Most bytes of all files together, since every version stays in the repository's history."""
 MOST_BYTES_OF_FILE = 10_000_000
 NUM_PROMPTS = 6
 ROWS = ("NTP", "verify")
@@ -54,12 +54,12 @@ def bundle(
     prompts: Sequence[str] = (),
     max_new_tokens: int = 32,
 ) -> None:
-    """Write the folder `target` from a trained adapter's folder, or nothing if this fails.
+    """Write a trained adapter and its model card to the folder `target`, or nothing on failure.
 
-    cpu_dtype: dtype of load() on a CPU.
-    rank: new rank, see narrowed(); None leaves the adapter's own.
-    prompts: prompts to answer for the card's numbers; some of the page's if empty.
-    max_new_tokens: longest answer to a prompt. Raises SetBlockDecodingError.
+    cpu_dtype: dtype in which load() reads the weights on a CPU.
+    rank: smaller rank to reduce the adapter to, see narrowed(); None keeps the rank.
+    prompts: prompts to measure on; if empty, the first NUM_PROMPTS of the page.
+    max_new_tokens: most tokens in an answer to a prompt. Raises SetBlockDecodingError.
     """
     adapter = read_block_adapter(trained)
     if rank is not None:
@@ -83,10 +83,10 @@ def bundle(
 
 
 def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
-    """The closest adapter of a smaller rank in which linear layers with the same input share one A.
+    """Approximate an adapter by one of a smaller rank, which runs faster on a CPU.
 
-    The largest singular values of the layers' joint product B A are kept. A forward pass on a CPU
-    then multiplies by less than half as many numbers. Raises ModelError if `rank` is not smaller.
+    Linear layers with the same input (GROUPS) then share one matrix A, and their stacked B A is the
+    best approximation of that rank (truncated SVD). Raises ModelError if `rank` is not smaller.
     """
     if not 1 <= rank < adapter.info.rank:
         raise ModelError(f"rank: must be from 1 to {adapter.info.rank - 1}, below its own: {rank}")
@@ -107,7 +107,7 @@ def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
 
 
 def measured_here(folder: Path, prompts: Sequence[str], max_new_tokens: int) -> str:
-    """Answer the prompts by each of ROWS, one at a time; return the results as Markdown."""
+    """Answer each prompt alone with each strategy in ROWS; return the results as Markdown."""
     model = load(folder)
     choose_threads(model.num_parameters)
     size = min(ADAPTER_BLOCK_SIZE, read_info(folder)[0].block_range[1])
@@ -132,7 +132,7 @@ other work: compare the speeds with each other alone."""
 
 
 def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
-    """The model card of the adapter `name`. numbers: from measured_here()."""
+    """The text of the adapter's model card. numbers: the results from measured_here()."""
     info = adapter.info
     source = BASES.get(info.base)
     original = source.original if source else info.base
@@ -153,7 +153,7 @@ def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
 
 
 def training_of(info: BlockAdapterInfo) -> str:
-    """Words on an adapter's training, and on its last measurement on held-out text."""
+    """Describe an adapter's training and its last measurement on held-out text."""
     facts, recipe = info.trained, info.trained.get("recipe", {})
     if "masked_tokens" not in facts:
         return "It was not trained."
@@ -174,14 +174,14 @@ def training_of(info: BlockAdapterInfo) -> str:
 
 
 def page_prompts(count: int) -> list[str]:
-    """The first `count` prompts of the page for SmolLM2, from each kind in turn."""
+    """The first `count` prompts of the page for SmolLM2, one of each kind in turn."""
     rows = [row["prompts"] for row in json.loads(PROMPTS.read_text(encoding="utf-8"))]
     prompts = [prompt for group in zip_longest(*rows) for prompt in group if prompt is not None]
     return prompts[:count]
 
 
 def main() -> int:
-    """Run the command; exit status 0: written, 2: refused in one line."""
+    """Run the command; return exit status 0, or 2 after an error that is printed in one line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("trained", type=Path, help="folder that train-adapter wrote")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS / REAL_MODEL, help="(%(default)s)")

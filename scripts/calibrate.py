@@ -1,9 +1,10 @@
-"""Measure how often a model's drafts are right, and write that beside its weights.
+"""Measure how often a model's drafts are right, and write the result into the model's folder.
 
     python -m scripts.calibrate assets/checkpoints/sbd-nano
 
-nano is measured on training examples of its tasks, a model with an adapter on the requests from
-number FIRST on; `rejected` is kept. sbd_core.config.Calibration says what the numbers are.
+nano is measured on training examples of its tasks, and a model with an adapter on the requests from
+index FIRST on. sbd_core.config.Calibration describes the numbers. Its field `rejected` is not
+measured and keeps its value.
 """
 
 import argparse
@@ -27,13 +28,13 @@ from sbd_core.tasks import TASKS, examples
 
 NUM_PROMPTS, FIRST, NUM_TOKENS = 40, 60, 64
 Observed = tuple[list[tuple[float, float]], list[tuple[float, float]], list[list[float]]]
-"""Pairs (number right, number expected to be right) on drafts, and the same on alternatives; then
-the masked head's probabilities in each new draft.
+"""Per check of a draft, (number of right tokens, sum of their probabilities); the same pair for the
+draft's alternatives; and the masked head's probabilities of each new draft.
 """
 
 
 def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
-    """Decode prompts by verify with at most `max_rows` rows; record how right the drafts were."""
+    """Decode prompts with verify and observe the drafts. max_rows: see DecodeConfig."""
     drafted: list[tuple[float, float]] = []
     reached: list[tuple[float, float]] = []
     drafts: list[list[float]] = []
@@ -59,7 +60,7 @@ def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
 
 
 def calibration(seen: Observed, before: Calibration) -> Calibration:
-    """The calibration by the observations; `before` gives the numbers that were not observed."""
+    """Compute the calibration from observations. before: supplies the unmeasured fields."""
     drafted, others, drafts = seen
     ratios = [
         sum(right for right, _ in pairs) / max(sum(expected for _, expected in pairs), 1e-9)

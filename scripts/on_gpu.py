@@ -1,10 +1,10 @@
 """Runs half an hour of work on a borrowed GPU machine: python -m scripts.on_gpu STEP
 
-The checkout and the base's file, as WORK/base.gguf, are copied there first; `base` unpacks the
-file, and the steps follow in the order of STEPS. Each takes at most MOST_MINUTES, resumes where it
-stopped, and leaves its results in WORK; `figures` makes a results file of them. --dry-run goes
-through all of it with tiny numbers on a CPU, or with --device cuda, compiled, on the GPU, before
-minutes are spent. Knows the commands of sbd_core; trains and decodes nothing by itself.
+First copy the repository to the machine, and the base model's file to WORK/base.gguf. The step
+`base` unpacks that file; then run the steps in the order of STEPS. A step takes at most
+MOST_MINUTES, resumes where it stopped, and leaves its results in WORK. Last, `figures` collects the
+measurements in one results file.
+--dry-run tries the steps with tiny numbers on a CPU, or on the GPU with --device cuda.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from sbd_core.training.recipe import read_recipe
 MOST_MINUTES = 9.0
 DRY_STEPS = ("--steps", 1)
 SHARE_OF_START = 0.3
-"""Share of the start's weights in nano's released average."""
+"""Weight of the bundled model in average_with_start()."""
 ROWS, CACHED = (1, 2, 4, 8, 16, 17, 32, 64), (512, 2048, 4096, 8192, 16_384)
 LLAMA_8B = {
     "vocab_size": 128_256,
@@ -67,10 +67,11 @@ TINY = {
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """Settings of one step. work: a folder outside the repository that is kept between commands.
+    """Settings of one step.
 
-    minutes: time limit of the step, counted from `began`.
-    is_dry: whether to try the step out, with nano in SmolLM2's place and tiny numbers.
+    work: folder outside the repository that keeps results between commands.
+    minutes: time limit of the step, counted from `began`, a time of time.monotonic().
+    is_dry: whether this is a dry run, with nano instead of SmolLM2 and tiny numbers.
     """
 
     work: Path
@@ -81,22 +82,22 @@ class Kit:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds left of the step."""
+        """Seconds until the step's time limit; negative after it."""
         return self.began + 60 * self.minutes - time.monotonic()
 
     @property
     def compiling(self) -> list[str]:
-        """The flag that compiles training on a GPU; none on a CPU."""
+        """The command-line flags that make training use torch.compile on a GPU; empty on a CPU."""
         return ["--compile"] if self.device == "cuda" else []
 
     @property
     def base(self) -> str:
-        """The base model's name or folder, for commands."""
+        """Name or folder of the base model, for command lines."""
         return str(DEFAULT_CHECKPOINT) if self.is_dry else SMOLLM2.name
 
     @property
     def text(self) -> Path:
-        """The file of requests and answers that the base model has written."""
+        """The file of requests and answers written by the base model."""
         return self.work / "text.jsonl"
 
     def of(self, real: Any, dry: Any) -> Any:
@@ -105,7 +106,7 @@ class Kit:
 
 
 class Findings:
-    """A JSON file of measurements by name, written after each; a later run repeats none of them."""
+    """A JSON file of named measurements, saved after each, so that a later run skips them."""
 
     def __init__(self, kit: Kit, step: str) -> None:
         self.file = kit.work / f"{step}.json"
@@ -115,7 +116,7 @@ class Findings:
             self.data = json.loads(self.file.read_text(encoding="utf-8"))
 
     def add(self, name: str, measure: Callable[[], Any]) -> None:
-        """Measure and store, unless `name` is stored or the time is over; store an error, too."""
+        """Store the result or error of measure(), unless `name` is stored or no time is left."""
         if name in self.data or self._kit.seconds_left < 0:
             return
         try:
@@ -127,7 +128,7 @@ class Findings:
 
 
 def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
-    """Median milliseconds of a call, after three calls that are not counted."""
+    """Median milliseconds of `times` calls, after three warm-up calls."""
     durations = []
     for _ in range(times + 3):
         began = time.perf_counter()
@@ -139,7 +140,7 @@ def milliseconds(run: Callable[[], Any], device: str, times: int = 20) -> float:
 
 
 def decode(kit: Kit) -> None:
-    """Measure tokens per second of SmolLM2 by each method, and its forward passes by rows."""
+    """Measure SmolLM2: tokens per second of each method, and milliseconds of forward passes."""
     findings = Findings(kit, "decode")
     findings.add("bytes a second", lambda: bandwidth(kit))
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=kit.of("bfloat16", "float32"))
@@ -154,7 +155,7 @@ def decode(kit: Kit) -> None:
 
 
 def large(kit: Kit) -> None:
-    """Measure random weights in the shape of an 8 B Llama: tokens per second, forward passes."""
+    """Measure tokens per second and forward passes of an 8B Llama with random weights."""
     findings = Findings(kit, "large")
     findings.add("bytes a second", lambda: bandwidth(kit))
     name, weights = "Llama 8B shape", random_llama(kit.of(LLAMA_8B, TINY), kit)
@@ -170,7 +171,7 @@ def large(kit: Kit) -> None:
 
 
 def exactness(kit: Kit) -> None:
-    """Count the answers in which verify and next-token prediction differ, in bf16 and fp32."""
+    """Count the answers in which verify and next-token prediction differ, in bf16 and in fp32."""
     findings = Findings(kit, "exactness")
     prompts = own_prompts(kit.of(100, 2))
     for dtype in kit.of(("bfloat16", "float32"), ("float32",)):
@@ -179,7 +180,7 @@ def exactness(kit: Kit) -> None:
 
 
 def own_prompts(count: int) -> list[Any]:
-    """The first requests of assets/requests/own.jsonl."""
+    """The first `count` prompts of assets/requests/own.jsonl."""
     file = ASSETS / "requests" / "own.jsonl"
     return [row["prompt"] for row in read_prompts("requests", file)][:count]
 
@@ -187,22 +188,22 @@ def own_prompts(count: int) -> list[Any]:
 def measure_generate(
     kit: Kit, findings: Findings, name: str, model: HuggingFaceModel, ids: Any, num_tokens: int
 ) -> None:
-    """Measure transformers' generate() with a static cache, compiled if on a GPU."""
+    """Measure tokens per second of transformers' generate() with a static cache."""
     ask = static_generate(as_loaded(model), num_tokens, is_compiled=kit.device == "cuda")
     findings.add(f"tokens a second, compiled generate(), {name}", partial(speed, kit, ask, ids))
 
 
 def bandwidth(kit: Kit) -> float:
-    """Bytes per second that a copy reads and writes; a forward pass cannot read faster."""
+    """Measured memory bandwidth in bytes per second, which limits the speed of forward passes."""
     source = torch.ones(kit.of(2**30, 2**20), dtype=torch.uint8, device=kit.device)
     target = torch.empty_like(source)
     return 2 * len(source) / (milliseconds(lambda: target.copy_(source), kit.device) / 1000)
 
 
 def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]) -> Any:
-    """Answer the prompts one at a time; return the tokens, forward passes and seconds in all.
+    """Answer the prompts one at a time; return total tokens, forward passes and seconds.
 
-    ask: answers token ids; one call before the others is not counted.
+    ask: answers a prompt's token ids; it is called once before the measurement to warm up.
     """
     ask(prompts[0])
     num_tokens = num_forwards = 0
@@ -218,7 +219,7 @@ def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Seque
 
 
 def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
-    """Make a function that runs generate() with a static cache and returns the number of tokens."""
+    """Make a function that runs generate() with a static cache and counts the new tokens."""
 
     def ask(prompt: Sequence[int]) -> int:
         ids = torch.tensor([list(prompt)], device=model.device)
@@ -257,7 +258,7 @@ def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> 
 
 
 def random_llama(shape: dict[str, int], kit: Kit) -> Any:
-    """A Llama with random weights, in bf16 on a GPU; its text means nothing."""
+    """A Llama with random weights, in bf16 or, in a dry run, fp32."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(kit.of(torch.bfloat16, torch.float32))
     try:
@@ -268,7 +269,7 @@ def random_llama(shape: dict[str, int], kit: Kit) -> Any:
 
 
 def passes(kit: Kit, findings: Findings, name: str, backend: Any, model: Any) -> None:
-    """Measure milliseconds of forward passes by rows and KV length, and the bound by bandwidth."""
+    """Measure milliseconds of forward passes and their lower bounds, by rows and cached tokens."""
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     config = model.config
     width = config.hidden_size // config.num_attention_heads * config.num_key_value_heads
@@ -306,7 +307,7 @@ def fill(backend: Any, cache: Any, cached: int) -> None:
 
 
 def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
-    """Milliseconds of a forward pass compiled by torch.compile and run as a CUDA graph."""
+    """Milliseconds of a forward pass that is compiled by torch.compile and runs as a CUDA graph."""
     width = next(shape for shape in backend.shapes if shape >= rows)
     step = backend._step(cache.pool, width, cache.length, adapts=False)
     with torch.inference_mode():
@@ -315,7 +316,7 @@ def compiled_pass(backend: CudaGraphBackend, cache: Any, rows: int) -> float:
 
 
 def command(kit: Kit, *words: object) -> None:
-    """Run an `sbd` command; when the time is over, interrupt it, so that it can resume later."""
+    """Run an `sbd` command; interrupt it at the step's time limit, to be resumed later."""
     if kit.seconds_left < 1:
         return
     timer = threading.Timer(kit.seconds_left, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -330,7 +331,7 @@ def command(kit: Kit, *words: object) -> None:
 
 
 def text(kit: Kit) -> None:
-    """Let the base model write distinct requests, a third of them structured, and answer them."""
+    """Generate the training text: distinct requests and answers, both written by the base model."""
     words = ["--model", kit.base, "--out", kit.text, "--device", kit.device]
     words += ["--structured-ratio", 0.33, "--examples", kit.of(150_000, 3)]
     words += ["--batch-size", kit.of(1024, 8), "--max-answer-tokens", kit.of(160, 12)]
@@ -338,7 +339,7 @@ def text(kit: Kit) -> None:
 
 
 def drafting(kit: Kit) -> None:
-    """Train the bundled adapter further; write to drafted.json whether it drafts more."""
+    """Continue the training of the bundled adapter; write its measurements to drafted.json."""
     out, data = kit.work / "drafting", kit.text
     if kit.is_dry:  # nano's answers may be shorter than a measurement needs
         data = kit.work / "long.jsonl"
@@ -363,7 +364,7 @@ def drafting(kit: Kit) -> None:
 
 
 def decoding(kit: Kit) -> None:
-    """Train a LoRA adapter that every row uses, by Eq. 14 with the base's own probabilities."""
+    """Train a LoRA adapter by Eq. 14 to decode blocks, distilled from its base; evaluate it."""
     ready, out = kit.work / "ready", kit.work / "decoding"
     if not ready.exists():
         sizes = ["--min-block-size", kit.of(4, 2), "--max-block-size", 16]
@@ -380,7 +381,7 @@ def decoding(kit: Kit) -> None:
 
 
 def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
-    """Evaluate each way to decode on our requests, and on IFEval's if WORK/ifeval.jsonl exists."""
+    """Evaluate a model on our requests, and on IFEval's if WORK/ifeval.jsonl exists."""
     sets = [*sorted((ASSETS / "requests").glob("*.jsonl")), kit.work / "ifeval.jsonl"]
     sets = [file for file in sets if file.is_file()][: kit.of(3, 1)]
     words = ["--model", model, "--requests", *sets, "--block-size", block_size, "--out", out]
@@ -389,7 +390,7 @@ def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
 
 
 def nano(kit: Kit) -> None:
-    """Train the bundled model further in large batches, average it with its start, evaluate it."""
+    """Continue nano's training, average the weights with the bundled ones, and evaluate them."""
     trained, released = kit.work / "nano", kit.work / "nano-averaged"
     recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
     recipe |= {"batch_size": kit.of(768, 4)} | kit.of({}, {"steps": 1, "decay_steps": 0})
@@ -406,7 +407,7 @@ def nano(kit: Kit) -> None:
 
 
 def average_with_start(trained: Path, released: Path) -> None:
-    """Write a weighted mean of trained and bundled weights, which keeps the latter's skills."""
+    """Write a weighted mean of trained and bundled weights, to keep skills of the bundled model."""
     model, tokenizer = load_model(trained)
     start, _ = load_model(DEFAULT_CHECKPOINT)
     for own, before in zip(model.parameters(), start.parameters(), strict=True):
@@ -423,7 +424,7 @@ STEPS: dict[str, tuple[Callable[[Kit], None], float]] = {
     "nano": (nano, 6.0),
     "exactness": (exactness, 2.0),
 }
-"""Steps and their minutes, the most valuable first; the two adapters need the text."""
+"""Steps with their minutes, the most valuable first. `decoding` and `drafting` need `text`."""
 
 
 def run(kit: Kit, step: str) -> None:
@@ -434,7 +435,7 @@ def run(kit: Kit, step: str) -> None:
 
 
 def write_figures(work: Path, out: Path) -> None:
-    """Write the findings of the measuring steps to one file, for scripts.write_tables."""
+    """Write the results of all measuring steps to one file, which scripts.write_tables reads."""
     findings: dict[str, Any] = {}
     for step in ("exactness", "large", "decode"):
         file = work / f"{step}.json"

@@ -1,12 +1,12 @@
-"""Record the decodes that the page shows without a model, and the gallery's index.
+"""Record the decodes that the page shows without a model, and write the gallery's index.
 
-    python -m scripts.record                     nano's
-    python -m scripts.record --real              SmolLM2's
-    python -m scripts.record gallery/code-1 ...  these alone, of either model
+    python -m scripts.record                     all runs of nano
+    python -m scripts.record --real              all runs of SmolLM2
+    python -m scripts.record gallery/code-1 ...  only these runs
 
-Every prompt was chosen by hand. The gallery's are in gallery.json beside this file, in the order of
-the page. The details that the scenes of Learn point at in their runs,
-assets/traces/learn/index.json, are kept by hand too, except for the processor.
+Every prompt was chosen by hand; those of the gallery are in gallery.json beside this file.
+assets/traces/learn/index.json, also written by hand, says which details of their runs the scenes of
+the Learn view point at; this command only updates the name of the processor there.
 """
 
 import argparse
@@ -34,9 +34,9 @@ SBD = DecodeConfig(strategy="sbd", max_new_tokens=128)
 NTP = replace(SBD, strategy="ntp")
 VERIFY = replace(SBD, strategy="verify")
 SHORT = 64
-"""Tokens of the run that most scenes of Learn show."""
+"""Length of the answer in the run that most scenes of Learn show, in tokens."""
 NUM_TIMINGS = 9
-"""Number of timings of that run, of which the fastest is kept."""
+"""Number of timings of the run TEXT, of which the fastest is kept."""
 
 
 def by(gamma: float) -> DecodeConfig:
@@ -45,18 +45,18 @@ def by(gamma: float) -> DecodeConfig:
 
 
 def real(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
-    """The config with the sizes at which the page decodes SmolLM2."""
+    """Return a config with the block size and answer length that suit SmolLM2 on the page."""
     return replace(config, block_size=4, max_new_tokens=max_new_tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A run of the gallery, and the run by next-token prediction beside it.
+    """One entry of the gallery: a prompt decoded twice, by `main` and by next-token prediction.
 
-    sentence: says what to look at; names in braces stand for numbers of facts().
-    title: by default the prompt.
-    main, ntp: configs of the two lanes.
-    task, case: task and Example.case of the prompt, if the prompt is in no preset.
+    sentence: says what to look at; names in braces are replaced by numbers of facts().
+    title: title of the entry; "" takes the prompt.
+    main, ntp: configs of the two decodes.
+    task, case: task and Example.case to check the answer by; "" for a preset's prompt.
     """
 
     name: str
@@ -72,21 +72,21 @@ class Card:
 
     @property
     def run(self) -> "Run":
-        """The prompt and both configs, the main one first."""
+        """The prompt, and the configs of both decodes, `main` first."""
         return self.prompt, (self.main, self.ntp)
 
 
 FOX = "A story about David, a fox called Luna, a red toy and a cake, please."
 DUCK = "A story about a duck called Waffles, a hat and a race on the hill, please."
 REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
-"""The group whose runs are SmolLM2's, and the one in which answers may be wrong."""
+"""The group of SmolLM2's runs, and the group in which answers may be wrong."""
 
 
 def card_of(row: dict[str, Any]) -> Card:
     """Make a card from a row of gallery.json.
 
-    The row's "main" holds changes to the config SBD; a "gamma" in it is the solver's. The row's
-    "case" is text, or JSON for the text.
+    The row's "main" holds changes to the config SBD, where "gamma" changes the solver's gamma. The
+    row's "case" is text; any other value is turned into JSON text.
     """
     changes, is_real = row.pop("main", {}), row["group"] == REAL_GROUP
     if "gamma" in changes:
@@ -109,7 +109,7 @@ CROW = "Tell me a story about Theo, a crow named Socks and a key."
 DONKEY = "Write a tale with Nora, a donkey named Dusty, a drum and a race."
 EDGES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
 TEXT = "learn/text"
-"""The run whose seconds are shown."""
+"""The run whose seconds the page shows."""
 BLOCK = replace(SBD, max_new_tokens=SHORT, top_k_recorded=0)
 RUNS: dict[str, dict[str, Run]] = {
     NANO: {
@@ -135,7 +135,7 @@ for card in CARDS:
 
 
 def decoded(model: SetBlockModel, name: str) -> list[Trace]:
-    """Decode the lanes of a run; of the run TEXT, whose seconds are shown, keep the fastest."""
+    """Decode a run with each of its configs; of the run TEXT, keep the fastest decodes."""
     prompt, configs = RUNS[model.name][name]
     times = NUM_TIMINGS if name == TEXT else 1
     return [
@@ -145,7 +145,7 @@ def decoded(model: SetBlockModel, name: str) -> list[Trace]:
 
 
 def recorded_lanes(card: Card) -> list[Trace]:
-    """Both traces of a card, the main one first. Raises TraceError if they are not recorded yet."""
+    """Read both traces of a card, the main one first. Raises TraceError if there are none yet."""
     try:
         return recorded(f"gallery/{card.name}")
     except OSError as error:
@@ -154,7 +154,7 @@ def recorded_lanes(card: Card) -> list[Trace]:
 
 
 def row(card: Card, main: Trace, ntp: Trace) -> Recording:
-    """The line of the gallery's index for a card and its traces."""
+    """Make the card's entry of the gallery's index. main, ntp: the card's traces."""
     return Recording(
         name=card.name,
         group=card.group,
@@ -169,11 +169,13 @@ def row(card: Card, main: Trace, ntp: Trace) -> Recording:
 def facts(main: Trace, ntp: Trace) -> dict[str, str]:
     """Numbers for a card's sentence, as text.
 
+    tokens, ntp_tokens: number of tokens in the answer of `main` and of `ntp`.
+    passes, ntp: number of forward passes of `main` and of `ntp`.
     most: largest number of tokens that one forward pass wrote.
     early: share of the tokens that were written before a token on their left.
-    after_end: number of tokens that were written after the end token.
-    changed: share of the tokens in hindsight that next-token prediction would not have chosen.
-    repeats, ntp_repeats: share of the tokens that repeats() marks, in each lane.
+    after_end: number of tokens that were written after the answer's last token.
+    changed: share of the tokens, checked afterwards, that next-token prediction would not choose.
+    repeats, ntp_repeats: share of repeated words, see repeats(), in `main` and in `ntp`.
     """
     passes = main.token_passes
     early = [at < latest for at, latest in zip(passes, accumulate(passes, max), strict=True)]
@@ -194,18 +196,18 @@ def facts(main: Trace, ntp: Trace) -> dict[str, str]:
 
 
 def repeats(trace: Trace) -> list[bool]:
-    """Mark each token that consists of letters and repeats the one on its left."""
+    """For each token, whether it consists of letters and equals the token before it."""
     texts = [trace.tokens[token_id].strip() for token_id in trace.token_ids]
     return [False, *(before == text and text.isalpha() for before, text in pairwise(texts))]
 
 
 def percent(flags: Sequence[bool]) -> str:
-    """The share of true flags, as text in percent."""
+    """The share of true flags as text, in percent."""
     return f"{sum(flags) / max(len(flags), 1):.0%}"
 
 
 def index() -> str:
-    """The gallery's index as JSON, one recorded run per line."""
+    """The gallery's index as JSON, with one card per line."""
     rows = []
     for card in CARDS:
         main, ntp = recorded_lanes(card)
@@ -214,7 +216,7 @@ def index() -> str:
 
 
 def record(model_name: str, names: Sequence[str]) -> None:
-    """Decode runs of a model and write their traces."""
+    """Decode the named runs of a model and write their traces."""
     model = load(None if model_name == NANO else model_name, device="cpu")
     choose_threads(model.num_parameters)
     for name in names:

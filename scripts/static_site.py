@@ -2,11 +2,11 @@
 
 python -m scripts.static_site --out DIR                      nano and SmolLM2 (after sbd fetch)
 python -m scripts.static_site --out DIR --models nano        nano alone
-python -m scripts.static_site --out DIR --models FOLDER ...  others, the first decodes at once
+python -m scripts.static_site --out DIR --models FOLDER ...  other models
 
-Any web host can serve the folder: `python -m http.server -d DIR`, or a static Space, whose front
-matter is in the folder's README.md. Once opened, the page works without a network. DIR must be new,
-empty, or written by this command before; its contents are replaced.
+Any web host can serve the folder: `python -m http.server -d DIR`, or a static Hugging Face Space,
+whose front matter is in the folder's README.md. After the first visit the page works offline. DIR
+must be new, empty, or written by this command before; its contents are replaced.
 """
 
 import argparse
@@ -52,7 +52,7 @@ SPACE = Path(__file__).with_name("site_readme.md")
 def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     """Write the site; return the size in bytes of every file by its path in `out`.
 
-    exports: the site's models; the first decodes at once. Raises ArgumentError, OSError.
+    exports: the models of the site; the page opens with the first. Raises ArgumentError, OSError.
     """
     make_room(out)
     for script in SCRIPTS:
@@ -79,12 +79,12 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
 
 
 def base_of(export: WebFolder) -> str:
-    """The path of a model's folder in the site, with a slash at the end."""
+    """Path of a model's folder in the site, with a slash at the end."""
     return f"models/{export.name}/"
 
 
 def make_room(out: Path) -> None:
-    """Empty the folder `out`. Raises ArgumentError if its files are from elsewhere."""
+    """Empty the folder `out`. Raises ArgumentError if this command did not write its files."""
     if out.exists() and any(out.iterdir()) and not (out / MARKER).is_file():
         raise ArgumentError("out", "must be a new or empty folder, or one written before", str(out))
     shutil.rmtree(out, ignore_errors=True)
@@ -92,7 +92,7 @@ def make_room(out: Path) -> None:
 
 
 def page_html(exports: Sequence[WebFolder]) -> str:
-    """Contents of index.html: the views' markup in place, and their values as data."""
+    """Make index.html: the markup of every view, and the initial values of the views as JSON."""
     first = exports[0]
     values = views(exports)
     page = (ASSETS / "html" / "site.html").read_text("utf-8").strip()
@@ -105,7 +105,7 @@ def page_html(exports: Sequence[WebFolder]) -> str:
 
 
 def views(exports: Sequence[WebFolder]) -> dict[str, str]:
-    """The value of every view, as the served page has it."""
+    """The initial value of every view by the view's name."""
     return {
         **views_of(exports[0]),
         "status-line": "",
@@ -120,7 +120,7 @@ def views(exports: Sequence[WebFolder]) -> dict[str, str]:
 
 
 def views_of(export: WebFolder) -> dict[str, str]:
-    """The value of every view that depends on the model."""
+    """The initial values of the views that depend on the model."""
     presets = {"file": REAL_PRESETS} if export.name == REAL_MODEL else {}
     return {
         "header": f"{export.name} · in your browser",
@@ -130,26 +130,26 @@ def views_of(export: WebFolder) -> dict[str, str]:
 
 
 def best_of(export: WebFolder) -> Best:
-    """The initial settings for a model."""
+    """The recommended initial settings for a model."""
     has_adapter = export.manifest["adapter"] is not None
     return best_for(export.name, can_draft=True, has_adapter=has_adapter)
 
 
 def form_of(export: WebFolder) -> dict[str, Any]:
-    """The initial values of the form for a model."""
+    """The initial values of the form's fields for a model."""
     block_size = best_of(export).block_size or block_range_of(export)[1]
     own = {"block_size": block_size, "repetition_penalty": 0}  # 0 is the model's own
     return {**controls.start_of(best_of(export), export.name), **own}
 
 
 def block_range_of(export: WebFolder) -> tuple[int, int]:
-    """Smallest and largest block that the model was trained on."""
+    """Smallest and largest block size that the model was trained on."""
     low, high = export.manifest["config"]["block_range"]
     return low, high
 
 
 def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """Paths of the engine and the models: a Setting of ui/web/engine_choice.js."""
+    """Tell the page where its engine and models lie, as a Setting of ui/web/engine_choice.js."""
     models = [
         {
             "name": export.name,
@@ -168,11 +168,10 @@ def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
 
 
 def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
-    """Contents of sw.js: the script, and the files that it keeps with a version of their content.
+    """Make sw.js: the service worker's script with the list of files to cache for offline use.
 
-    Of a model's files the script keeps the manifest; the engine keeps the others. The runtime has a
-    version of its own, as it seldom changes. The runtime's build for GPUs is kept once an engine
-    asks for it.
+    The list has no weights, which the engine caches itself. The files of ONNX Runtime have a
+    version of their own, since they seldom change; its GPU build is cached at first use.
     """
     runtime, asked = (
         [file.relative_to(DIST.parent).as_posix() for file in files]
@@ -196,7 +195,7 @@ def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
 
 
 def version_of(files: Mapping[str, Path]) -> str:
-    """A digest of files and their names."""
+    """Digest of the files' names and contents."""
     digest = hashlib.sha256()
     for name, path in files.items():
         digest.update(name.encode() + b"\0" + path.read_bytes())
@@ -204,24 +203,24 @@ def version_of(files: Mapping[str, Path]) -> str:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Every file in a folder and below."""
+    """All files in a folder and its subfolders."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file, making its folder."""
+    """Copy a file; create the target's folder if it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
 
 
 def write(file: Path, text: str) -> None:
-    """Write text to a file, making its folder."""
+    """Write text to a file; create the file's folder if it is missing."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
-    """Run the command; exit status 0: done, 2: a model or the folder cannot be used."""
+    """Run the command; return exit status 0, or 2 if a model or the folder cannot be used."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     parser.add_argument(

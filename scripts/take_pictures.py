@@ -1,8 +1,8 @@
-"""Photograph the page for the documents: python -m scripts.take_pictures [--only NAME ...]
+"""Take screenshots of the page for the documents: python -m scripts.take_pictures [--only NAME ...]
 
-Writes assets/pictures/NAME-1440-light.png. The page shows recorded runs, except for the lanes and
-the static site, which decode. `home` needs the real model's base (sbd fetch). --out, --width and
---scheme take other pictures to look at.
+Writes assets/pictures/NAME-1440-light.png. Only `compare` and `static-site` show live decodes; the
+others show recorded ones. `home` needs SmolLM2's base model (sbd fetch). --out, --width and
+--scheme change the folder, the width and the color scheme.
 """
 
 import argparse
@@ -51,7 +51,7 @@ TO_RIDING = f"""() => {{
 
 
 def in_compare(page: Any) -> None:
-    """Decode a prompt in all lanes of Compare; go to a moment at which only some have finished."""
+    """Decode a prompt in all lanes of Compare; show a moment when only some are finished."""
     page.get_by_role("button", name="Word problem").click()
     turn_to(page, "Compare")
     page.locator(".sbd-compare-go").click()
@@ -64,7 +64,7 @@ def in_compare(page: Any) -> None:
 
 
 def under_the_hood(page: Any) -> None:
-    """Open the panel under the hood, at a forward pass that reads a finished block, too."""
+    """Open "Under the hood" at a forward pass that also reads a finished block causally."""
     page.evaluate(TO_RIDING)
     page.get_by_role("button", name="Under the hood").click()
     page.wait_for_selector(".sbd-hood-table")
@@ -73,7 +73,7 @@ def under_the_hood(page: Any) -> None:
 
 
 def with_sudoku(page: Any) -> None:
-    """Show a recorded sudoku with some of its cells filled and the given digits marked."""
+    """Show a recorded sudoku at a moment at which only some of its cells are filled."""
     old = page.evaluate(f"{PLAYER}.run.id")
     place = [item.name for item in examples.gallery()].index("sudoku-1")
     page.locator(".sbd-gallery-card").nth(place).click()
@@ -94,7 +94,7 @@ ACTS: dict[str, tuple[int, Callable[[Any], object]]] = {
 
 @contextmanager
 def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iterator[Any]:
-    """Open a page in a window of its own. media: options of Playwright's new_context()."""
+    """Yield an empty page in a new window. media: options of Playwright's new_context()."""
     media |= {"color_scheme": flags.scheme}
     size = {"width": flags.width, "height": height}
     with browser.new_context(viewport=size, has_touch=flags.width < 640, **media) as context:
@@ -102,7 +102,7 @@ def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iter
 
 
 def shoot(page: Any, flags: Namespace, name: str) -> None:
-    """Take a picture once every token on the page has landed."""
+    """Take a picture once the animation of arriving tokens is over."""
     page.wait_for_timeout(LANDING_MS)
     painted(page)
     path = flags.out / f"{name}-{flags.width}-{flags.scheme}.png"
@@ -111,7 +111,7 @@ def shoot(page: Any, flags: Namespace, name: str) -> None:
 
 
 def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
-    """Take a picture of the Watch view after the act `name` has prepared the page."""
+    """Take the picture `name` of the Watch view, prepared by its function in ACTS."""
     height, act = ACTS[name]
     with tab(browser, flags, height) as page:
         page.goto(on_watch(url))
@@ -123,7 +123,7 @@ def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
 
 
 def photograph_home(browser: Any, flags: Namespace) -> None:
-    """Take a picture of the page's first view with SmolLM2, in the middle of its run."""
+    """Take a picture of the Home view in the middle of a run, with SmolLM2 as the model."""
     models = models_of(None, "cpu")
     if models.first.name != REAL_MODEL:
         raise SystemExit("home: the real model's base is not here: python -m sbd_core fetch")
@@ -140,7 +140,7 @@ def photograph_home(browser: Any, flags: Namespace) -> None:
 
 
 def photograph_learn(browser: Any, flags: Namespace) -> None:
-    """Take pictures of scenes of the exported lesson, their answers shown."""
+    """Take pictures of scenes of the exported lesson, with the answers to their questions shown."""
     with (
         tempfile.TemporaryDirectory() as held,
         tab(browser, flags, reduced_motion="reduce") as page,
@@ -156,7 +156,7 @@ def photograph_learn(browser: Any, flags: Namespace) -> None:
 
 
 def photograph_site(browser: Any, flags: Namespace) -> None:
-    """Take a picture of the static site in the middle of a run that the browser decoded."""
+    """Take a picture of the static site in the middle of a decode in the browser."""
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held) / "site"
         write_site(folder, [keep_export(sbd_core.DEFAULT_CHECKPOINT)])
@@ -171,7 +171,7 @@ def photograph_site(browser: Any, flags: Namespace) -> None:
 
 @contextmanager
 def served(models: Any) -> Iterator[str]:
-    """Serve the page with these models at a free port; yield the page's URL."""
+    """Serve the page with these models on a free port; yield the page's URL."""
     demo = page_module.build(models)
     options = {"server_name": "127.0.0.1", "quiet": True, **page_module.launch_options()}
     _, url, _ = demo.launch(prevent_thread_lock=True, **options)
@@ -182,7 +182,7 @@ def served(models: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Serve the page, visit it and take the pictures."""
+    """Run the command."""
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.take_pictures")

@@ -1,8 +1,8 @@
 """Time the browser's own decoding and measure its memory: python -m scripts.time_browser
 
-Serves the static site, opens `#bench` in headless Chromium for each bundled model, with one thread
-and with several, and writes assets/results/browser.json. SmolLM2 needs its base (sbd fetch). A
-software GPU is not timed: only the memory is measured that the model takes on it.
+Opens `#bench` of the static site in headless Chromium for each bundled model, once with one thread
+and once with several, and writes assets/results/browser.json. On an emulated GPU only the memory is
+measured, not the time. SmolLM2 needs its base model (sbd fetch).
 """
 
 import argparse
@@ -72,10 +72,10 @@ LONGEST_SECONDS = 600
 
 
 class Isolated(Quiet):
-    """A file server whose pages may share memory between threads."""
+    """A file server that lets pages share memory between threads (cross-origin isolation)."""
 
     def end_headers(self) -> None:
-        """Send the headers that isolate a page, so that its threads may share memory."""
+        """Add the headers that isolate a page, so that its threads may share memory."""
         self.send_header("Cross-Origin-Opener-Policy", "same-origin")
         self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
         super().end_headers()
@@ -83,7 +83,7 @@ class Isolated(Quiet):
 
 @contextmanager
 def counted_page(browser: Any, url: str) -> Iterator[Any]:
-    """Open a page that keeps in window.bytes the most memory that its engine took."""
+    """Open a page that records its engine's peak memory in the JavaScript variable window.bytes."""
     with browser.new_context(service_workers="block") as context:
         page = context.new_page()
 
@@ -98,7 +98,7 @@ def counted_page(browser: Any, url: str) -> Iterator[Any]:
 
 
 def wait(page: Any, script: str) -> None:
-    """Poll a script until its value is true, as the site does not let a page evaluate text."""
+    """Poll a script until its value is true, since the site forbids wait_for_function()."""
     deadline = time.monotonic() + LONGEST_SECONDS
     while not page.evaluate(script):
         if time.monotonic() > deadline:
@@ -107,9 +107,9 @@ def wait(page: Any, script: str) -> None:
 
 
 def timed(browser: Any, site: Path, *, is_isolated: bool) -> dict[str, Any]:
-    """Results of `#bench` on the processor, and the most bytes that WebAssembly held.
+    """Run `#bench` on the CPU; return its results and the peak memory of WebAssembly in bytes.
 
-    is_isolated: whether the engine may use several threads.
+    is_isolated: whether the page may use several threads.
     """
     with (
         serving(site, Isolated if is_isolated else Quiet) as server,
@@ -121,7 +121,7 @@ def timed(browser: Any, site: Path, *, is_isolated: bool) -> dict[str, Any]:
 
 
 def on_software_gpu(browser: Any, site: Path) -> dict[str, int]:
-    """Decode on an emulated GPU; return the most bytes in GPU buffers and in WebAssembly."""
+    """Start the engine on an emulated GPU; return peak bytes of GPU buffers and WebAssembly."""
     with (
         serving(site) as server,
         counted_page(browser, address(server) + "?engine=gpu#watch") as page,

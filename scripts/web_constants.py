@@ -21,7 +21,7 @@ FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 
 
 def constants() -> dict[str, Any]:
-    """All shared constants, each from the Python module that owns it."""
+    """All shared constants, each read from the Python module that defines it."""
     schemes = {"light": theme.LIGHT, "dark": theme.DARK}
     return {
         "laneNames": LANE_NAMES,
@@ -58,7 +58,7 @@ def constants() -> dict[str, Any]:
 
 
 def memory_of_download() -> float:
-    """Most bytes of browser memory per byte of download, for the larger bundled model."""
+    """Peak browser memory divided by download size, for the larger bundled model."""
     row = max(results("browser")["rows"].values(), key=lambda each: each["download_bytes"])
     held = [run["memory_bytes"] for run in row["runs"]] + [row["gpu_memory_bytes"]]
     return round(max(sum(each.values()) for each in held) / row["download_bytes"], 2)

@@ -1,10 +1,10 @@
-"""Write the presets of the page: held-out prompts of every task that is measured.
+"""Write the example prompts of the page: held-out prompts of every task that is measured.
 
     python -m scripts.write_presets
 
-The rule: the first held-out examples that read like something people type (see `reads_well`), no
-two of a kind (see `kind_of`). No model's answer is looked at, and the file is the same every time.
-The page does not import this.
+Takes the first held-out examples that people might type (see `reads_well`) and that differ in more
+than names and numbers (see `kind_of`). No model's answer influences the choice, and every run of
+this command writes the same file.
 """
 
 import json
@@ -48,19 +48,19 @@ SEED = 20250904
 
 
 def reads_well(example: Example) -> bool:
-    """Whether a prompt can be read at a glance, and reads like one that somebody typed."""
+    """Whether a prompt is short, easy to read, and something that a person might type."""
     has_length = MIN_CHARACTERS <= len(example.prompt) <= MAX_CHARACTERS
     is_told = example.task != "json" or ("null" not in example.case and "," in example.case)
     return has_length and is_told and not re.search(AWKWARD.get(example.task, "$^"), example.prompt)
 
 
 def kind_of(example: Example) -> str:
-    """The answer without names, colors and numbers, which examples of one kind have in common."""
+    """The answer with its names, colors and numbers blanked, the same for similar examples."""
     return re.sub(r"\d+|\b[A-Z]\w+|\bwhite|yellow\b", "_", example.answer)
 
 
 def readable_examples(task: str) -> Iterator[Example]:
-    """Yield test examples that read well; each differs in kind from the last few."""
+    """Yield test examples without end that read well and are unlike the last few."""
     random = Random(f"{SEED}/{task}")
     kinds: deque[str] = deque(maxlen=PROMPTS_PER_PRESET)
     while True:
@@ -72,7 +72,7 @@ def readable_examples(task: str) -> Iterator[Example]:
 
 
 def preset_rows() -> list[dict[str, object]]:
-    """The rows of the presets' file, one for each task; see ui.examples.presets()."""
+    """The entries of the file, one per task; ui.examples.presets() reads them."""
     rows: list[dict[str, object]] = []
     for task, label in LABELS.items():
         examples = list(islice(readable_examples(task), PROMPTS_PER_PRESET))

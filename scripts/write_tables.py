@@ -1,7 +1,7 @@
 """Write the tables of README, docs/ and the model card: python -m scripts.write_tables
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. Its numbers come from the files in
-assets/results, which the commands in docs/ write.
+assets/results; docs/ gives the commands that write these files.
 """
 
 import json
@@ -39,7 +39,7 @@ MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def evaluation(names: Sequence[str] = ()) -> str:
-    """Table 1 of the paper for the bundled checkpoint. names: rows to show, all if empty."""
+    """Table of nano's accuracy and speed by method. names: methods to show, () for all."""
     data = results("evaluation")
     chosen = {name: row for name, row in data["rows"].items() if not names or name in names}
     rows = []
@@ -62,12 +62,12 @@ def evaluation(names: Sequence[str] = ()) -> str:
 
 
 def accuracy() -> str:
-    """The rows of evaluation() that the README shows."""
+    """The shorter version of the table evaluation(), for the README."""
     return evaluation(FEW_ROWS)
 
 
 def wordings() -> str:
-    """Accuracy on prompts worded as in training, and on prompts with wordings never used there."""
+    """Accuracy on prompts worded as in training, and on prompts in wordings new to the model."""
     data = results("evaluation")
     rows = []
     for name in WORDED_ROWS:
@@ -87,7 +87,7 @@ def wordings() -> str:
 
 
 def sweep() -> str:
-    """Every solver's accuracy at equal numbers of tokens per forward pass, read off its curve."""
+    """Accuracy of every solver at equal speed, interpolated between the measured settings."""
     data = results("sweep")
     rows = []
     for solver, points in curves(data["rows"]).items():
@@ -111,7 +111,7 @@ def sweep() -> str:
 
 
 def at_speed(points: list[CurvePoint], speed: float) -> float | None:
-    """Accuracy of a curve at `speed` tokens per forward pass, interpolated; None outside of it."""
+    """Interpolate the accuracy at `speed` tokens per forward pass; None outside the range."""
     in_order = sorted(points, key=lambda point: point.speed)
     for slow, fast in pairwise(in_order):
         if slow.speed <= speed <= fast.speed:
@@ -121,7 +121,7 @@ def at_speed(points: list[CurvePoint], speed: float) -> float | None:
 
 
 def bench() -> str:
-    """Tokens per second relative to generate(), with quartiles."""
+    """Tokens per second of each method relative to generate(), with quartiles."""
     data = results("bench")
     first = next(iter(data["rows"].values()))
     rows = [
@@ -143,7 +143,7 @@ def bench() -> str:
 
 
 def speeds() -> str:
-    """Tokens per second of SmolLM2 by other programs and by ours, one prompt at a time."""
+    """Tokens per second of SmolLM2 in other programs and in ours, one prompt at a time."""
     data = results("dtypes")
     rates = {name: row["tokens_per_second"] for name, row in data["rows"].items()}
     dtypes = list(data["parts_by_dtype"])
@@ -169,7 +169,7 @@ def speeds() -> str:
 
 
 def forwards() -> str:
-    """Milliseconds of a forward pass by new and by cached tokens, beside the roofline."""
+    """Milliseconds of a forward pass by number of new and of cached tokens, beside the roofline."""
     data = results("bench")
     lengths = list(next(iter(data["forwards"].values())))
     rows = [
@@ -187,7 +187,7 @@ def forwards() -> str:
 
 
 def solvers() -> str:
-    """Every solver with the first line of its class's docstring."""
+    """Table of all solvers, each with the first line of its class's docstring."""
     rows = [
         [f"`{name}`", str(rule.__doc__).partition("\n")[0].rstrip(".")]
         for name, rule in SOLVERS.items()
@@ -196,7 +196,7 @@ def solvers() -> str:
 
 
 def dtypes() -> str:
-    """Milliseconds of a forward pass and of its parts by rows, in each dtype."""
+    """Milliseconds of a forward pass and its parts, by dtype and rows (input positions)."""
     data = results("dtypes")
     parts = data["parts_by_dtype"]
     rows = [
@@ -213,7 +213,7 @@ def dtypes() -> str:
 
 
 def requests() -> str:
-    """Tokens per forward pass and quality of each way to decode, on real prompts."""
+    """Tokens per forward pass and answer quality of each decoding method on real prompts."""
     data = results("requests")
     sets = data["requests"]
     head = [""]
@@ -263,7 +263,7 @@ def requests() -> str:
 
 
 def adapter_training() -> str:
-    """Progress of the bundled adapter's training, by masked tokens seen."""
+    """Progress of the bundled adapter's training, by number of masked tokens trained on."""
     curve = json.loads(ADAPTER.read_text("utf-8"))["trained"]["curve"]
     shown = [curve[0]]
     for before, point in pairwise(curve[:-1]):
@@ -289,19 +289,19 @@ def adapter_training() -> str:
 
 
 def results(name: str) -> dict[str, Any]:
-    """Read a results file by its stem."""
+    """Read the results file assets/results/NAME.json."""
     data: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
     return data
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Format a header and rows as a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def where(data: dict[str, Any], dtype: str = "fp32") -> str:
-    """A sentence on the machine and the versions behind a results file."""
+    """A sentence that names the machine and the library versions of a measurement."""
     facts, processes = data["circumstances"], data.get("processes", 1)
     shared = f"{processes} processes of " if processes > 1 else ""
     vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
@@ -313,12 +313,12 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
 
 
 def load_of(data: dict[str, Any]) -> str:
-    """A sentence on how busy other programs kept the machine."""
+    """A sentence that says how busy other programs kept the machine."""
     return f"{load_line(data['other_load']).capitalize()}."
 
 
 def gpu() -> str:
-    """Tokens per second on a GPU, and milliseconds of forward passes by their rows."""
+    """Tokens per second on a GPU, and milliseconds of forward passes by number of rows."""
     data = results("gpu")
     start = "tokens a second, "
     speeds = {name.removeprefix(start): of for name, of in data.items() if name.startswith(start)}
@@ -369,7 +369,7 @@ def gpu() -> str:
 
 
 def browser() -> str:
-    """Speed of the bundled models in a browser on the processor, and the memory they take."""
+    """Speed and memory of the bundled models in a browser that decodes on the CPU."""
     data = results("browser")
     facts = data["circumstances"]
     shown = ("1", "4", "16")
@@ -411,7 +411,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def renewed(text: str) -> str:
-    """A document with every table made anew from the results files. Raises KeyError."""
+    """Replace every table in a document's text. Raises KeyError for an unknown table."""
     return MARKED.sub(lambda match: f"{match[1]}{TABLES[match[2]]()}{match[3]}", text)
 
 

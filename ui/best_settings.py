@@ -1,9 +1,10 @@
-"""Chooses a model's initial settings by the committed measurements, and says why in a sentence.
+"""Chooses a model's initial settings from the committed measurements, and says why in a sentence.
 
-Accuracies are means over the tasks. The chosen gamma of Eq. 8 is the largest with an accuracy at
-most MAX_LOSS below next-token prediction's; if there is none, it is the most accurate gamma. The
-strategy is verify, unless verify loses more than MAX_LOSS, or the gamma loses no more than that and
-reveals more tokens per forward pass; then the strategy is Set Block Decoding.
+For nano, a setting counts as accurate if its mean accuracy over the tasks is at most MAX_LOSS below
+that of next-token prediction. The chosen gamma of Eq. 8 is the largest accurate one; if none is
+accurate, it is the one with the best accuracy. The strategy is Set Block Decoding if verify is not
+accurate, or if the chosen gamma is accurate and reveals more tokens per forward pass than verify.
+Otherwise it is verify.
 """
 
 import json
@@ -34,12 +35,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """Initial settings of the form. words: a sentence or two that say why.
+    """Initial settings of the form.
 
-    block_size: None for the largest that the model was trained on.
-    paper: a warning shown before the paper's solver is used, "" for none.
-    causal_first: gamma of the solver CausalFirst and a sentence on it, where it does better than
-    the paper's solver; else None.
+    words: one or two sentences that say why these settings were chosen.
+    block_size: initial block size; None takes the largest that the model was trained on.
+    paper: warning to show while the paper's solver is chosen; "" shows none.
+    causal_first: (gamma for CausalFirst, sentence on its results); None if it was not measured.
     """
 
     strategy: StrategyName
@@ -53,11 +54,11 @@ class Best:
 def best_for(
     model: str, *, can_draft: bool, is_trained: bool = True, has_adapter: bool = False
 ) -> Best:
-    """The initial settings for a model; verify or next-token prediction if it was not measured.
+    """Initial settings for a model; without measurements, the strategy is verify or NTP.
 
     can_draft: whether the model has a mask token.
-    has_adapter: whether an adapter changes the rows of blocks alone; drafts of such a model are
-    seldom right for long, so blocks are small.
+    is_trained: whether the model was trained to decode blocks.
+    has_adapter: whether the model has a block adapter, whose long drafts are seldom right.
     """
     if not can_draft:
         return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
@@ -82,11 +83,10 @@ def best_for(
 
 @cache
 def measured_on_requests(model: str) -> Best | None:
-    """The initial settings by answers to open requests; None for a model that has no such results.
+    """Initial settings from results on open-ended requests; None if the model has no such results.
 
-    The strategy is verify, whose answers are the base model's own. `paper` and `causal_first` say
-    which share of the tokens next-token prediction would keep, at the chosen gammas of Eq. 8 and
-    CausalFirst.
+    The strategy is verify, which gives the base model's own answers. The sentences in `paper` and
+    `causal_first` say what share of their tokens next-token prediction would keep.
     """
     try:
         data = json.loads(REQUESTS.read_text(encoding="utf-8"))
@@ -126,7 +126,7 @@ def measured_on_requests(model: str) -> Best | None:
 
 @cache
 def measured() -> Best | None:
-    """The initial settings for nano; None if evaluation.json is missing or damaged."""
+    """Initial settings for nano; None if evaluation.json is missing or damaged."""
     try:
         return best_of(json.loads(EVALUATION.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -135,10 +135,10 @@ def measured() -> Best | None:
 
 
 def best_of(evaluation: Mapping[str, Any]) -> Best | None:
-    """The settings by this module's rule; None if gammas or next-token prediction are missing.
+    """Choose settings by the module's rule; None if no gamma or NTP was measured.
 
     evaluation: {"block_size": k, "rows": {name: {"mean": {"accuracy", "tokens_per_forward"},
-    "families": [...]}}}.
+        "families": [...]}}}.
     """
     rows = {name: row["mean"] for name, row in evaluation["rows"].items()}
     gammas = {float(match[1]): rows[name] for name in rows if (match := SBD_ROW.fullmatch(name))}

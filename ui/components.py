@@ -1,4 +1,4 @@
-"""Gradio components for the views of ui/web: their markup, their scripts and their values."""
+"""Gradio components for the views of ui/web, with their markup, scripts and values."""
 
 import hashlib
 import itertools
@@ -36,7 +36,7 @@ STYLES = tuple(
 
 @cache
 def markups() -> dict[str, str]:
-    """The markup of each view by the view's name, which views.html has in a comment above it."""
+    """The markup of each view by the view's name, read from views.html."""
     text = (ASSETS / "html" / "views.html").read_text(encoding="utf-8")
     _, *parts = re.split(r"^<!-- ([a-z-]+) -->$", text, flags=re.MULTILINE)
     return {name: part.strip() for name, part in zip(parts[::2], parts[1::2], strict=True)}
@@ -44,7 +44,7 @@ def markups() -> dict[str, str]:
 
 @cache
 def saved_runs_flag() -> str:
-    """The script that says, when the page loads, whether the tab has saved the runs of its URL."""
+    """JavaScript that tells the page's load event whether the tab saved the runs of its URL."""
     return (DIST / "saved_runs_flag.js").read_text(encoding="utf-8").strip()
 
 
@@ -55,19 +55,19 @@ def _stub() -> str:
 
 @cache
 def _bundle() -> str:
-    """The path of the page's scripts."""
+    """The path of the page's bundled script."""
     gr.set_static_paths([DIST / "page.js"])
     return versioned_path(DIST / "page.js")
 
 
 @cache
 def versioned_path(file: Path) -> str:
-    """The path of a static file with a digest of its content, against old copies in browsers."""
+    """The path of a static file with a content digest, so that no outdated copy is used."""
     return f"{static_path(file)}?v={hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
 
 
 def static_path(file: Path) -> str:
-    """The path by which Gradio serves a static file; the page's script completes it to a URL.
+    """The path by which Gradio serves a static file; the page's script completes the URL.
 
     A file in assets/ gets a relative path, which `ui.middleware` resolves.
     """
@@ -76,11 +76,11 @@ def static_path(file: Path) -> str:
 
 
 def view(name: str, value: str, *events: str, classes: Sequence[str] = ()) -> gr.HTML:
-    """A component that shows the view `name` of ui/web, with the element id `sbd-NAME`.
+    """Make a component that shows the view `name` of ui/web, with the element id `sbd-NAME`.
 
-    value: text for the view's script. classes: CSS classes.
-    events: names of the events that the view can trigger; Gradio looks for them in the script's
-    text.
+    value: initial value, which the view's script reads.
+    events: names of events that the view can trigger; Gradio looks for them in its script.
+    classes: CSS classes of the element.
     """
     names = "".join(f"// may trigger {event!r}\n" for event in events)
     return gr.HTML(
@@ -99,10 +99,10 @@ _turns = itertools.count()
 
 
 class Speaker:
-    """Numbers the messages of one source, so that the page drops a message that arrives too late.
+    """Makes numbered messages for the status line, so that the page can ignore outdated ones.
 
-    Once a speaker has spoken, the page ignores every speaker that was made earlier. The order of
-    arrival is not reliable: Gradio sends a stream's last value again when the stream ends, and a
+    Each stream of messages has its own speaker; once it has spoken, the page ignores speakers made
+    earlier. Gradio may deliver late: it repeats a stream's last value when the stream ends, and a
     cancelled stream may still send a value after Stop was answered.
     """
 
@@ -113,11 +113,11 @@ class Speaker:
     def say(
         self, text: str, *, is_error: bool = False, num_ahead: int = 0, is_of_form: bool = False
     ) -> str:
-        """The value that shows `text` in the status line; a screen reader reads errors out at once.
+        """Make a message that shows `text` in the status line.
 
-        num_ahead: number of runs before the visitor's in line.
-        is_of_form: whether the text holds only as long as the form has the settings of the shown
-        run.
+        is_error: whether the text is an error, which screen readers read out at once.
+        num_ahead: number of runs in line before this visitor's run.
+        is_of_form: whether to clear the text once the form asks for another run than the shown one.
         """
         kind = "error" if is_error else "status"
         body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}
@@ -125,7 +125,7 @@ class Speaker:
         return wire_json(body)
 
     def order(self) -> list[int]:
-        """Count a message; return [number of the speaker, number of its message]."""
+        """Count one more message; return [number of this speaker, number of the message]."""
         self._count += 1
         return [self._turn, self._count]
 
@@ -134,5 +134,5 @@ _count = itertools.count()
 
 
 def server_message(**content: Any) -> str:
-    """`content` as JSON with a new number, so that Gradio sends even the same content again."""
+    """Encode `content` as JSON with a new number, as Gradio skips unchanged values."""
     return wire_json({"number": next(_count), **content})

@@ -1,6 +1,6 @@
 """The endpoints that programs call through gradio_client: decode, race, trace_to_html.
 
-The rules of the page's form check every value, and a bad value gets the same error as in the form.
+The rules of the page's form check every value and give the same error messages.
 """
 
 import time
@@ -35,14 +35,14 @@ SECONDS_BETWEEN_WAITING_ROWS = 1.0
 def add_endpoints(
     session: Session, client_of: Callable[[gr.Request], Client], run: dict[str, Any]
 ) -> None:
-    """Add the endpoints to the page that is being built. run: Gradio's queue settings for a run."""
+    """Add the endpoints to the page that is being built. run: queue settings for gr.api()."""
     of_page = Endpoints(session, client_of)
     for name, words in (("decode", DECODE), ("race", RACE), ("trace_to_html", TO_HTML)):
         gr.api(getattr(of_page, name), api_name=name, api_description=words, **run)
 
 
 class Endpoints:
-    """The endpoints of one page, with its session."""
+    """The functions behind the endpoints. DECODE, RACE and TO_HTML document them for callers."""
 
     def __init__(self, session: Session, client_of: Callable[[gr.Request], Client]) -> None:
         self._session, self._client_of = session, client_of
@@ -56,7 +56,7 @@ class Endpoints:
         max_new_tokens: int = 128,
         model: str = "",
     ) -> Iterator[list[dict[str, Any]]]:
-        """See RACE."""
+        """Decode a prompt in several lanes and yield results; RACE documents the parameters."""
         sizes = {"block_size": block_size, "max_new_tokens": max_new_tokens, "model": model}
         yield from raced(self._session, prompt, lanes, sizes, self._client_of(request))
 
@@ -81,12 +81,12 @@ class Endpoints:
         model: str = "",
         system: str = "",
     ) -> Iterator[dict[str, Any]]:
-        """See DECODE. Its parameters are fields of the form, by name."""
+        """Decode a prompt and yield the answer so far; DECODE documents the parameters."""
         form = Form.of({**locals(), "pinned": pinned or []})
         yield from decoded(self._session, form, self._client_of(request))
 
     def trace_to_html(self, request: gr.Request, trace: str, ntp_trace: str = "") -> str:
-        """See TO_HTML. It waits in line with the runs, as it takes the processor from them."""
+        """Make an HTML page that replays a trace; TO_HTML documents the parameters."""
         try:
             texts = [trace, ntp_trace] if ntp_trace != "" else [trace]
             with self._session.turn(self._client_of(request)):
@@ -152,7 +152,7 @@ def raced(
 ) -> Iterator[list[dict[str, Any]]]:
     """Decode lanes one after the other; yield the rows of the endpoint `race`. Raises gr.Error.
 
-    The rows are repeated at intervals, as only a yield lets Gradio tell us that a client has left.
+    Rows are yielded during a decode, too, since Gradio notices only at a yield that a client left.
     sizes: block_size, max_new_tokens and model, the same for every lane.
     """
     try:

@@ -1,6 +1,6 @@
-"""Training of a block adapter, which only the rows of a block read; see models/block_adapter.py.
+"""Trains a block adapter, which changes the base model in the rows of blocks only.
 
-AdapterRun is a Loop of train.py; adapter_step.py has its batches and their loss.
+models/block_adapter.py describes the adapter, and adapter_step.py holds the training step.
 """
 
 import hashlib
@@ -49,16 +49,17 @@ HELD_OUT_SHARE = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterRecipe:
-    """Recipe of a block adapter. Raises ArgumentError naming the field, the rule, the value.
+    """Recipe of a block adapter's training. Raises ArgumentError naming field, rule and value.
 
-    sampler_width: width of the sampler head; 0 leaves it out.
-    cooldown_ratio: share of the minutes of one start of the run, at their end, in which the
-    learning rate falls to 0.
-    num_texts, rows_per_text: numbers per step; small steps learn more per minute than large ones.
-    block_sizes: sizes from which each step draws one.
-    whole_ratio: share of the blocks that are masked throughout.
-    weight_of_first, decay: see GatedBase.loss().
-    average_decay: decay of the running average of the adapter's values, which is what ships.
+    rank: rank of the update B A of each linear layer.
+    sampler_width: width of the sampler head; 0 trains none.
+    cooldown_ratio: final share of the training minutes, in which the learning rate falls to 0.
+    num_texts: texts per step. rows_per_text: total length of the blocks placed in each text.
+    block_sizes: sizes from which each step draws its block size.
+    max_tokens: number of tokens after which a prompt with its answer is cut.
+    whole_ratio: share of the blocks in which every token is masked.
+    weight_of_first, decay: weights of the loss, see GatedBase.loss().
+    average_decay: decay per step of the running average of the weights; the average is saved.
     """
 
     rank: int = 32
@@ -88,7 +89,7 @@ class AdapterRecipe:
             require_number(name, getattr(self, name), 0, 1)
 
     def rate(self, step: int, share: float) -> float:
-        """Learning rate of a step. share: part of this start's minutes that is over, 0 to 1."""
+        """Learning rate of a step. share: elapsed share of the training minutes, from 0 to 1."""
         warm = min(1.0, (step + 1) / max(1, self.warmup_steps))
         left = 1.0 if not self.cooldown_ratio else min(1.0, (1 - share) / self.cooldown_ratio)
         return self.learning_rate * warm * max(0.0, left)
@@ -102,15 +103,14 @@ def read_texts(
     max_tokens: int,
     limits: ModelLimits = NO_LIMITS,
 ) -> tuple[list[Pair], list[Pair], list[str]]:
-    """Read answers from files; return those to train on, those held out, and notes.
+    """Read prompts with answers; return training pairs, held-out pairs, and notes on skipped texts.
 
-    A note says which texts of a file are left out. Some prompts are held out by is_held_out(); if
-    none is, the first example is held out.
-    name: name of the base in error messages.
-    max_tokens: length at which a prompt with its answer is cut. An answer that was finished and is
-    not cut ends in its end token.
-    limits: limits of the base.
-    Raises ArgumentError.
+    is_held_out() picks the held-out prompts; if it picks none, the first example is held out. An
+    answer ends in its end token unless it is unfinished in the file or cut here.
+    name: name of the base model for error messages.
+    max_tokens: number of tokens after which a prompt with its answer is cut.
+    limits: the base model's limits on token ids and lengths.
+    Raises ArgumentError for unreadable files and if there is nothing to train on or to hold out.
     """
     training: list[Pair] = []
     held_out: list[Pair] = []
@@ -142,7 +142,7 @@ def read_texts(
 
 
 def is_held_out(prompt: str) -> bool:
-    """Whether a prompt is held out; a hash of its words decides, so alike in every file."""
+    """Whether a prompt is held out: a hash of its words decides, the same in every file."""
     digest = hashlib.sha256(" ".join(prompt.lower().split()).encode()).digest()
     return int.from_bytes(digest[:8], "big") % HELD_OUT_SHARE == 0
 
@@ -151,7 +151,8 @@ def is_held_out(prompt: str) -> bool:
 class Base:
     """A frozen base model with its tokenizer.
 
-    name: name of the model in error messages. info: description of an adapter still untrained.
+    name: name of the model in error messages.
+    info: facts that a new, untrained adapter of this base model starts with.
     """
 
     model: Any
@@ -163,11 +164,12 @@ class Base:
 def read_base(
     source: str, rank: int, block_range: tuple[int, int], *, name: str | None = None, device: str
 ) -> Base:
-    """Read a base from a folder, hub id or known name, freeze it and give it a mask token.
+    """Read a base model, freeze it and give it a mask token.
 
-    rank, block_range: of the adapter to train. name: name of the base that the adapter records;
-    None takes `source`. device: device of the base, whose weights are bf16 if the device is fast at
-    bf16, else fp32. Raises ModelError, and ArgumentError for a model family without block adapters.
+    source: folder, hub id or known name. rank, block_range: see BlockAdapterInfo.
+    name: name that the adapter records for its base model; None records `source`.
+    device: device to load the weights on, in bf16 if the device is fast at bf16, else in fp32.
+    Raises ModelError, and ArgumentError for a model family without block adapters.
     """
     place = chosen_device(device)
     dtype = torch.bfloat16 if has_bf16(place) else torch.float32
@@ -196,9 +198,11 @@ def read_base(
 
 
 class AdapterRun(Loop):
-    """Training of a block adapter, from `out`'s state, else from the adapter in `init`, else anew.
+    """Training run of a block adapter.
 
-    masked_tokens: number of masked tokens learnt so far.
+    The run resumes from a state saved beside `out`. Without one it starts from the adapter in the
+    folder `init`, or from a new adapter if `init` is None.
+    masked_tokens: number of masked tokens trained on so far.
     """
 
     title, unit = "train-adapter", "s"
@@ -216,9 +220,10 @@ class AdapterRun(Loop):
         measure_minutes: float = math.inf,
         is_compiled: bool = False,
     ) -> None:
-        """minutes: length of this start of the run. measure_minutes: time between measurements.
+        """Prepare the run. A resumed run trains for `minutes` again.
 
-        is_compiled: see GatedBase; all texts are then padded to max_tokens.
+        minutes, measure_minutes: minutes to train from now on, and between two measurements.
+        is_compiled: whether to use torch.compile; all texts are then padded to max_tokens.
         """
         super().__init__(out)
         self._recipe, self._texts, self._held_out = recipe, list(texts), list(held_out)
@@ -260,22 +265,22 @@ class AdapterRun(Loop):
 
     @property
     def _share(self) -> float:
-        """Part of the minutes of this start of the run that is over; 1 or more at the end."""
+        """Elapsed share of the minutes to train; 1 or more at the end."""
         return (time.monotonic() - self._began) / max(60 * self._minutes, 1e-9)
 
     @property
     def is_done(self) -> bool:
-        """Whether the minutes of this start of the run are over."""
+        """Whether the minutes to train are over."""
         return self._share >= 1
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Seconds trained in this start of the run, and its seconds in all (0 if it has no end)."""
+        """Seconds trained since the last start, and seconds to train (0 without a time limit)."""
         total = 60 * self._minutes
         return round(self.seconds - self._first), 0 if math.isinf(total) else round(total)
 
     def backward(self, tell: TellParts) -> tuple[StepLoss, int]:
-        """Compute the gradients of the next step; return the loss and the block size."""
+        """Compute the gradients of the next step; return the step's loss and block size."""
         recipe = self._recipe
         generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)
         drawn = torch.randint(len(recipe.block_sizes), (), generator=generator)
@@ -294,16 +299,13 @@ class AdapterRun(Loop):
         return loss, size
 
     def forget(self) -> None:
-        """Throw the gradients of the step away."""
+        """Discard the gradients of the step."""
         self._optimizer.zero_grad()
 
     def update(
         self, made: tuple[StepLoss, int], began: float, wish: StopWish
     ) -> tuple[dict[str, Any], bool]:
-        """Update the adapter and its running average, and measure the average when that is due.
-
-        Returns the metrics of the step, and whether to stop after it.
-        """
+        """Update the adapter and its running average; measure the average if due. See Loop."""
         loss, size = made
         rate = self._recipe.rate(self.step, self._share)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self._recipe.max_gradient_norm)
@@ -331,12 +333,12 @@ class AdapterRun(Loop):
         return line, wish.is_set()
 
     def words(self, line: Mapping[str, Any]) -> str:
-        """The step's metrics as text for the progress bar."""
+        """The metrics of a step as text for the progress bar. line: the metrics."""
         speed = f"{line['masked_per_second']:.0f} masked/s"
         return f"step {self.step} nats {line['nats']:.2f} {speed}"
 
     def _next_texts(self) -> list[Pair]:
-        """Texts of this step, in random order: each comes once before any comes again."""
+        """Texts of the next step, drawn so that every text is used before any is used again."""
         count, size = self._recipe.num_texts, len(self._texts)
         texts = []
         for place in range(self.step * count, (self.step + 1) * count):
@@ -359,7 +361,7 @@ class AdapterRun(Loop):
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
-        """Put the running average in place of the trained values within a `with` block."""
+        """Replace the trained weights by their running average within a `with` block."""
         own = {name: value.detach().clone() for name, value in self._values.items()}
         self.base.set(self._average)
         try:
@@ -368,12 +370,12 @@ class AdapterRun(Loop):
             self.base.set(own)
 
     def measure(self) -> dict[str, float]:
-        """Measure the running average on held-out texts."""
+        """Measure the running average of the adapter on held-out texts."""
         with self._averaged():
             return measure(self.base, self._held_out)
 
     def save(self) -> None:
-        """Write the state, then the running average as an adapter; each whole or not at all."""
+        """Write the state, then the averaged adapter, each completely or not at all."""
         totals = {"step": self.step, "masked_tokens": self.masked_tokens, "seconds": self.seconds}
         if self.is_done and not (self.metrics and "measured" in self.metrics[-1]):
             last = {**totals, "measured": self.measure()}
@@ -407,7 +409,7 @@ class AdapterRun(Loop):
             write_block_adapter(replace(self.base.adapter, info=info), folder)
 
     def _totals(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Steps, masked tokens and minutes up to a line of the metrics, plus those of `init`."""
+        """Steps, masked tokens and minutes up to a step, added to those of the `init` adapter."""
         own = {"steps": line["step"], "masked_tokens": line["masked_tokens"]}
         own["minutes"] = line["seconds"] / 60
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}

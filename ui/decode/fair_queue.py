@@ -1,7 +1,7 @@
-"""A fair waiting line for one model. Knows no models and no pages.
+"""A waiting line that shares one model fairly among clients.
 
-Turns go in rounds: every waiting client gets one before any client gets a second, first come, first
-served. If a client asks for many runs at once, all but the first wait for the other clients.
+In each round of turns, every waiting client gets one turn, in order of arrival. A client with many
+runs thus delays the others by only one run per round. Knows no models and no pages.
 """
 
 import threading
@@ -21,17 +21,16 @@ FIRST_GUESS_SECONDS = 7.5
 
 
 class QueueFull(SetBlockDecodingError):
-    """Raised for a visitor who is not let into the line."""
+    """Raised when a visitor cannot join the line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticket:
     """A place in line.
 
-    client: the visitor's network address. session: the visitor's tab or program.
-    round: number of the round of turns in which this place is served; a client has one turn a
-    round.
-    number: counts the places in order of arrival.
+    client: network address of the visitor. session: id of the visitor's tab or program.
+    round: number of the round in which this place gets its turn; a client gets one turn per round.
+    number: place in the order of arrival, counted from 1.
     """
 
     client: str
@@ -43,10 +42,10 @@ class Ticket:
 class FairQueue:
     """A waiting line. Call join(), then rest() until num_ahead() is 0, and leave() when done.
 
-    max_turn_seconds: a longer turn is ended, so that a visitor who vanished does not keep the
-    model.
-    max_wait_seconds: a visitor is refused if recent turns make a longer wait likely.
-    max_places_each, max_places_of_session: most places in line of one client, and of one session.
+    max_turn_seconds: time after which a turn is ended, in case its visitor has vanished.
+    max_wait_seconds: longest expected wait; a visitor who would wait longer is refused.
+    max_places_each: most places that one client may hold.
+    max_places_of_session: most places that one session of a client may hold.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class FairQueue:
         self._turn_began = 0.0
 
     def join(self, client: str = "", session: str = "") -> Ticket:
-        """Take a place in line. Raises QueueFull if the line, or the client's share, is full."""
+        """Take a place in line. Raises QueueFull if the line or the client's share is full."""
         with self._lock:
             self._end_long_turn()
             theirs = [other for other in self._line if other.client == client]
@@ -97,30 +96,30 @@ class FairQueue:
         return ticket
 
     def num_ahead(self, ticket: object) -> int:
-        """Number of runs before the ticket's; 0 if the ticket has its turn or has left the line."""
+        """Number of places before a ticket's; 0 during its turn and after it has left the line."""
         with self._lock:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
 
     def waits_for_own(self, ticket: object) -> bool:
-        """Whether the present turn belongs to the ticket's own session."""
+        """Whether the current turn belongs to the same session as the ticket."""
         with self._lock:
             session = ticket.session if isinstance(ticket, Ticket) else ""
             return bool(session and self._line and self._line[0].session == session)
 
     def rest(self, ticket: object, seconds: float) -> None:
-        """Wait for the line to move, at most `seconds`; return at once in the ticket's own turn."""
+        """Wait until the line moves, at most `seconds`; return at once in the ticket's turn."""
         with self._lock:
             if ticket in self._line[1:]:
                 self._lock.wait(seconds)
 
     def leave(self, ticket: object) -> None:
-        """Give up the turn or the place in line. Leaving twice is fine."""
+        """Give up the turn or the place in line. Leaving twice does no harm."""
         with self._lock:
             self._drop(ticket)
 
     def _turn_seconds(self) -> float:
-        """Mean seconds of recent turns; before one has ended, FIRST_GUESS_SECONDS or more."""
+        """Mean seconds of recent turns; before one has ended, at least FIRST_GUESS_SECONDS."""
         if self._recent:
             return sum(self._recent) / len(self._recent)
         present = self._clock() - self._turn_began if self._line else 0.0
@@ -147,14 +146,14 @@ class FairQueue:
 
 
 def held_text(num_places: int, whose: str) -> str:
-    """The reason why a visitor gets no further place in line. whose: "address" or "tab"."""
+    """Message to a visitor who already holds all places allowed. whose: "address" or "tab"."""
     return f"{num_places} runs of your {whose} are still in line here; wait for one of them."
 
 
 def full_text(num_ahead: int, seconds: float | None) -> str:
-    """The reason why a visitor is not let into the line.
+    """Message to a visitor who cannot join the line.
 
-    seconds: the expected wait if that is too long; None if the line is too long.
+    seconds: expected wait if that is too long; None if there are too many places in line.
     """
     runs = f"{num_ahead} run{'s are' if num_ahead != 1 else ' is'} before yours"
     wait = "" if seconds is None else f", a wait of about {seconds:.0f} seconds"

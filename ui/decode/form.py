@@ -1,4 +1,4 @@
-"""The visitor's form: its fields, their rules and limits, and each error as a sentence.
+"""The visitor's form: its fields, its rules and limits, and the text of each error.
 
 Knows no Gradio and no tensors.
 """
@@ -19,7 +19,7 @@ from ui.decode.fair_queue import MAX_PLACES
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
 MAX_TYPED_CHARACTERS = 20_000
-"""Capacity of a text box: more than is decoded, so that a longer text is refused, not cut off."""
+"""Capacity of a text box. It exceeds the prompt's limit, so a long prompt is refused, not cut."""
 MAX_NEW_TOKENS = 256
 MAX_TURNS = 40
 MAX_LANES = 4
@@ -53,13 +53,15 @@ LABELS = {
 class Form:
     """The form as it arrived, unchecked: a program may send anything in any field.
 
-    strategy: None for the model's own default.
-    ask: a short text that the run's lines repeat, by which the player knows its own request.
-    repetition_penalty: 0 or None for the model's own.
-    max_rows: 0 for as many rows as pay off on this machine.
-    model: a model's name; "" for the model that the page opens with.
-    turns: the conversation before the prompt, as [role, content] pairs.
-    system: system message, read only if there are no turns.
+    strategy: "sbd", "ntp" or "verify"; None takes the model's default.
+    solver: name in SOLVERS. gamma, tau, factor, k, by: parameters of the solvers.
+    pinned: [[offset in the answer, token id], ...]. template: answer with blanks, see pins_of().
+    ask: short id of the request, repeated in the run's lines so that the player recognizes its run.
+    repetition_penalty: 0 or None takes the model's default.
+    max_rows: most rows (input positions) of a forward pass of verify; 0 picks by measured cost.
+    model: name of the model; "" takes the page's first model.
+    turns: conversation before the prompt, as [role, content] pairs.
+    system: system message, ignored if there are turns.
     """
 
     prompt: Any
@@ -84,14 +86,14 @@ class Form:
 
     @classmethod
     def of(cls, data: Any) -> "Form":
-        """Make a form from a mapping of field names to values; unknown names are dropped."""
+        """Make a form from a dict of field names and values; unknown names are dropped."""
         known = data if isinstance(data, dict) else {}
         values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         return cls(**{"prompt": None, **values})
 
 
 def checked(form: Form) -> tuple[str, DecodeConfig]:
-    """The prompt and config of a form. Raises ArgumentError naming field, rule and value."""
+    """Check a form; return its prompt and config. Raises ArgumentError for a bad field."""
     if not isinstance(form.prompt, str) or not form.prompt.strip():
         raise ArgumentError("prompt", "must not be empty", "")
     if not isinstance(form.solver, str) or form.solver not in SOLVERS:
@@ -116,12 +118,13 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of one decode, and of a visitor.
+    """Limits of one decode, and of each visitor.
 
-    max_run_seconds: wall-clock time of a run.
-    max_places, max_places_of_session: places in line of one address, and of one tab or program.
-    may_fetch_model: whether visitors may have the server download a base model, and may decode in
-    their browser with a model that is not bundled.
+    max_run_seconds: longest wall-clock time of a run.
+    max_places: most places in line for one network address.
+    max_places_of_session: most places in line for one tab or program.
+    may_fetch_model: whether visitors may make the server download a base model, and may decode in
+        their browser with a model that is not bundled.
     """
 
     max_prompt_characters: int = MAX_PROMPT_CHARACTERS
@@ -144,8 +147,7 @@ class Limits:
     def check_prompt_tokens(self, num_tokens: int, *, has_turns: bool) -> None:
         """Raise ArgumentError if a prompt has too many tokens.
 
-        has_turns: whether the tokens include earlier turns, which the error then names as the
-        cause.
+        has_turns: whether earlier turns are included; the error then names the conversation.
         """
         if num_tokens > self.max_prompt_tokens:
             rule = f"must be at most {self.max_prompt_tokens:,} tokens"
@@ -167,10 +169,10 @@ PUBLIC = Limits(
 
 
 def forms_of(lanes: object, form: Form) -> dict[str, Form]:
-    """The form of each lane to compare, by the lane's name. Raises ArgumentError.
+    """Make one form per lane to compare; return them by the lanes' names. Raises ArgumentError.
 
-    lanes: list of 1 to MAX_LANES names, see lane_settings(). form: gives the fields that lanes
-    share.
+    lanes: list of 1 to MAX_LANES lane names, see lane_settings().
+    form: form with the fields that all lanes share.
     """
     if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
         raise ArgumentError("Ways to decode", f"must be 1 to {MAX_LANES}; choose one", None)
@@ -179,10 +181,10 @@ def forms_of(lanes: object, form: Form) -> dict[str, Form]:
 
 
 def lane_settings(lane: object) -> dict[str, Any]:
-    """The fields of a form that a lane's name sets. Raises ArgumentError.
+    """Translate the name of a lane into fields of a form. Raises ArgumentError.
 
     lane: "ntp", "verify", "sbd" or a solver's name. A colon and a number may follow: "verify:41"
-    sets max_rows to 41; "sbd:0.1" sets gamma, the first parameter of the solver, to 0.1.
+        sets max_rows to 41, and "sbd:0.1" sets gamma, the first parameter of the solver, to 0.1.
     """
     name, colon, number = str(lane).partition(":")
     rule = SOLVERS.get("entropy-bound" if name == "sbd" else name)
@@ -205,7 +207,7 @@ def lane_settings(lane: object) -> dict[str, Any]:
 
 
 def lane_name(config: DecodeConfig) -> str:
-    """The name from which lane_settings() makes a config's strategy, solver and first parameter."""
+    """Write a config's strategy, solver and first parameter as a name for lane_settings()."""
     if config.strategy != "sbd":
         return str(config.strategy)
     values = list(solver_parameters(config.solver).values())[:1]
@@ -214,7 +216,7 @@ def lane_name(config: DecodeConfig) -> str:
 
 
 def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
-    """The prompt, or chat messages if earlier turns or a system message come before the prompt.
+    """The prompt as text, or as chat messages if the form has earlier turns or a system message.
 
     Raises ArgumentError.
     """
@@ -245,10 +247,10 @@ BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 
 
 def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
-    """The token ids that a template pins, by offset in the answer; none for an empty template.
+    """Translate a template into pinned tokens: {offset in the answer: token id}.
 
-    template: the answer with blanks, such as ___. The model's end token, if it has one, is pinned
-    after the template's last token. Raises ArgumentError.
+    template: answer with blanks, such as ___; an empty template pins nothing. The model's end
+        token, if it has one, is pinned after the last token. Raises ArgumentError.
     """
     if not isinstance(template, str):
         raise ArgumentError("template", "must be text", template)
@@ -270,7 +272,7 @@ def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dic
 
 
 def _template_tokens(model: SetBlockModel, template: str) -> list[int | None]:
-    """The template's token ids; None for each token to fill in."""
+    """The template's token ids, with None for each token that a blank leaves open."""
     tokens: list[int | None] = []
     place = 0
     for blank in BLANK.finditer(template):
@@ -291,7 +293,7 @@ def _blank_length(blank: re.Match[str]) -> int:
 
 
 def _literal_tokens(model: SetBlockModel, text: str) -> list[int | None]:
-    """Token ids of a text within an answer, without those that the tokenizer puts at a start."""
+    """Token ids of text inside an answer, without the start tokens that the tokenizer adds."""
     if not text:
         return []
     first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
@@ -299,7 +301,7 @@ def _literal_tokens(model: SetBlockModel, text: str) -> list[int | None]:
 
 
 def settings_of(trace: Trace) -> dict[str, Any]:
-    """The form's fields that repeat a trace's decode; parameters of other solvers are left out."""
+    """The form's fields with which a visitor can repeat the decode of a trace."""
     config = trace.config
     role, content = trace.messages[0] if trace.messages else ("", "")
     return {
@@ -318,7 +320,7 @@ def settings_of(trace: Trace) -> dict[str, Any]:
 
 
 def _whole(value: Any) -> Any:
-    """Turn a float that is a whole number into an int: sliders send 8.0 for 8."""
+    """Turn a float that is a whole number into an int, since sliders send 8.0 for 8."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -340,7 +342,7 @@ def _pairs(value: Any) -> dict[int, int]:
 
 
 def message_of(error: SetBlockDecodingError) -> str:
-    """The error in one line for the visitor: field, rule and value."""
+    """Write an error as one line for the visitor, with field, rule and value."""
     if not isinstance(error, ArgumentError):
         return f"{error}"
     label = LABELS.get(error.argument, error.argument)
@@ -353,7 +355,7 @@ MAX_PUZZLE_CHARACTERS = 100
 
 
 def puzzle_prompt(text: Any) -> str:
-    """The prompt for a 4x4 sudoku's cells. Raises ArgumentError unless it has one solution."""
+    """Make the prompt for a 4x4 sudoku. Raises ArgumentError unless exactly one solution exists."""
     if not isinstance(text, str) or len(text) > MAX_PUZZLE_CHARACTERS:
         rule = f"must be a text of at most {MAX_PUZZLE_CHARACTERS} characters"
         raise ArgumentError("puzzle", rule, text)

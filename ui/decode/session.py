@@ -1,6 +1,6 @@
 """Runs visitors' decodes: checks the form, waits in line, yields forward passes as JSON lines.
 
-Turns every error of a run into one line of text. Stores no run; only the visitor's browser does.
+Turns every error of a run into one line of text. Keeps no finished run; the visitor's browser does.
 Knows no Gradio and no tensors; ui.gradio_hooks turns Gradio's requests into clients.
 """
 
@@ -31,9 +31,9 @@ from ui.zero_gpu import StreamFunction, lent, on_zero_gpu
 
 MAX_ASK = 16
 MAX_WAIT_SECONDS = 90.0
-"""Longest expected wait, by earlier turns, of a visitor who is let into the line."""
+"""Longest expected wait, estimated from earlier turns, with which a visitor may join the line."""
 MAX_PATIENCE_SECONDS = 180.0
-"""Longest wait of a visitor in the line, if turns become longer."""
+"""Time in line after which a visitor is turned away."""
 SECONDS_BETWEEN_LOOKS = 0.2
 STOPPED_TEXT = "Stopped."
 LOADING_TEXT = "The model is loading; your decode starts by itself."
@@ -50,9 +50,9 @@ logger = logging.getLogger(__name__)
 class Client:
     """A visitor's browser tab, or a program, that asks for runs.
 
-    address: network address; all clients of one address share its turns in line.
-    is_listening: says whether the client still reads updates; if not, its run is stopped.
-    session: id that the tab or program gives itself.
+    address: network address; all clients with the same address share their turns in line.
+    is_listening: returns whether the client still reads updates; its run is stopped if not.
+    session: id that the tab or program chose for itself.
     """
 
     address: str = ""
@@ -64,41 +64,41 @@ LOCAL = Client()
 
 
 class Visit:
-    """State of one visitor of the page: the running decodes, and whether to stop them."""
+    """State of one visitor of the page: which decodes are running, and whether to stop them."""
 
     def __init__(self) -> None:
         self._num_stops = 0
         self._decodes: set[object] = set()
 
     def __deepcopy__(self, memo: object) -> "Visit":
-        """Make a new visit, as Gradio gives every visitor a deep copy of a state's first value."""
+        """Make a fresh visit; Gradio copies the initial value of a gr.State for each visitor."""
         return Visit()
 
     def stop(self) -> None:
-        """End the running decodes after their next forward pass."""
+        """Stop all running decodes after their current forward pass."""
         self._num_stops += 1
 
     def watch(self) -> Callable[[], bool]:
-        """Return a function that says whether stop() has been called since."""
+        """Return a function that says whether stop() was called after this call of watch()."""
         before = self._num_stops
         return lambda: self._num_stops != before
 
     def is_decoding(self, decode: object, *, is_running: bool) -> bool:
-        """Note whether `decode` runs; return whether any decode of the visitor does."""
+        """Record whether `decode` is running; return whether any decode of this visitor is."""
         (self._decodes.add if is_running else self._decodes.discard)(decode)
         return bool(self._decodes)
 
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One way to decode a prompt, and what it has decoded so far.
+    """One of the decodes of a prompt that the page compares: its config and its progress.
 
     prompt: text or messages, as sbd_core.stream() takes them.
-    lent: used in place of sbd_core.stream() where a GPU is lent per call.
-    events: the forward passes so far. token_ids: the answer's tokens that they committed.
+    lent: function that decodes on a GPU lent per call (ZeroGPU); None uses sbd_core.stream().
+    events: events of the forward passes so far. token_ids: tokens that they committed.
     has_revealed: whether a forward pass has revealed a token.
-    name: the strategy unless given.
-    The lane holds a KV cache from the first step() to the last, or until close().
+    name: name of the lane; "" takes the strategy.
+    The lane holds a KV cache from its first step() until the decode ends or close() is called.
     """
 
     model: SetBlockModel
@@ -117,7 +117,7 @@ class Lane:
         self.name = self.name or str(self.config.strategy)
 
     def step(self) -> StepEvent | None:
-        """Run the next forward pass; return its event, None if the lane is complete or closed."""
+        """Run the next forward pass; return its event, or None if the lane is over or closed."""
         if self._is_closed:
             return None
         if self._stream is None:
@@ -133,7 +133,7 @@ class Lane:
         return event
 
     def close(self) -> None:
-        """Drop the stream and its KV cache; the events stay."""
+        """Free the KV cache and end the decode; the events stay."""
         self._is_closed = True
         self._stream = None
 
@@ -141,12 +141,12 @@ class Lane:
 def passes(
     lanes: Sequence[Lane], deadline: float, *, is_race: bool
 ) -> Iterator[tuple[Lane, StepEvent | None]]:
-    """Yield (lane, event) for every forward pass until the deadline, (lane, None) at a lane's end.
+    """Decode lanes; yield (lane, event) per forward pass, and (lane, None) when a lane is complete.
 
-    deadline: a time of time.monotonic().
-    is_race: True runs one forward pass of each lane in turn. False, or a GPU that is lent per call,
-    runs one lane after the other, so that the main lane does not wait for the lane beside it.
-    In a race, forward passes that only read the prompt, before a lane's first reveal, take no turn.
+    deadline: value of time.monotonic() at which to stop.
+    is_race: True alternates between the lanes, one forward pass at a time; passes that only read
+        the prompt do not count as turns. False, or a GPU lent per call, decodes one lane after the
+        other.
     """
     running = list(lanes)
     # A second GPU might not be lent while the first call waits for it.
@@ -177,12 +177,12 @@ def _alone(lane: Lane, deadline: float) -> Iterator[tuple[Lane, StepEvent | None
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """News of a run for the page.
+    """One message about a run to the page.
 
-    wire: lines of JSON for the player, see sbd_core.run_lines.
-    message: text of the status line; "" clears the line.
-    num_ahead: number of runs before this one in line.
-    lane: the main lane, in updates while or after it decodes, else None.
+    wire: JSON lines for the player, see sbd_core.run_lines.
+    message: text for the status line; "" clears it.
+    num_ahead: number of runs that come before this one in line.
+    lane: the main lane in updates during or after its decode; None in other updates.
     """
 
     wire: str = ""
@@ -194,7 +194,7 @@ class Update:
 
 
 class Session:
-    """Decodes for all visitors of a page with the models that they share, one visitor at a time."""
+    """Decodes for all visitors of a page with its shared models, one visitor at a time."""
 
     def __init__(
         self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False
@@ -215,27 +215,27 @@ class Session:
 
     @property
     def limits(self) -> Limits:
-        """The limits of this page."""
+        """The limits of a decode on this page."""
         return PUBLIC if self._is_public else USUAL
 
     @property
     def busy_text(self) -> str:
-        """The message while a run is decoded."""
+        """The text of the status line during a decode."""
         most = f", {self.limits.max_run_seconds:.0f} seconds at most" if self._is_public else ""
         return f"Decoding{most} …"
 
     def model(self, name: object = "") -> SetBlockModel:
-        """Wait until a model of the page is loaded, and return it. name: see Form."""
+        """Wait until a model of the page is loaded, and return it. name: see Form.model."""
         return self.models.wanted(name).result()
 
     def with_known_model(self, form: Form) -> Form:
-        """The form, with the page's first model in place of a model that the page does not have."""
+        """Return the form, with the page's first model if it names a model not offered here."""
         return replace(form, model=self.models.known(form.model))
 
     def while_loading(self, name: object = "") -> Iterator[Update]:
-        """Begin to load a model, and yield updates until it is loaded. name: see Form.
+        """Begin to load a model, and yield updates until it is loaded. name: see Form.model.
 
-        Raises ArgumentError for an unknown model, ModelError for one that must be downloaded first.
+        Raises ArgumentError for an unknown model, ModelError for a model that is not downloaded.
         """
         lazy = self.models.wanted(name)
         while not lazy.wait(SECONDS_BETWEEN_LOOKS):
@@ -249,10 +249,10 @@ class Session:
         *,
         is_compared: bool = True,
     ) -> Iterator[Update]:
-        """Decode a form and yield the page's updates. Closing the generator frees the model.
+        """Decode a form's prompt and yield updates. Closing the generator ends the decode.
 
-        visit: the visitor's state, whose stop() ends the decode. client: who asked.
-        is_compared: whether next-token prediction decodes the prompt, too.
+        visit: state of the visitor, whose stop() ends the decode, or None. client: who asked.
+        is_compared: whether to decode the prompt by next-token prediction, too.
         """
         num_lanes = None if is_compared else 1
 
@@ -262,7 +262,7 @@ class Session:
         yield from self._told([form.model], opened, form.ask, visit, client, is_race=False)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
-        """Decode several lanes in turn and yield the page's updates. forms: by the lanes' names."""
+        """Race lanes and yield updates for the page. forms: the lanes' forms by their names."""
 
         def opened() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
@@ -280,9 +280,9 @@ class Session:
         *,
         is_race: bool,
     ) -> Iterator[Update]:
-        """Wait in line, decode lanes and yield the page's updates, errors included.
+        """Wait in line and decode lanes; yield updates for the page, errors included.
 
-        names: of the models to load. opened: makes the lanes once the models are loaded.
+        names: names of the models to load. opened: makes the lanes, once these are loaded.
         ask: see Form. visit, client: see decode(). is_race: see passes().
         """
         ticket = None
@@ -316,7 +316,7 @@ class Session:
             yield Update(message=STOPPED_TEXT, is_running=False)
 
     def traces(self, forms: Sequence[Form], client: Client = LOCAL) -> Iterator[Trace | Update]:
-        """Decode forms, one after the other; yield updates and then each form's trace.
+        """Decode forms one after the other; yield each form's trace, and updates during its decode.
 
         Raises SetBlockDecodingError for a bad form, or if all forms together take too long.
         """
@@ -344,7 +344,7 @@ class Session:
 
     @contextmanager
     def turn(self, client: Client) -> Iterator[None]:
-        """Wait in line and hold the turn for other work. Raises SetBlockDecodingError."""
+        """Wait in line and hold the turn within a `with` block. Raises SetBlockDecodingError."""
         ticket = self.queue.join(client.address, client.session)
         try:
             for _ in self.wait(ticket, client):
@@ -354,9 +354,9 @@ class Session:
             self.queue.leave(ticket)
 
     def open(self, form: Form) -> list[Lane]:
-        """Check a form and make its lanes, the main one first, without starting them.
+        """Check a form and make its lanes without starting them: the main one, then one by NTP.
 
-        Raises SetBlockDecodingError.
+        If the main lane decodes by NTP, it is the only one. Raises SetBlockDecodingError.
         """
         text, config = checked(form)
         self.limits.check_config(text, config)
@@ -381,7 +381,7 @@ class Session:
         return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
 
     def settle(self, lanes: Iterable[Lane]) -> None:
-        """Complete the lanes' configs for this machine. Call it in their turn: it may time rows."""
+        """Fill in the lanes' settings for this machine. Call it in their turn: it may time rows."""
         for lane in lanes:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
@@ -406,7 +406,7 @@ class Session:
         is_stopped: Callable[[], bool],
         client: Client,
     ) -> Iterator[Update]:
-        """Yield updates with the lines of a run. rows: makes the lines, until a deadline."""
+        """Yield updates with a run's lines. rows: yields the lines until a given deadline."""
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
@@ -427,7 +427,7 @@ class Session:
     def _lines(
         self, run_id: str, lanes: list[Lane], deadline: float, *, ask: str, is_race: bool
     ) -> Iterator[str]:
-        """Decode lanes and yield the player's lines, in the order of passes(). ask: see Form."""
+        """Decode lanes and yield lines for the player, in the order of passes(). ask: see Form."""
         main = lanes[0]
         model, messages = main.model, _engine().messages_of(main.prompt)
         wire = RunLines(run_id, model.token_text)
@@ -461,7 +461,7 @@ class Session:
         return wire.end(lane.name, trace.finish, trace.text, verdict)
 
     def trace(self, lane: Lane) -> Trace:
-        """The trace of what the lane has decoded so far."""
+        """Make a trace of what the lane has decoded so far."""
         trace: Trace = _engine().make_trace(
             lane.model, lane.prompt, lane.prompt_token_ids, lane.config, lane.events
         )
@@ -469,27 +469,27 @@ class Session:
 
 
 def _engine() -> ModuleType:
-    """The module sbd_core.decoding.api. Call this only after a model has been loaded.
+    """Import sbd_core.decoding.api. Call this only after a model has been loaded.
 
-    The page opens before this module is imported. The thread that loads the first model imports it,
-    as transformers fails if two threads import it at the same time.
+    The page opens before that module is imported. The thread that loads the first model imports it,
+    since transformers fails if two threads import it at the same time.
     """
     return import_module("sbd_core.decoding.api")
 
 
 def require_listener(client: Client) -> None:
-    """Raise SetBlockDecodingError if the client has stopped reading, to free the model."""
+    """Raise SetBlockDecodingError if the client no longer reads updates, so that its run ends."""
     if not client.is_listening():
         raise SetBlockDecodingError("Stopped: nobody listens to this run any more.")
 
 
 def late_text(limits: Limits) -> str:
-    """The message that a run has reached its time limit."""
+    """Message for a run that was stopped by the time limit."""
     return f"Stopped after {limits.max_run_seconds:.0f} seconds, this page’s limit."
 
 
 def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
-    """The visitor's place in line, in words. is_own: whether the run ahead is theirs, too."""
+    """Tell a visitor their place in line. is_own: whether the current run is the visitor's, too."""
     if num_ahead == 1 and is_own:
         return "Your other decode is still running: stop it in its view, or this one comes next."
     if num_ahead == 1:
@@ -499,14 +499,14 @@ def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
 
 SECONDS_BETWEEN_YIELDS = 0.125
 SECONDS_TO_FIRST = 0.1
-"""Time that the first update waits for a first reveal."""
+"""Longest time that the first update waits for a revealed token."""
 
 
 class UpdateThrottle:
-    """Decides when to send an update: at once if a visitor waits for it, else at intervals.
+    """Limits how often updates are sent: at intervals, or at once if a visitor waits for one.
 
-    Every update costs the engine time, whatever its size, and the player shows forward passes that
-    arrive together one after the other.
+    Every update costs engine time, whatever its size. The player shows forward passes that arrive
+    together one after the other.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -514,7 +514,7 @@ class UpdateThrottle:
         self._due = clock() + SECONDS_TO_FIRST
 
     def is_due(self, *, is_awaited: bool) -> bool:
-        """Whether to send an update now. is_awaited: whether a visitor waits for the update."""
+        """Whether to send an update now. is_awaited: whether a visitor waits for this update."""
         now = self._clock()
         if now >= self._due:
             self._due = now + SECONDS_BETWEEN_YIELDS
@@ -527,10 +527,10 @@ NUM_TIMINGS = 5
 
 
 def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:
-    """Time the form's decode and next-token prediction, in turn, NUM_TIMINGS times each.
+    """Time a form's decode and next-token prediction alternately, NUM_TIMINGS times each.
 
-    After each pair, yields {"run": the form's ask, "seconds": [...], "ntpSeconds": [...]} with the
-    engine's seconds so far. If a decode fails, the last item also has "error".
+    Yields {"run": Form.ask, "seconds": [...], "ntpSeconds": [...]} after each pair of decodes, with
+    the engine's seconds of all decodes so far. If a decode fails, the last item also has "error".
     """
     news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
     plain = replace(form, strategy="ntp", pinned=(), template="")

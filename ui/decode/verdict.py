@@ -1,4 +1,4 @@
-"""Judges answers by the checkers of sbd_core.tasks; the prompt decides which checker applies.
+"""Judges answers with the checkers of sbd_core.tasks; the prompt decides which checker applies.
 
 An answer that no checker can judge has no verdict. Knows no Gradio, no model and no tensors.
 """
@@ -76,9 +76,10 @@ JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not val
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an answer is right. words: by which measure, or why it was not judged.
+    """Whether an answer is right.
 
     right: None if the answer was not judged.
+    words: sentence that says what was checked, or why nothing was.
     """
 
     right: bool | None
@@ -86,16 +87,16 @@ class Verdict:
 
 
 def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[str, dict[str, Any]]:
-    """The verdicts of lanes that have one, as dicts for the player. is_ours: see verdict_of()."""
+    """Judge the lanes' answers; return the verdicts found, as dicts. is_ours: see verdict_of()."""
     verdicts = {lane: verdict_of(trace, is_ours=is_ours) for lane, trace in traces.items()}
     return {lane: asdict(verdict) for lane, verdict in verdicts.items() if verdict is not None}
 
 
 def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
-    """The verdict on a trace's answer; None if the decode was stopped or no checker applies.
+    """Judge the answer of a trace; None if the decode was stopped or no checker applies.
 
-    is_ours: whether we decoded the answer, now or for a recording. Code from a visitor's file, or
-    with tokens that a visitor pinned, is never run.
+    is_ours: whether this program decoded the answer. If not, or if a visitor pinned tokens, code in
+        the answer is not run.
     """
     if trace.finish == "stopped":
         return None
@@ -110,7 +111,7 @@ def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
 
 
 def verdict_on(example: Example, text: str) -> Verdict:
-    """The verdict on a text as the answer to an example."""
+    """Judge `text` as the answer to an example."""
     try:
         is_right = TASKS[example.task].check(example, text)
     except SandboxError as error:
@@ -134,7 +135,11 @@ def verdict_on(example: Example, text: str) -> Verdict:
 
 
 def _unknown_verdict(trace: Trace) -> Verdict | None:
-    """The verdict without an example: on JSON, an unsolvable sudoku, or one with spaced digits."""
+    """Judge an answer to a prompt that is no known example, as far as the prompt allows.
+
+    If the prompt asks for JSON, any valid JSON is right. An answer to an unsolvable sudoku is
+    wrong. A sudoku with spaced digits is not judged. Any other prompt gives None.
+    """
     if JSON.search(trace.prompt):
         fenced = FENCED.search(trace.text)
         try:
@@ -148,7 +153,7 @@ def _unknown_verdict(trace: Trace) -> Verdict | None:
 
 
 def _asked_for(prompt: str) -> Example | None:
-    """A visitor's own sudoku or sum as an example that can be checked; None for other prompts."""
+    """Make an example of a visitor's own sudoku or sum, to check by; None for other prompts."""
     puzzle = PUZZLE.search(prompt)
     if puzzle and solutions(puzzle[1]):
         return Example("sudoku", prompt, "", puzzle[1])
@@ -162,7 +167,7 @@ def _asked_for(prompt: str) -> Example | None:
 
 
 def _worked_out(expression: str) -> int | None:
-    """The value of an expression in + - * /; None if a quotient is not a whole number."""
+    """Calculate an expression of + - * /; None if a quotient is not a whole number."""
     total, sign, term = 0, 1, None
     operation = "+"
     for token in re.findall(r"\d+|[-+*/]", expression):
