@@ -82,7 +82,7 @@ def check_address(host: str, port: int) -> None:
         raise ArgumentError("host", "must be an address of this machine", host) from error
 
 
-def load_behind(models: "Models") -> Exception | None:
+def load_while_serving(models: "Models") -> Exception | None:
     """Load the page's first model while the page is already served; return the error, if any.
 
     Loading slows the page down for its first visitor. So this waits until a visitor's page has
@@ -105,7 +105,7 @@ def main() -> int:
     from ui.zero_gpu import before_torch
 
     before_torch()
-    from ui.models import export_behind, models_of
+    from ui.models import export_in_background, models_of
 
     try:
         require_extra("ui")
@@ -120,8 +120,8 @@ def main() -> int:
         is_local = is_loopback(flags.host) and not flags.public and not proxies
         options = page.launch_options(proxies, is_local=is_local)
         demo.launch(prevent_thread_lock=True, **address, **options)
-        failure = load_behind(models)
-        export_behind(
+        failure = load_while_serving(models)
+        export_in_background(
             offer.folder_for_browsers(is_public=flags.public) for offer in models if offer.is_here
         )
         if failure is not None:

@@ -1,12 +1,16 @@
-"""Events of decoding: immutable values, one for each forward pass. Standard library only.
+"""Events of decoding, one for each forward pass, and their JSON data. Standard library only.
 
 A position is an offset into the answer: 0 is the first token after the prompt. Entropies are in
 nats. Probabilities are those of the softmax at the decode's temperature; at temperature 0, of the
 plain softmax. Recorded floats have six significant digits.
+In JSON, an event is an object of short arrays.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
+
+from sbd_core.json_node import JsonNode
 
 Kind = Literal["prefill", "decode"]
 
@@ -127,3 +131,99 @@ class StepEvent:
     hindsight: tuple[Hindsight, ...]
     seconds: float
     predrafts: tuple[Predraft, ...] = ()
+
+    @property
+    def mentioned_token_ids(self) -> set[int]:
+        """Every token id that appears anywhere in the event."""
+        ids = {*self.committed, *self.draft}
+        ids.update(reveal.token_id for reveal in self.reveals)
+        for predraft in self.predrafts:
+            ids.update(predraft.token_ids)
+            if predraft.alternative is not None:
+                ids.add(predraft.alternative)
+        for masked in self.masked:
+            ids.update(masked.top_token_ids)
+        for hindsight in self.hindsight:
+            ids.update((hindsight.token_id, hindsight.argmax_id))
+        return ids
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the event as JSON data, without its index."""
+        return {
+            "kind": self.kind,
+            "context": [self.num_cached, self.num_causal],
+            "block": [self.block.start, self.block.size],
+            "masked": [
+                [item.position, item.entropy, item.top_token_ids, item.top_probabilities]
+                for item in self.masked
+            ],
+            "reveals": [
+                [item.position, item.token_id, item.rank, item.probability] for item in self.reveals
+            ],
+            "committed": self.committed,
+            "draft": self.draft,
+            "hindsight": [
+                [h.position, h.token_id, h.probability, h.argmax_id, h.argmax_probability]
+                for h in self.hindsight
+            ],
+            "seconds": self.seconds,
+            "predrafts": [
+                [each.block.start, each.block.size, each.token_ids, each.is_used]
+                + ([] if each.alternative is None else [each.alternative])
+                for each in self.predrafts
+            ],
+        }
+
+    @classmethod
+    def from_data(cls, index: int, node: JsonNode) -> "StepEvent":
+        """Read event `index` from JSON data. Raises TraceError naming the first thing wrong."""
+        context = node.at("context").items(2)
+        start, size = node.at("block").items(2)
+        return cls(
+            index=index,
+            kind=node.at("kind").one_of(get_args(Kind)),
+            num_cached=context[0].integer(),
+            num_causal=context[1].integer(),
+            block=Span(start.integer(), size.integer()),
+            masked=tuple(_masked(item) for item in node.at("masked").items()),
+            reveals=tuple(
+                Reveal(*_values(item, *[JsonNode.integer] * 3, _share))
+                for item in node.at("reveals").items()
+            ),
+            committed=node.at("committed").integers(),
+            draft=node.at("draft").integers(),
+            hindsight=tuple(
+                Hindsight(*_values(item, *[JsonNode.integer] * 2, _share, JsonNode.integer, _share))
+                for item in node.at("hindsight").items()
+            ),
+            seconds=node.at("seconds").number(),
+            predrafts=tuple(_predraft(item) for item in node.at("predrafts").items()),
+        )
+
+
+def _predraft(node: JsonNode) -> Predraft:
+    """Read a predraft from an array of four values, or of five if it has an alternative."""
+    has_alternative = len(node.items()) == 5
+    start, size, token_ids, is_used, *last = node.items(5 if has_alternative else 4)
+    return Predraft(
+        Span(start.integer(), size.integer()),
+        token_ids.integers(),
+        is_used.boolean(),
+        last[0].integer() if last else None,
+    )
+
+
+def _masked(node: JsonNode) -> MaskedPosition:
+    position, entropy, ids, probabilities = node.items(4)
+    top_ids = ids.integers()
+    top_probabilities = tuple(item.number(1) for item in probabilities.items(len(top_ids)))
+    return MaskedPosition(position.integer(), entropy.number(), top_ids, top_probabilities)
+
+
+def _values(node: JsonNode, *kinds: Callable[[JsonNode], Any]) -> list[Any]:
+    """Read a list of len(kinds) entries, each with the reader in `kinds` at the same index."""
+    return [kind(item) for kind, item in zip(kinds, node.items(len(kinds)), strict=True)]
+
+
+def _share(node: JsonNode) -> float:
+    return node.number(1)

@@ -68,7 +68,7 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error
 
 
-def new_folder(out: str | Path) -> Path:
+def require_new_folder(out: str | Path) -> Path:
     """Check that `out` is a new or an empty folder, and return its path. Raises ArgumentError."""
     target = Path(out)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):

@@ -76,15 +76,15 @@ def training_may_attend(layout: TrainingLayout) -> MayAttend:
     document, position = layout.document, layout.position
     block, copy = layout.block, layout.copy
 
-    def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        query_copy, key_copy = copy[row, query], copy[row, key]
-        query_block, key_block = block[row, query], block[row, key]
-        is_causal = position[row, key] <= position[row, query]
+    def may_attend(sequence: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        query_copy, key_copy = copy[sequence, query], copy[sequence, key]
+        query_block, key_block = block[sequence, query], block[sequence, key]
+        is_causal = position[sequence, key] <= position[sequence, query]
         is_clean_key, is_own_copy = key_copy == 0, key_copy == query_copy
         clean_to_clean = is_clean_key & is_own_copy & is_causal
         noisy_to_noisy = ~is_clean_key & is_own_copy & (key_block == query_block)
         noisy_to_clean = is_clean_key & ~is_own_copy & (key_block < query_block)
-        is_same_text = document[row, query] == document[row, key]
+        is_same_text = document[sequence, query] == document[sequence, key]
         return is_same_text & (clean_to_clean | noisy_to_noisy | noisy_to_clean)
 
     return may_attend
@@ -118,7 +118,7 @@ def decoding_may_attend(
     rows = visible_rows(num_causal, blocks)
     num_seen, first, stop = torch.tensor(rows, device=device).unbind(1)
 
-    def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    def may_attend(sequence: Tensor, query: Tensor, key: Tensor) -> Tensor:
         own = key - num_cached
         return (own < num_seen[query]) | ((own >= first[query]) & (own < stop[query]))
 
@@ -129,33 +129,36 @@ def dense(
     may_attend: MayAttend,
     num_queries: int,
     num_keys: int,
-    num_rows: int = 1,
+    num_sequences: int = 1,
     device: torch.device | str = "cpu",
 ) -> Tensor:
-    """Evaluate a predicate as a bool tensor (num_rows, num_queries, num_keys), True = may attend.
+    """Evaluate a predicate as a bool tensor, True = may attend.
 
-    num_rows: number of packed sequences; 1 in decoding.
+    The tensor has the shape (num_sequences, num_queries, num_keys).
+    num_sequences: number of packed sequences; 1 in decoding.
     """
-    row = torch.arange(num_rows, device=device)[:, None, None]
+    sequence = torch.arange(num_sequences, device=device)[:, None, None]
     query = torch.arange(num_queries, device=device)[:, None]
     key = torch.arange(num_keys, device=device)[None, :]
-    return may_attend(row, query, key).expand(num_rows, num_queries, num_keys)
+    return may_attend(sequence, query, key).expand(num_sequences, num_queries, num_keys)
 
 
 def flex(
     may_attend: MayAttend,
     num_queries: int,
     num_keys: int,
-    num_rows: int = 1,
+    num_sequences: int = 1,
     device: torch.device | str = "cpu",
 ) -> "BlockMask":
     """Build a FlexAttention BlockMask for all heads from a predicate; arguments as in dense()."""
     from torch.nn.attention.flex_attention import create_block_mask
 
-    def mask_mod(row: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        return may_attend(row, query, key)
+    def mask_mod(sequence: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        return may_attend(sequence, query, key)
 
-    return create_block_mask(mask_mod, num_rows, None, num_queries, num_keys, device=str(device))
+    return create_block_mask(
+        mask_mod, num_sequences, None, num_queries, num_keys, device=str(device)
+    )
 
 
 def training_mask(num_tokens: int, block_size: int) -> Tensor:

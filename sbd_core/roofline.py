@@ -148,7 +148,7 @@ def pass_time(
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class UncountedTime:
     """Seconds of a forward pass that pass_time() does not count.
 
     output_layer: seconds of the linear layer that computes the logits.
@@ -161,7 +161,7 @@ class LeftOut:
 
 def left_out(
     block_size: int, kv_length: int, batch_size: int, shape: ModelShape, device: Device
-) -> LeftOut:
+) -> UncountedTime:
     """The seconds that pass_time() does not count. For the arguments see pass_seconds."""
     tokens, layer = block_size * batch_size, shape.layer
     output_layer = _gemm(tokens, layer.hidden_size, shape.vocabulary_size, device)
@@ -169,7 +169,7 @@ def left_out(
         max(_attention(tokens, keys, batch_size, layer, device))
         for keys in (kv_length, kv_length + block_size)
     )
-    return LeftOut(max(output_layer), shape.num_layers * (long - short))
+    return UncountedTime(max(output_layer), shape.num_layers * (long - short))
 
 
 def _layer(
@@ -261,7 +261,7 @@ class Calibrated:
             raise ArgumentError("measured", rule, str(path)) from error
         return cls(seconds)
 
-    def reached(self, shape: ModelShape, name: str) -> Device:
+    def best_device(self, shape: ModelShape, name: str) -> Device:
         """A Device with the best rates that were measured. shape: sizes of the measured model."""
         flops = bandwidth = 0.0
         for cached, times in self.seconds.items():

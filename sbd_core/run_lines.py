@@ -24,8 +24,6 @@ from sbd_core.trace import (
     Finish,
     Trace,
     config_to_data,
-    event_to_data,
-    mentioned_token_ids,
 )
 
 MAX_SHOWN_BLOCK = 64
@@ -101,8 +99,8 @@ class RunLines:
 
     def step(self, lane: str, event: StepEvent) -> str:
         """The line of one forward pass of `lane`."""
-        tokens = self._texts(sorted(mentioned_token_ids([event])))
-        return self._line("step", lane=lane, tokens=tokens, **event_to_data(event))
+        tokens = self._texts(sorted(event.mentioned_token_ids))
+        return self._line("step", lane=lane, tokens=tokens, **event.to_data())
 
     def end(
         self,

@@ -113,7 +113,7 @@ class LogitStats(ConfidenceScores):
         )
 
     @classmethod
-    def joined(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
+    def concatenate(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
         """Concatenate statistics of the same logits; `start` is that of the first part."""
         first, distributions = parts[0], [part.distribution for part in parts]
         drawn_from = [each for each in distributions if each is not None]
@@ -206,14 +206,14 @@ class _Softmax:
     """The softmax of logits / temperature; at temperature 0, of the logits as they are.
 
     best: (rows,), index of the largest logit.
-    below: (rows, vocab), (logit - largest logit) / temperature in fp32, at most 0.
-    powers: (rows, vocab), exp(below), which is the softmax times `total`.
-    total: (rows,), sum of the powers; NaN if a logit is NaN or +inf, or all are -inf.
+    shifted: (rows, vocab), (logit - largest logit) / temperature in fp32, at most 0.
+    exponentials: (rows, vocab), exp(shifted), which is the softmax times `total`.
+    total: (rows,), sum of the exponentials; NaN if a logit is NaN or +inf, or all are -inf.
     """
 
     best: Tensor
-    below: Tensor
-    powers: Tensor
+    shifted: Tensor
+    exponentials: Tensor
     total: Tensor
 
     @classmethod
@@ -222,12 +222,12 @@ class _Softmax:
             raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
         rows = logits.float()
         best = argmax(rows)
-        below = rows - rows.gather(1, best[:, None])
+        shifted = rows - rows.gather(1, best[:, None])
         if temperature:
             # In fp64, as any temperature a float can hold must neither vanish nor overflow.
-            below = (below.double() / temperature).float()
-        powers = below.exp()
-        return cls(best, below, powers, powers.sum(1))
+            shifted = (shifted.double() / temperature).float()
+        exponentials = shifted.exp()
+        return cls(best, shifted, exponentials, exponentials.sum(1))
 
     def margin(self) -> Tensor:
         """The top probability less the second, (rows,)."""
@@ -235,21 +235,22 @@ class _Softmax:
 
     def entropy(self) -> Tensor:
         """The entropy in nats, (rows,); exactly 0 where one token has all the probability."""
-        below = self.below.clamp_min(torch.finfo(torch.float32).min)  # 0 times -inf would be NaN
-        surprise = torch.linalg.vecdot(self.powers, below) / self.total
-        # log1p, as the best token's power is 1: adding it would round the small powers away.
+        # Clamped, as 0 times -inf would be NaN.
+        shifted = self.shifted.clamp_min(torch.finfo(torch.float32).min)
+        surprise = torch.linalg.vecdot(self.exponentials, shifted) / self.total
+        # log1p, as the best token's exponential is 1: adding it would round the small ones away.
         return torch.log1p(self._others().sum(1)) - surprise
 
     def _others(self) -> Tensor:
-        return self.powers.scatter(1, self.best[:, None], 0.0)
+        return self.exponentials.scatter(1, self.best[:, None], 0.0)
 
     def probabilities(self, token_ids: Tensor) -> Tensor:
         """The probabilities of `token_ids`; both have shape (rows, n)."""
-        return self.powers.gather(1, token_ids) / self.total[:, None]
+        return self.exponentials.gather(1, token_ids) / self.total[:, None]
 
     def distribution(self) -> Tensor:
         """The probability of every token, (rows, vocab)."""
-        return self.powers / self.total[:, None]
+        return self.exponentials / self.total[:, None]
 
 
 BLOCK = 256

@@ -30,7 +30,7 @@ class Share:
     local_rank: int = 0
 
     @classmethod
-    def of_environment(cls) -> "Share":
+    def from_environment(cls) -> "Share":
         """The share that accelerate launch or torchrun assigns; without them, all of the work."""
         names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
         rank, size, local = (int(os.environ.get(name) or 0) for name in names)

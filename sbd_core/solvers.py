@@ -65,7 +65,7 @@ class Solver:
     title: name on the page.
     words: a sentence for the page on what the solver reveals.
     bound: the quantity that the solver's γ bounds.
-    compared_at: values of the subclass's first setting, such as gamma or k, at which an evaluation
+    swept_values: values of the subclass's first setting, such as gamma or k, at which an evaluation
         compares the solvers; not needed without settings.
     reads_causal_row: whether next-token prediction, instead of a mask, gives the first token of
         the block and its scores.
@@ -76,7 +76,7 @@ class Solver:
     title: ClassVar[str]
     words: ClassVar[str]
     bound: ClassVar[Bound] = NO_BOUND
-    compared_at: ClassVar[tuple[float, ...]]
+    swept_values: ClassVar[tuple[float, ...]]
     reads_causal_row: ClassVar[bool] = False
 
     @property
@@ -99,7 +99,7 @@ class _WithGamma(Solver):
     """Base class of the solvers that bound entropies by gamma, in nats."""
 
     gamma: float = 0.1
-    compared_at: ClassVar[tuple[float, ...]] = BOUNDS
+    swept_values: ClassVar[tuple[float, ...]] = BOUNDS
 
     def __post_init__(self) -> None:
         require_number("gamma", self.gamma, 0)
@@ -110,7 +110,7 @@ class _WithCount(Solver):
     """Base class of the solvers that reveal k positions per forward pass."""
 
     k: int = 2
-    compared_at: ClassVar[tuple[float, ...]] = COUNTS
+    swept_values: ClassVar[tuple[float, ...]] = COUNTS
 
     def __post_init__(self) -> None:
         require_integer("k", self.k, 1)
@@ -223,7 +223,7 @@ class EntropyThreshold(_WithGamma):
     name = "entropy-threshold"
     title = "Entropy threshold"
     words = "It reveals every position whose own entropy is below γ, or the surest one."
-    compared_at: ClassVar[tuple[float, ...]] = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    swept_values: ClassVar[tuple[float, ...]] = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     bound = Bound(
         "each",
         title="[Entropy] of each mask",
@@ -247,7 +247,7 @@ class ConfidenceThreshold(Solver):
     words = (
         "It reveals every position whose best token has probability τ or more, or the surest one."
     )
-    compared_at: ClassVar[tuple[float, ...]] = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)
+    swept_values: ClassVar[tuple[float, ...]] = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)
 
     def __post_init__(self) -> None:
         require_number("tau", self.tau, 0, 1)
@@ -272,7 +272,7 @@ class Factor(Solver):
         "It reveals the n surest, as long as (n + 1) times the doubt of the last stays below "
         "the factor."
     )
-    compared_at: ClassVar[tuple[float, ...]] = (0.1, 0.25, 0.5, 1.0, 1.5)
+    swept_values: ClassVar[tuple[float, ...]] = (0.1, 0.25, 0.5, 1.0, 1.5)
 
     def __post_init__(self) -> None:
         require_number("factor", self.factor, 0)
@@ -435,10 +435,10 @@ def reveal_order(
     scores = ConfidenceScores(
         candidates.probability.tolist(), candidates.margin.tolist(), candidates.entropy.tolist()
     )
-    return ranked(solver, scores, masked, generator)
+    return reveal_order_from_scores(solver, scores, masked, generator)
 
 
-def ranked(
+def reveal_order_from_scores(
     solver: Solver,
     scores: ConfidenceScores,
     masked: Sequence[int],

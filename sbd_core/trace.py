@@ -2,20 +2,19 @@
 
 This module uses the standard library alone, and no model: a trace holds the texts of its tokens.
 The JSON is one object with a version. Only the version that this module writes can be read, and
-every field is checked. An event is an object of short arrays; "tokens" holds the text of each token
-id once. Positions, token ids and counts are integers, and all other numbers are finite. A predraft
-is an array of four values, or of five if it has an alternative.
+every field is checked. "tokens" holds the text of each token id once. Positions, token ids and
+counts are integers, and all other numbers are finite.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from sbd_core.config import DecodeConfig, RowCosts, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
-from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
+from sbd_core.events import StepEvent
 from sbd_core.json_node import JsonNode, json_of
 from sbd_core.solvers import make_solver, solver_parameters
 
@@ -128,7 +127,7 @@ class Trace:
             "weights": dict(self.weights),
             "messages": self.messages,
             "tokens": {str(token_id): text for token_id, text in sorted(self.tokens.items())},
-            "events": [event_to_data(event) for event in self.events],
+            "events": [event.to_data() for event in self.events],
         }
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -146,7 +145,9 @@ class Trace:
             raise root.at("format").wrong(f'must be "{FORMAT}"')
         if root.at("version").integer() != VERSION:
             raise root.at("version").wrong(f"must be {VERSION}, the one that this program reads")
-        events = tuple(_event(index, node) for index, node in enumerate(root.at("events").items()))
+        events = tuple(
+            StepEvent.from_data(index, node) for index, node in enumerate(root.at("events").items())
+        )
         trace = cls(
             model=root.at("model").string(),
             config=_config(root.at("config")),
@@ -171,23 +172,6 @@ def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
     return tuple(token_id for event in events for token_id in event.committed)
 
 
-def mentioned_token_ids(events: Iterable[StepEvent]) -> set[int]:
-    """Every token id that appears anywhere in the events."""
-    ids: set[int] = set()
-    for event in events:
-        ids.update(event.committed, event.draft)
-        ids.update(reveal.token_id for reveal in event.reveals)
-        for predraft in event.predrafts:
-            ids.update(predraft.token_ids)
-            if predraft.alternative is not None:
-                ids.add(predraft.alternative)
-        for masked in event.masked:
-            ids.update(masked.top_token_ids)
-        for hindsight in event.hindsight:
-            ids.update((hindsight.token_id, hindsight.argmax_id))
-    return ids
-
-
 def config_to_data(config: DecodeConfig) -> dict[str, Any]:
     """Convert a config to plain JSON data."""
     solver = {"name": config.solver.name, **solver_parameters(config.solver)}
@@ -205,34 +189,6 @@ def config_to_data(config: DecodeConfig) -> dict[str, Any]:
         "repetition_penalty": config.repetition_penalty,
         "max_rows": config.max_rows,
         "row_costs": config.row_costs and config.row_costs.points,
-    }
-
-
-def event_to_data(event: StepEvent) -> dict[str, Any]:
-    """Convert an event to plain JSON data."""
-    return {
-        "kind": event.kind,
-        "context": [event.num_cached, event.num_causal],
-        "block": [event.block.start, event.block.size],
-        "masked": [
-            [item.position, item.entropy, item.top_token_ids, item.top_probabilities]
-            for item in event.masked
-        ],
-        "reveals": [
-            [item.position, item.token_id, item.rank, item.probability] for item in event.reveals
-        ],
-        "committed": event.committed,
-        "draft": event.draft,
-        "hindsight": [
-            [h.position, h.token_id, h.probability, h.argmax_id, h.argmax_probability]
-            for h in event.hindsight
-        ],
-        "seconds": event.seconds,
-        "predrafts": [
-            [each.block.start, each.block.size, each.token_ids, each.is_used]
-            + ([] if each.alternative is None else [each.alternative])
-            for each in event.predrafts
-        ],
     }
 
 
@@ -290,61 +246,10 @@ def _tokens(node: JsonNode) -> dict[int, str]:
     return tokens
 
 
-def _event(index: int, node: JsonNode) -> StepEvent:
-    context = node.at("context").items(2)
-    start, size = node.at("block").items(2)
-    return StepEvent(
-        index=index,
-        kind=node.at("kind").one_of(get_args(Kind)),
-        num_cached=context[0].integer(),
-        num_causal=context[1].integer(),
-        block=Span(start.integer(), size.integer()),
-        masked=tuple(_masked(item) for item in node.at("masked").items()),
-        reveals=tuple(
-            Reveal(*_values(item, *[JsonNode.integer] * 3, _share))
-            for item in node.at("reveals").items()
-        ),
-        committed=node.at("committed").integers(),
-        draft=node.at("draft").integers(),
-        hindsight=tuple(
-            Hindsight(*_values(item, *[JsonNode.integer] * 2, _share, JsonNode.integer, _share))
-            for item in node.at("hindsight").items()
-        ),
-        seconds=node.at("seconds").number(),
-        predrafts=tuple(_predraft(item) for item in node.at("predrafts").items()),
-    )
-
-
-def _predraft(node: JsonNode) -> Predraft:
-    has_alternative = len(node.items()) == 5
-    start, size, token_ids, is_used, *last = node.items(5 if has_alternative else 4)
-    return Predraft(
-        Span(start.integer(), size.integer()),
-        token_ids.integers(),
-        is_used.boolean(),
-        last[0].integer() if last else None,
-    )
-
-
-def _masked(node: JsonNode) -> MaskedPosition:
-    position, entropy, ids, probabilities = node.items(4)
-    top_ids = ids.integers()
-    top_probabilities = tuple(item.number(1) for item in probabilities.items(len(top_ids)))
-    return MaskedPosition(position.integer(), entropy.number(), top_ids, top_probabilities)
-
-
-def _values(node: JsonNode, *kinds: Callable[[JsonNode], Any]) -> list[Any]:
-    """Read a list of len(kinds) entries, each with the reader in `kinds` at the same index."""
-    return [kind(item) for kind, item in zip(kinds, node.items(len(kinds)), strict=True)]
-
-
-def _share(node: JsonNode) -> float:
-    return node.number(1)
-
-
 def _check_whole(trace: Trace) -> None:
     """Raise TraceError if the events, token texts and config of a trace contradict each other."""
-    missing = mentioned_token_ids(trace.events) - set(trace.tokens)
+    mentioned = {token_id for event in trace.events for token_id in event.mentioned_token_ids}
+    missing = mentioned - set(trace.tokens)
     if missing:
         raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")
     seen: set[int] = set()

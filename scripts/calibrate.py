@@ -40,9 +40,9 @@ def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
     drafts: list[list[float]] = []
 
     class Watched(DraftRecord):
-        def having_seen(self, probabilities: Sequence[float]) -> DraftRecord:
+        def with_draft(self, probabilities: Sequence[float]) -> DraftRecord:
             drafts.append(list(probabilities))
-            return super().having_seen(probabilities)
+            return super().with_draft(probabilities)
 
         def after(self, checked: Any, num_right: int, others: Any = (), **rest: Any) -> DraftRecord:
             drafted.append((num_right, sum(checked)))

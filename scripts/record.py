@@ -39,12 +39,12 @@ NUM_TIMINGS = 9
 """Number of timings of the run TEXT, of which the fastest is kept."""
 
 
-def by(gamma: float) -> DecodeConfig:
+def with_gamma(gamma: float) -> DecodeConfig:
     """The config SBD with another gamma."""
     return replace(SBD, solver=EntropyBound(gamma))
 
 
-def real(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
+def at_smollm2_sizes(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
     """Return a config with the block size and answer length that suit SmolLM2 on the page."""
     return replace(config, block_size=4, max_new_tokens=max_new_tokens)
 
@@ -96,7 +96,12 @@ def card_of(row: dict[str, Any]) -> Card:
     main, model = replace(SBD, **changes), REAL_MODEL if is_real else NANO
     if is_real:
         longest = main.max_new_tokens
-        return Card(**row, main=real(main, longest), ntp=real(NTP, longest), model=model)
+        return Card(
+            **row,
+            main=at_smollm2_sizes(main, longest),
+            ntp=at_smollm2_sizes(NTP, longest),
+            model=model,
+        )
     return Card(**row, main=main, model=model)
 
 
@@ -117,7 +122,10 @@ RUNS: dict[str, dict[str, Run]] = {
         # As the form of a race sends them.
         "race": (
             FOX,
-            [replace(c, allows_untrained_block_size=True) for c in (NTP, SBD, by(0.35), VERIFY)],
+            [
+                replace(c, allows_untrained_block_size=True)
+                for c in (NTP, SBD, with_gamma(0.35), VERIFY)
+            ],
         ),
         TEXT: (DONKEY, [replace(config, max_new_tokens=SHORT) for config in (SBD, NTP)]),
         "learn/blocks": (DONKEY, [replace(BLOCK, block_size=size) for size in BLOCKS]),
@@ -125,7 +133,7 @@ RUNS: dict[str, dict[str, Run]] = {
         "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", [SBD]),
         # Few rows, so that no alternative stands in for a rejected token.
         "learn/verify": (CROW, [replace(VERIFY, max_rows=7), NTP]),
-        "learn/edges": (DUCK, [by(gamma) for gamma in EDGES]),
+        "learn/edges": (DUCK, [with_gamma(gamma) for gamma in EDGES]),
     },
     REAL_MODEL: {},
 }
@@ -153,7 +161,7 @@ def recorded_lanes(card: Card) -> list[Trace]:
         raise TraceError(f"{card.name}: is not recorded; {command} records it") from error
 
 
-def row(card: Card, main: Trace, ntp: Trace) -> Recording:
+def index_entry(card: Card, main: Trace, ntp: Trace) -> Recording:
     """Make the card's entry of the gallery's index. main, ntp: the card's traces."""
     return Recording(
         name=card.name,
@@ -211,7 +219,7 @@ def index() -> str:
     rows = []
     for card in CARDS:
         main, ntp = recorded_lanes(card)
-        rows.append(json.dumps(asdict(row(card, main, ntp)), ensure_ascii=False))
+        rows.append(json.dumps(asdict(index_entry(card, main, ntp)), ensure_ascii=False))
     return "[\n" + ",\n".join(rows) + "\n]\n"
 
 

@@ -62,7 +62,7 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     copy(ASSETS / "html" / "replay.html", out / "html" / "replay.html")
     for export in exports:
         for name in export.names:
-            copy(export.folder / name, out / base_of(export) / name)
+            copy(export.folder / name, out / folder_path_of(export) / name)
     for recording in examples.gallery():
         traces = examples.gallery_traces(recording.name)
         lines = replay(RUN_ID, traces, about=recording.sentence)
@@ -78,7 +78,7 @@ def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     return {str(path.relative_to(out)): path.stat().st_size for path in files_of(out)}
 
 
-def base_of(export: WebFolder) -> str:
+def folder_path_of(export: WebFolder) -> str:
     """Path of a model's folder in the site, with a slash at the end."""
     return f"models/{export.name}/"
 
@@ -109,7 +109,7 @@ def views(exports: Sequence[WebFolder]) -> dict[str, str]:
     return {
         **views_of(exports[0]),
         "status-line": "",
-        "engine-choice": wire_json(place(exports)),
+        "engine-choice": wire_json(engine_setting(exports)),
         "player": opening(),
         "compare": compare_value(can_draft=True),
         "home": home_value(),
@@ -139,7 +139,7 @@ def form_of(export: WebFolder) -> dict[str, Any]:
     """The initial values of the form's fields for a model."""
     block_size = best_of(export).block_size or block_range_of(export)[1]
     own = {"block_size": block_size, "repetition_penalty": 0}  # 0 is the model's own
-    return {**controls.start_of(best_of(export), export.name), **own}
+    return {**controls.initial_values(best_of(export), export.name), **own}
 
 
 def block_range_of(export: WebFolder) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def block_range_of(export: WebFolder) -> tuple[int, int]:
     return low, high
 
 
-def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
+def engine_setting(exports: Sequence[WebFolder]) -> dict[str, Any]:
     """Tell the page where its engine and models lie, as a Setting of ui/web/engine_choice.js."""
     models = [
         {
@@ -156,7 +156,7 @@ def place(exports: Sequence[WebFolder]) -> dict[str, Any]:
             "title": BUNDLED.get(export.name, (export.name, ""))[0],
             "about": BUNDLED.get(export.name, ("", ""))[1],
             "isChat": export.name != DEFAULT_CHECKPOINT.name,
-            "base": base_of(export),
+            "base": folder_path_of(export),
             "bytes": export.manifest["download"],
             "views": views_of(export),
             "form": form_of(export),
@@ -177,7 +177,7 @@ def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
         [file.relative_to(DIST.parent).as_posix() for file in files]
         for files in (RUNTIME, GPU_RUNTIME)
     )
-    manifests = {base_of(export) + WEB_MANIFEST for export in exports}
+    manifests = {folder_path_of(export) + WEB_MANIFEST for export in exports}
     kept = {}
     for path in files_of(out):
         name = path.relative_to(out).as_posix()

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sbd_core.benchmark.report import load_line, over_ntp, spread, threads_line
+from sbd_core.benchmark.report import gain_over_ntp, load_line, spread, threads_line
 from sbd_core.plots.solver_curves import CurvePoint, curves
 from sbd_core.solvers import SOLVERS
 
@@ -57,7 +57,7 @@ def evaluation(names: Sequence[str] = ()) -> str:
         table(head, rows)
         + f"\n{every[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
         f"{100 * widest / 2:.1f} points to either side. Tokens/s are those of one process, in "
-        f"batches of {data['batch_size']}. {where(data)}"
+        f"batches of {data['batch_size']}. {measured_on(data)}"
     )
 
 
@@ -82,7 +82,7 @@ def wordings() -> str:
     counts = ", ".join(f"{task['num_unseen']} in {task['family']}" for task in tasks)
     return (
         table(["", *(task["family"] for task in tasks), "mean"], rows)
-        + f"\nUnseen, of {tasks[0]['num_examples']} examples a task: {counts}. {where(data)}"
+        + f"\nUnseen, of {tasks[0]['num_examples']} examples a task: {counts}. {measured_on(data)}"
     )
 
 
@@ -92,7 +92,7 @@ def sweep() -> str:
     rows = []
     for solver, points in curves(data["rows"]).items():
         best = max(points, key=lambda point: (point.accuracy, point.speed))
-        shares = [at_speed(points, speed) for speed in SPEEDS]
+        shares = [accuracy_at_speed(points, speed) for speed in SPEEDS]
         rows.append(
             [
                 f"`{solver}`",
@@ -106,11 +106,11 @@ def sweep() -> str:
         table(head, rows)
         + f"\nMean accuracy of the tasks, {ntp['families'][0]['num_examples']} examples each, "
         f"interpolated linearly between settings; empty at a speed outside of a solver's settings. "
-        f"NTP: {100 * ntp['mean']['accuracy']:.1f} %. {where(data)}"
+        f"NTP: {100 * ntp['mean']['accuracy']:.1f} %. {measured_on(data)}"
     )
 
 
-def at_speed(points: list[CurvePoint], speed: float) -> float | None:
+def accuracy_at_speed(points: list[CurvePoint], speed: float) -> float | None:
     """Interpolate the accuracy at `speed` tokens per forward pass; None outside the range."""
     in_order = sorted(points, key=lambda point: point.speed)
     for slow, fast in pairwise(in_order):
@@ -129,7 +129,7 @@ def bench() -> str:
             f"`{name}`",
             *(spread(cell["ratio"]) for cell in row["families"].values()),
             f"{row['mean_ratio']:.2f}",
-            over_ntp(data["rows"], name),
+            gain_over_ntp(data["rows"], name),
         ]
         for name, row in data["rows"].items()
     ]
@@ -138,7 +138,7 @@ def bench() -> str:
     return (
         table(["times generate()", *first["families"], "mean", "times `ntp`"], rows)
         + f"\nPrompts a task: {num_prompts}; median and quartiles. {threads}. Our forward passes "
-        f"ran in {data['runs_on']}. {load_of(data)} {where(data)}"
+        f"ran in {data['runs_on']}. {load_sentence(data)} {measured_on(data)}"
     )
 
 
@@ -164,7 +164,7 @@ def speeds() -> str:
     return (
         table(["tokens/s", *dtypes], rows)
         + f"\nMedians over {num_prompts} prompts of nano's tasks; in parentheses, as a multiple "
-        f"of `ntp`. {load_of(data)} {where(data, 'each dtype')}"
+        f"of `ntp`. {load_sentence(data)} {measured_on(data, 'each dtype')}"
     )
 
 
@@ -183,7 +183,7 @@ def forwards() -> str:
         for cached, row in data["forwards"].items()
     ]
     head = ["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)]
-    return table(head, rows) + f"\nIn {data['runs_on']}. {load_of(data)} {where(data)}"
+    return table(head, rows) + f"\nIn {data['runs_on']}. {load_sentence(data)} {measured_on(data)}"
 
 
 def solvers() -> str:
@@ -208,7 +208,7 @@ def dtypes() -> str:
     return (
         table(["", *(f"{n} row{'s' * (n != '1')}" for n in counts)], rows)
         + f"\n{data['model']}: milliseconds; in parentheses, as a multiple of one row. "
-        f"{load_of(data)} {where(data, 'each dtype')}"
+        f"{load_sentence(data)} {measured_on(data, 'each dtype')}"
     )
 
 
@@ -258,7 +258,7 @@ def requests() -> str:
         '"against NTP" alone. ± is half the width of the 95 % interval of the difference, '
         "request by request."
         f"{chosen if data['gammas'] else ''} {kept}"
-        f"Weights: {digests}. {where(data)}"
+        f"Weights: {digests}. {measured_on(data)}"
     )
 
 
@@ -300,7 +300,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def where(data: dict[str, Any], dtype: str = "fp32") -> str:
+def measured_on(data: dict[str, Any], dtype: str = "fp32") -> str:
     """A sentence that names the machine and the library versions of a measurement."""
     facts, processes = data["circumstances"], data.get("processes", 1)
     shared = f"{processes} processes of " if processes > 1 else ""
@@ -312,7 +312,7 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
     )
 
 
-def load_of(data: dict[str, Any]) -> str:
+def load_sentence(data: dict[str, Any]) -> str:
     """A sentence that says how busy other programs kept the machine."""
     return f"{load_line(data['other_load']).capitalize()}."
 
@@ -410,11 +410,11 @@ TABLES: dict[str, Callable[[], str]] = {
 """Functions that make the tables, by name."""
 
 
-def renewed(text: str) -> str:
+def with_new_tables(text: str) -> str:
     """Replace every table in a document's text. Raises KeyError for an unknown table."""
     return MARKED.sub(lambda match: f"{match[1]}{TABLES[match[2]]()}{match[3]}", text)
 
 
 if __name__ == "__main__":
     for document in DOCUMENTS:
-        document.write_text(renewed(document.read_text("utf-8")), encoding="utf-8")
+        document.write_text(with_new_tables(document.read_text("utf-8")), encoding="utf-8")

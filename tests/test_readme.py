@@ -9,7 +9,7 @@ import yaml
 
 from sbd_core.files import weights_sha256
 from sbd_core.models.bases import SMOLLM2
-from scripts.write_tables import DOCUMENTS, MARKED, TABLES, renewed, results
+from scripts.write_tables import DOCUMENTS, MARKED, TABLES, results, with_new_tables
 
 ROOT = Path(__file__).parents[1]
 CARD = Path("assets") / "checkpoints" / "sbd-nano" / "README.md"
@@ -22,7 +22,7 @@ def test_the_marked_tables_are_those_of_the_results_files() -> None:
     found = [name for text in TEXTS.values() for _, name, _ in MARKED.findall(text)]
     assert set(TABLES) == set(found)
     for text in TEXTS.values():
-        assert renewed(text) == text, "run python -m scripts.write_tables"
+        assert with_new_tables(text) == text, "run python -m scripts.write_tables"
 
 
 @pytest.mark.parametrize("name", BUNDLED)

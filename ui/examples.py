@@ -214,10 +214,10 @@ def checked_examples() -> tuple[Example, ...]:
         for item in gallery()
         for trace in (_known(f"gallery/{item.name}")[:1] if item.case else [])
     ]
-    return (*of_presets, *of_gallery, *_of_lesson())
+    return (*of_presets, *of_gallery, *_learn_story())
 
 
-def _of_lesson() -> tuple[Example, ...]:
+def _learn_story() -> tuple[Example, ...]:
     """The story of the Learn view as an example; () if its recorded runs are missing or damaged."""
     try:
         lesson = learn_runs()
@@ -228,14 +228,14 @@ def _of_lesson() -> tuple[Example, ...]:
 
 
 @cache
-def example_of(prompt: str) -> Example | None:
+def checked_example_for(prompt: str) -> Example | None:
     """The first of checked_examples() with this prompt, extra spaces ignored; None if none has."""
     titles = (prompt, " ".join(prompt.split()))
     return next((example for example in checked_examples() if example.prompt in titles), None)
 
 
 @cache
-def recording_of(prompt: str) -> str:
+def gallery_run_for(prompt: str) -> str:
     """The name of the gallery's run of this prompt, unless it shows a failure; "" if none."""
     title = " ".join(prompt.split())
     names = (item.name for item in gallery() if item.title == title and not item.case)

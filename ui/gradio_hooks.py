@@ -38,7 +38,7 @@ MAX_NEVER_READ = 16
 """Most unread messages of a visitor who has not read any yet."""
 
 
-def look_into_queue_every(page: gr.Blocks, seconds: float) -> None:
+def set_queue_poll_seconds(page: gr.Blocks, seconds: float) -> None:
     """Set the seconds between two polls of Gradio's queue; Gradio's default slows decoding."""
     page._queue.sleep_when_free = seconds
 

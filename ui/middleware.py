@@ -127,7 +127,7 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
 
 
 @dataclass(slots=True)
-class Turn:
+class SenderState:
     """State of one address, whose large bodies and unqueued events are served one at a time.
 
     free_at: the time.monotonic() at which the pause after the last of these requests ends.
@@ -182,7 +182,7 @@ class PageMiddleware:
         self._is_local = is_local
         self._num_bytes = 0  # of all large bodies held now
         self._has_warned = False
-        self._turns: dict[str, Turn] = {}
+        self._states: dict[str, SenderState] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it with a message."""
@@ -210,10 +210,10 @@ class PageMiddleware:
         if is_read:  # their bodies are not read
             await self._app(scope, receive, send)
             return
-        held, turn = bytearray(), self._turn_of(scope)
+        held, sender = bytearray(), self._state_of(scope)
         try:
             try:
-                reading = self._read(scope, receive, held, turn)
+                reading = self._read(scope, receive, held, sender)
                 refusal = await asyncio.wait_for(reading, SECONDS_FOR_BODY)
             except asyncio.TimeoutError:
                 refusal = 408, "The request took too long to arrive."
@@ -221,48 +221,52 @@ class PageMiddleware:
                 await _refuse(send, *refusal)
                 return
             if JOIN in scope["path"]:
-                seconds = turn.join()
+                seconds = sender.join()
                 if seconds is None:
                     await _refuse(send, 429, TOO_MANY)
                     return
                 await asyncio.sleep(seconds)
             if len(held) > SMALL_BODY or any(door in scope["path"] for door in DIRECT):
-                await self._in_turn(turn, scope, _replayed(held, receive), send)
+                await self._in_turn(sender, scope, _replayed(held, receive), send)
             else:
                 await self._app(scope, _replayed(held, receive), send)
         finally:
             if len(held) > SMALL_BODY:
                 self._num_bytes -= len(held)
-                turn.num_bytes -= len(held)
+                sender.num_bytes -= len(held)
 
-    def _turn_of(self, scope: Scope) -> Turn:
-        """The Turn of the address that sent a request."""
+    def _state_of(self, scope: Scope) -> SenderState:
+        """The SenderState of the address that sent a request."""
         now = time.monotonic()
-        if len(self._turns) > MAX_KNOWN:
-            self._turns = {
-                name: turn
-                for name, turn in self._turns.items()
-                if turn.num_waiting or turn.num_bytes or max(turn.free_at, turn.joined_until) > now
+        if len(self._states) > MAX_KNOWN:
+            self._states = {
+                name: sender
+                for name, sender in self._states.items()
+                if sender.num_waiting
+                or sender.num_bytes
+                or max(sender.free_at, sender.joined_until) > now
             }
-        return self._turns.setdefault(str((scope.get("client") or ("",))[0]), Turn())
+        return self._states.setdefault(str((scope.get("client") or ("",))[0]), SenderState())
 
-    async def _in_turn(self, turn: Turn, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _in_turn(
+        self, sender: SenderState, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Serve a request after earlier ones of its address; refuse it if too many wait."""
-        if turn.num_waiting >= MAX_WAITING:
+        if sender.num_waiting >= MAX_WAITING:
             await _refuse(send, 429, TOO_MANY)
             return
-        turn.num_waiting += 1
+        sender.num_waiting += 1
         try:
-            async with turn.lock:
-                await asyncio.sleep(max(0.0, turn.free_at - time.monotonic()))
+            async with sender.lock:
+                await asyncio.sleep(max(0.0, sender.free_at - time.monotonic()))
                 began = time.monotonic()
                 try:
                     await self._app(scope, receive, send)
                 finally:
                     ended = time.monotonic()
-                    turn.free_at = ended + min(ended - began, MAX_PAUSE)
+                    sender.free_at = ended + min(ended - began, MAX_PAUSE)
         finally:
-            turn.num_waiting -= 1
+            sender.num_waiting -= 1
 
     def _with_visitor(self, scope: Scope) -> Scope:
         """Replace the client in the scope by the visitor behind the trusted proxies."""
@@ -282,9 +286,9 @@ class PageMiddleware:
         return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
 
     async def _read(
-        self, scope: Scope, receive: Receive, held: bytearray, turn: Turn
+        self, scope: Scope, receive: Receive, held: bytearray, sender: SenderState
     ) -> Refusal | None:
-        """Read the body into `held` and count its bytes in `turn`; return a Refusal or None."""
+        """Read the body into `held` and count its bytes in `sender`; return a Refusal or None."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         is_too_large = not announced.isdigit() or int(announced) > MAX_BODY
         refusal = (413, TOO_LARGE) if is_too_large else None
@@ -300,14 +304,14 @@ class PageMiddleware:
                 refusal = 413, TOO_LARGE
             before, size = len(held), len(held) + len(part)
             more = size - before * (before > SMALL_BODY) if size > SMALL_BODY else 0
-            if refusal is None and turn.num_bytes + more > MAX_BODIES_EACH:
+            if refusal is None and sender.num_bytes + more > MAX_BODIES_EACH:
                 refusal = 429, TOO_MANY
             if refusal is None and self._num_bytes + more > MAX_BODIES:
                 refusal = 503, BUSY
             if refusal is None:
                 held += part
                 self._num_bytes += more
-                turn.num_bytes += more
+                sender.num_bytes += more
         return refusal
 
 

@@ -54,7 +54,7 @@ class LazyModel:
     is_trained: whether the model was trained to decode blocks.
     has_adapter: whether the model is a base model with a block adapter.
     source: the folder or hub id by which the model was asked for.
-    is_begun: whether loading has begun. failure: the error that loading raised, else None.
+    has_begun: whether loading has begun. failure: the error that loading raised, else None.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class LazyModel:
         self.is_trained = is_trained
         self.has_adapter = has_adapter
         self.source = source or name
-        self.is_begun = False
+        self.has_begun = False
         self.failure: Exception | None = None
         self._load = load
         self._lock = threading.Lock()
@@ -99,20 +99,20 @@ class LazyModel:
             has_adapter=getattr(model, "adapter", None) is not None,
             source=source,
         )
-        here.is_begun = True
+        here.has_begun = True
         here._future.set_result(model)
         return here
 
     def begin(self) -> None:
         """Start to load the model in a background thread, unless loading has begun."""
-        if not self.is_begun:
+        if not self.has_begun:
             threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
 
     def load(self) -> None:
         """Load the model in this thread, or wait for the thread that is loading it."""
         with self._lock:
-            is_ours, self.is_begun = not self.is_begun, True
-        if not is_ours:
+            is_bundled, self.has_begun = not self.has_begun, True
+        if not is_bundled:
             self.settle()
             return
         with _loading:
@@ -139,14 +139,14 @@ class LazyModel:
         self._wanted.wait(seconds)
 
     @property
-    def is_settled(self) -> bool:
+    def is_done(self) -> bool:
         """Whether loading has succeeded or failed, so that result() returns at once."""
         return self._future.done()
 
     @property
     def is_loaded(self) -> bool:
         """Whether the model was loaded without an error."""
-        return self.is_settled and self._future.exception() is None
+        return self.is_done and self._future.exception() is None
 
     def wait(self, seconds: float) -> bool:
         """Say that the model is needed, wait `seconds` at most, return whether loading is over."""
@@ -171,7 +171,7 @@ _served: dict[str, WebFolder] = {}
 _exporting = threading.Lock()
 
 
-def address_of(export: WebFolder) -> str:
+def serve_export(export: WebFolder) -> str:
     """Start to serve an export's files; return the path of its folder, with a slash at the end.
 
     The path is relative to the page's URL.
@@ -188,7 +188,7 @@ def file_at(path: str) -> Path | None:
     return export.folder / name if export is not None and name in export.names else None
 
 
-def export_behind(folders: Iterable[Path | None]) -> None:
+def export_in_background(folders: Iterable[Path | None]) -> None:
     """Export models for browsers, in a background thread; skip None and models exported before."""
     wanted = [folder for folder in folders if folder is not None]
     threading.Thread(target=_export, args=(wanted,), name="export", daemon=True).start()
@@ -273,8 +273,8 @@ class Offer:
         On a public page, browsers may decode with bundled models only.
         """
         model = self.lazy
-        is_ours = model.folder is not None and bundled_folder(model.folder.name) == model.folder
-        return model.folder if model.is_trained and (is_ours or not is_public) else None
+        is_bundled = model.folder is not None and bundled_folder(model.folder.name) == model.folder
+        return model.folder if model.is_trained and (is_bundled or not is_public) else None
 
     @property
     def is_here(self) -> bool:
@@ -325,7 +325,7 @@ class Offer:
 
     def _forget(self) -> None:
         """Replace a model whose loading has begun by a new one, so that it can be loaded again."""
-        if self.lazy.is_begun:
+        if self.lazy.has_begun:
             self.lazy = self._make()
 
     def _fetch(self, base: BaseSource) -> None:
@@ -343,7 +343,7 @@ class Offer:
         if self.lazy.failure is not None:  # for want of the base
             self._forget()
         if not words:
-            export_behind([self.lazy.folder] if self.is_here else [])
+            export_in_background([self.lazy.folder] if self.is_here else [])
         self.fetch_news = FetchNews(words)
 
     def _hear(self, what: str, done: int, total: int) -> None:

@@ -27,7 +27,7 @@ from ui.gradio_hooks import (
     data_of,
     keep_direct_events_out_of_queue,
     let_uvicorn_trust_no_proxy,
-    look_into_queue_every,
+    set_queue_poll_seconds,
 )
 from ui.middleware import Networks, PageMiddleware
 from ui.models import LazyModel, Models
@@ -35,7 +35,7 @@ from ui.share.permalink import linked_run
 from ui.views import controls
 from ui.views.charts import charts_section
 from ui.views.compare import compare_value, wire_compare
-from ui.views.controls import Controls, reply
+from ui.views.controls import Controls, prompt_message
 from ui.views.head import Parts, footer, header, model_switch, untrained, wire_model_switch
 from ui.views.learn import setting
 from ui.views.recorded import gallery_value, home_value, opening, wire_sharing
@@ -100,8 +100,8 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         _wire_form(form)
         if switch is not None:
             wire_model_switch(page, models, Parts(switch, title, form, strip), session.limits)
-        engine_of = partial(controls.engine_of, models.first, session.limits)
-        page.load(engine_of, None, form.engine, **QUICK)  # an export may have been made since
+        engine_value = partial(controls.engine_value, models.first, session.limits)
+        page.load(engine_value, None, form.engine, **QUICK)  # an export may have been made since
         wire_compare(session, lanes, RUN, linked, client_from)
         charts_section()
         roofline_section(may_name_folder=not is_public)
@@ -111,7 +111,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         wire_sharing(show, choosers, messages, form.status, form.fields)
         _wire_timing(session, show, messages, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would bypass the line
-    look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
+    set_queue_poll_seconds(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     keep_direct_events_out_of_queue(page)
     let_uvicorn_trust_no_proxy()
     return page
@@ -267,9 +267,9 @@ def _wire_timing(
 
 def _own_puzzle(event: gr.EventData) -> str:
     try:
-        return reply(prompt=puzzle_prompt(data_of(event).get("cells")))
+        return prompt_message(prompt=puzzle_prompt(data_of(event).get("cells")))
     except ArgumentError as error:
-        return reply(error=message_of(error))
+        return prompt_message(error=message_of(error))
 
 
 def _buttons(*, is_running: bool) -> tuple[Any, Any]:

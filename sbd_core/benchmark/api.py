@@ -51,7 +51,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class More:
+class OptionalMethods:
     """Methods to time besides generate() and our strategies.
 
     assistant: smaller model that drafts for generate(); None leaves this method out.
@@ -87,7 +87,9 @@ Timings = dict[str, list[Timed]]
 """Timings by method; every list covers the same prompts."""
 
 
-def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None) -> dict[str, Any]:
+def bench(
+    model: HuggingFaceModel, workload: Workload, more: OptionalMethods | None = None
+) -> dict[str, Any]:
     """Time all methods and return JSON data, which report.text() shows. Raises ArgumentError.
 
     rows: {method name: row()}; the baseline, transformers' generate(), comes first.
@@ -97,26 +99,26 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
     baseline_seconds_by_threads: {number of threads: seconds of the baseline on one prompt}.
     other_load: result of other_load().
     """
-    more = more or More()
+    more = more or OptionalMethods()
     result: dict[str, Any] = {"model": model.name, "device": model.device}
     result |= {"dtype": model.dtype, "runs_on": model.runs_on}
     missing = methods_left_out(model, more)
-    twins = {"": model}
+    models_by_dtype = {"": model}
     if more.with_dtypes:
-        twins, refused = in_each_dtype(model)
+        models_by_dtype, refused = in_each_dtype(model)
         missing += refused
     with other_load() as load_of_others:
-        methods, seconds = _methods(model, workload, more, twins)
+        methods, seconds = _methods(model, workload, more, models_by_dtype)
         result["rows"] = _rows(model, workload, methods)
         result["left_out"] = missing
         result["baseline_seconds_by_threads"] = seconds
         result["forwards"] = forwards(model)
         if more.with_dtypes:
-            result["parts_by_dtype"] = {name: parts(twin) for name, twin in twins.items()}
+            result["parts_by_dtype"] = {name: parts(twin) for name, twin in models_by_dtype.items()}
     return {**result, "other_load": load_of_others, "circumstances": environment(model.folder)}
 
 
-def methods_left_out(model: HuggingFaceModel, more: More) -> list[str]:
+def methods_left_out(model: HuggingFaceModel, more: OptionalMethods) -> list[str]:
     """List the methods that will not be timed, one line each with the reason."""
     notes = []
     if more.assistant is None:
@@ -131,10 +133,10 @@ def methods_left_out(model: HuggingFaceModel, more: More) -> list[str]:
 def _methods(
     model: HuggingFaceModel,
     workload: Workload,
-    more: More,
-    twins: Mapping[str, HuggingFaceModel],
+    more: OptionalMethods,
+    models_by_dtype: Mapping[str, HuggingFaceModel],
 ) -> tuple[list[Method], dict[str, float]]:
-    """Return (methods to time, baseline's seconds by number of threads). twins: {dtype: model}."""
+    """Return (methods to time, baseline's seconds by number of threads)."""
     most = workload.max_new_tokens
     methods = by_transformers(model, most, more.assistant)
     others = []
@@ -144,7 +146,7 @@ def _methods(
     methods, seconds = _at_best_threads(methods, model.encode(example.prompt, is_raw=False))
     methods += others
     configs = ours(model, most)
-    for dtype, twin in twins.items():
+    for dtype, twin in models_by_dtype.items():
         named = {f"{dtype} {name}".strip(): config for name, config in configs.items()}
         methods += by_engine(twin, named)
     return methods, seconds
@@ -156,10 +158,10 @@ def _rows(
     """Time all methods on the prompts of all tasks. Returns {method name: row()}."""
     from tqdm import tqdm
 
-    suites = {name: held_out(name, workload.limit, workload.seed) for name in TASKS}
+    examples_by_task = {name: held_out(name, workload.limit, workload.seed) for name in TASKS}
     tasks: dict[str, Timings] = {}
-    with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
-        for name, examples in suites.items():
+    with tqdm(total=sum(map(len, examples_by_task.values())), unit="prompt") as bar:
+        for name, examples in examples_by_task.items():
             for rows in time_methods(methods, model, examples, workload.rounds):
                 tasks[name] = rows
                 bar.update()

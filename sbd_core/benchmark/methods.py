@@ -26,7 +26,7 @@ GENERATE = "transformers generate()"
 LLAMA_CPP = "llama.cpp, 8 bits"
 LOOK_UP_TOKENS = 10
 GAMMAS = (0.1, 0.35)
-DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
+ONNX_DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +111,20 @@ def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel],
         rule = "must be Llama-shaped and on a CPU for dtypes to be measured"
         raise ArgumentError("model", rule, model.name)
     layers = model.adapter.layers if model.adapter else None
-    twins: dict[str, HuggingFaceModel] = {}
+    models_by_dtype: dict[str, HuggingFaceModel] = {}
     left_out = []
-    for dtype in DTYPES:
+    for dtype in ONNX_DTYPES:
         twin = copy.copy(model)
         vars(twin).pop("exactness", None)
         try:
             twin.backend = build(model.model, dtype, layers)
         except OnnxUnavailable as error:
-            if not twins:
+            if not models_by_dtype:
                 raise ArgumentError("model", "must run in ONNX Runtime here", str(error)) from error
             left_out.append(f"{dtype}: left out, {error}")
             continue
-        twins[dtype] = twin
-    return twins, left_out
+        models_by_dtype[dtype] = twin
+    return models_by_dtype, left_out
 
 
 def by_transformers(

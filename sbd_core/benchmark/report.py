@@ -19,7 +19,7 @@ def text(result: Mapping[str, Any]) -> str:
             name,
             *(spread(cell["ratio"]) for cell in row["families"].values()),
             f"{row['mean_ratio']:.2f}",
-            over_ntp(rows, name),
+            gain_over_ntp(rows, name),
         ]
         for name, row in rows.items()
     ]
@@ -58,7 +58,7 @@ def spread(cell: Mapping[str, float]) -> str:
     return f"{cell['median']:.2f} ({cell['low']:.2f}-{cell['high']:.2f})"
 
 
-def over_ntp(rows: Mapping[str, Any], name: str) -> str:
+def gain_over_ntp(rows: Mapping[str, Any], name: str) -> str:
     """How many times as fast as our `ntp` a method is; "" for a method that is not ours.
 
     The two have the same dtype, so the gain comes from fewer forward passes alone.

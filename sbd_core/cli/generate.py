@@ -155,7 +155,7 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
             end = "\n" if done == of else ""
             print(f"\r{done} of {of} prompts", end=end, file=sys.stderr, flush=True)
 
-    prompts, share = read_prompts("prompts", arguments.prompts), Share.of_environment()
+    prompts, share = read_prompts("prompts", arguments.prompts), Share.from_environment()
     done = answer_prompts(
         decoding_flags.load_model(arguments, share.device(arguments.device)),
         prompts,

@@ -135,7 +135,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[s
     sets = _request_sets(arguments)
     others = [] if arguments.gammas_on is None else read_prompts("gammas-on", arguments.gammas_on)
     for_gammas = [row["prompt"] for row in others[:NUM_FOR_GAMMAS]]
-    share = Share.of_environment()
+    share = Share.from_environment()
     device = share.device(arguments.device)
     model = load(arguments.model, device=device, dtype=arguments.dtype)
     choose_threads(model.num_parameters, arguments.batch_size)
@@ -198,7 +198,7 @@ def _evaluated(
         split=arguments.split,
         batch_size=arguments.batch_size,
     )
-    share = Share.of_environment()
+    share = Share.from_environment()
     loading = {"device": share.device(arguments.device), "dtype": arguments.dtype}
     if arguments.compare:
         return compare(arguments.compare, config, sample, arguments.processes, **loading), None
@@ -234,7 +234,7 @@ def _check_evaluation(arguments: argparse.Namespace) -> None:
         require_integer("processes", arguments.processes, 1)
     if arguments.out is not None:
         require_writable("out", arguments.out)
-    if Share.of_environment().num_processes > 1:
+    if Share.from_environment().num_processes > 1:
         if arguments.out is None:
             raise ArgumentError("out", "must be given to processes that share the work", None)
         for name in ("table", "compare", "processes"):
@@ -321,7 +321,7 @@ def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.out is not None:
         require_writable("out", arguments.out)
     from sbd_core.benchmark import report
-    from sbd_core.benchmark.api import More, Workload, bench
+    from sbd_core.benchmark.api import OptionalMethods, Workload, bench
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import choose_threads
 
@@ -329,7 +329,7 @@ def _bench(arguments: argparse.Namespace) -> dict[str, Any]:
     workload = Workload(**{name: getattr(arguments, name) for name in names})
     place = {"device": arguments.device, "dtype": arguments.dtype}
     model = load(arguments.model, **place)
-    more = More(
+    more = OptionalMethods(
         assistant=None if arguments.assistant is None else load(arguments.assistant, **place),
         gguf=arguments.gguf,
         with_dtypes=arguments.dtypes,

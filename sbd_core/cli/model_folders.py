@@ -95,7 +95,7 @@ def _prepare_flags(parser: argparse.ArgumentParser) -> None:
 
 def _prepare(arguments: argparse.Namespace) -> dict[str, Any]:
     """Prepare a model for training and print the outcome. Raises SetBlockDecodingError."""
-    from sbd_core.hf.model_folders import prepare
+    from sbd_core.hf.conversions import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
     done = prepare(
@@ -119,7 +119,7 @@ def _merge_flags(parser: argparse.ArgumentParser) -> None:
 
 def _merge(arguments: argparse.Namespace) -> dict[str, Any]:
     """Merge an adapter into its base and print the outcome. Raises SetBlockDecodingError."""
-    from sbd_core.hf.model_folders import merge
+    from sbd_core.hf.conversions import merge
 
     done = merge(arguments.adapter, arguments.out)
     print(done)

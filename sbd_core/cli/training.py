@@ -122,7 +122,7 @@ def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     )
     recipe = read_recipe(arguments.stage, arguments.recipe, changes)
     train(recipe, arguments.init, arguments.out, settings=settings, **saving)
-    if Share.of_environment().rank:
+    if Share.from_environment().rank:
         return None
     return {"out": str(arguments.out), **read_metrics(state_folder(arguments.out))[-1]}
 
@@ -228,7 +228,7 @@ def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any
     )
     estimate = memory.estimate(config, recipe, setup)
     if arguments.gpu_memory is not None:
-        fitting = memory.smallest_that_fits(config, recipe, setup, arguments.gpu_memory)
+        fitting = memory.fastest_that_fits(config, recipe, setup, arguments.gpu_memory)
         if fitting is None:
             rule = f"must be more than one row of {recipe.row_tokens} tokens takes"
             raise ArgumentError("gpu_memory", rule, arguments.gpu_memory)
@@ -316,8 +316,8 @@ def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
             arguments.data,
             base.tokenizer,
             base.name,
-            max_tokens=min(recipe.max_tokens, limits.reach or recipe.max_tokens),
-            limits=ModelLimits(limits.num_rows),  # what is longer is cut
+            max_tokens=min(recipe.max_tokens, limits.max_tokens or recipe.max_tokens),
+            limits=ModelLimits(limits.num_embeddings),  # what is longer is cut
         )
         for note in notes:
             print(f"note: {note}", file=sys.stderr)

@@ -21,7 +21,7 @@ from sbd_core.events import StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, Message, SetBlockModel
 from sbd_core.models.row_costs import row_costs_of
 from sbd_core.models.runtime import one_thread_between_passes
-from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
+from sbd_core.trace import Finish, Trace, committed_token_ids
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
 """A text, token ids, or a conversation as transformers has it: messages of role and content."""
@@ -173,7 +173,7 @@ def make_trace(
     messages = messages_of(prompt)
     last = messages[-1][1] if messages else ""
     answer = committed_token_ids(done)
-    mentioned = {*mentioned_token_ids(done), *prompt_ids}
+    mentioned = {*prompt_ids}.union(*(event.mentioned_token_ids for event in done))
     return Trace(
         model=model.name,
         config=config,

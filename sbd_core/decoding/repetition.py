@@ -41,11 +41,11 @@ class SeenTokens:
         self._num_added = num_cached + num_sure
 
     def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
-        """Make the `later` of penalise() for causal rows. Row 0 belongs to the last sure token."""
+        """List `not_added` of penalise() for causal rows. Row 0 is that of the last sure token."""
         return [self._unsure[:row] for row in range(num_rows)]
 
     def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
-        """Make the `later` of penalise() for a block's rows.
+        """List `not_added` of penalise() for a block's rows.
 
         Each row counts all causal tokens, and the block's known tokens to the left of the row.
         """
@@ -61,16 +61,16 @@ class SeenTokens:
         self._ids.update(dict.fromkeys(token_ids))
 
     @torch.inference_mode()
-    def penalise(self, rows: Tensor, later: Sequence[Sequence[int]]) -> None:
+    def penalise(self, rows: Tensor, not_added: Sequence[Sequence[int]]) -> None:
         """Penalise logits in place. rows: (rows, vocab); no row may be passed twice.
 
-        later: for each row, the tokens to penalise besides those that add() was given.
+        not_added: for each row, the tokens to penalise besides those that add() was given.
         """
         if len(self._index) != len(self._ids) or self._index.device != rows.device:
             ids = np.fromiter(self._ids, np.int64)
             self._index = torch.from_numpy(ids).to(rows.device)
         rows.index_copy_(1, self._index, scaled(rows.index_select(1, self._index), self._penalty))
-        new = [[each for each in token_ids if each not in self._ids] for token_ids in later]
+        new = [[each for each in token_ids if each not in self._ids] for token_ids in not_added]
         penalise(rows, new, self._penalty)
 
 

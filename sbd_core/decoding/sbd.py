@@ -21,7 +21,7 @@ from sbd_core.decoding.state import (
 from sbd_core.events import Hindsight, MaskedPosition, Reveal, Span, StepEvent
 from sbd_core.models.protocol import ForwardRequest
 from sbd_core.sampling import LogitStats, forbid
-from sbd_core.solvers import ranked
+from sbd_core.solvers import reveal_order_from_scores
 
 
 class PendingTokens:
@@ -40,7 +40,7 @@ class PendingTokens:
         """Append tokens for the next forward pass to read."""
         self.token_ids += token_ids
 
-    def rescore_and_clear(self, stats: LogitStats) -> tuple[Hindsight, ...]:
+    def pop_hindsight(self, stats: LogitStats) -> tuple[Hindsight, ...]:
         """Return the hindsight on the tokens and remove them. stats: one causal row per token."""
         first, *others = self.token_ids
         last = len(others)
@@ -64,7 +64,7 @@ class Block:
         texts = [offset for offset, token_id in pinned.items() if token_id not in self._end_ids]
         self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
 
-    def keep_open(self, logits: Tensor, first: int) -> None:
+    def forbid_ends(self, logits: Tensor, first: int) -> None:
         """Forbid end-of-sequence tokens before a pinned token, which they would cut off.
 
         logits: (rows, vocab), changed in place. first: index of the block's first row.
@@ -150,7 +150,7 @@ class SetBlockDecoding:
         num_pending = len(pending.token_ids)
         hindsight: tuple[Hindsight, ...] = ()
         if num_pending:
-            hindsight = pending.rescore_and_clear(state.causal_stats(logits, num_pending))
+            hindsight = pending.pop_hindsight(state.causal_stats(logits, num_pending))
         masked, reveals = (
             self._revealed(block, logits, num_pending) if block.span.size else ((), ())
         )
@@ -176,11 +176,11 @@ class SetBlockDecoding:
         first: index in `logits` of the block's first row.
         """
         state = self._state
-        block.keep_open(logits, first)
+        block.forbid_ends(logits, first)
         stats = state.block_stats(logits, first, block.token_ids)
         token_ids, offsets = stats.sample(state.generator), block.masked()
         masked = masked_positions(stats, offsets, block.span.start)
-        order = ranked(state.config.solver, stats, offsets, state.generator)
+        order = reveal_order_from_scores(state.config.solver, stats, offsets, state.generator)
         return masked, block.reveal(order, token_ids, stats)
 
 
@@ -223,15 +223,15 @@ class CausalFirstDecoding:
         if pending is None:
             pending = self._pending = PendingTokens(first)
         else:
-            hindsight = pending.rescore_and_clear(causal)
+            hindsight = pending.pop_hindsight(causal)
         exact = [*read[1:], *first.sample(state.generator)]
         stop = num_causal + block.size
         guesses, chosen = state.draft(logits, num_causal, stop, exact, is_recorded=True)
         guesses = guesses.rows(1, block.size)
         token_ids = [exact[-1], *chosen[1:]]
-        stats = LogitStats.joined([first, guesses])
+        stats = LogitStats.concatenate([first, guesses])
         offsets = range(block.size)
-        order = ranked(state.config.solver, stats, offsets, state.generator)
+        order = reveal_order_from_scores(state.config.solver, stats, offsets, state.generator)
         committed = cut_after_end([token_ids[i] for i in order], state.model.end_token_ids)
         pending.add(committed)
         probabilities = first.token_probabilities(token_ids[:1])

@@ -269,7 +269,7 @@ class DraftAndVerify:
         if not is_after_rejected:
             in_text = len(cut_after_end(chosen[1:], end_ids))
             nothing = [0.0] * (len(own) - in_text)
-            self._record = self._record.having_seen([*own[:in_text], *nothing])
+            self._record = self._record.with_draft([*own[:in_text], *nothing])
         length = length if most is None else min(length, most - 1)
         return _draft_of(stats, chosen, length, end_ids)
 

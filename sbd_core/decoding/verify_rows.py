@@ -74,7 +74,7 @@ class DraftRecord:
         scale = _ratio(self.drafted, self.calibration.drafted)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
-    def chances_of_others(self, probabilities: Sequence[float]) -> list[float]:
+    def chances_of_alternatives(self, probabilities: Sequence[float]) -> list[float]:
         """Estimate each alternative's chance to be right, from the masked head's probabilities."""
         scale = _ratio(self.others, self.calibration.alternatives)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
@@ -91,7 +91,7 @@ class DraftRecord:
             chances.append(last)
         return chances
 
-    def having_seen(self, probabilities: Sequence[float]) -> "DraftRecord":
+    def with_draft(self, probabilities: Sequence[float]) -> "DraftRecord":
         """Return the record with one more draft counted in `survivals`.
 
         probabilities: the masked head's probability of each draft token; 0 after an end token.
@@ -287,7 +287,7 @@ def _branches(
     for place, chance in enumerate(chances):
         left = reached * (1 - chance)
         listed = alternatives[place] if place < len(alternatives) else ()
-        for rank, share in enumerate(record.chances_of_others(listed)):
+        for rank, share in enumerate(record.chances_of_alternatives(listed)):
             other = reached * share
             is_first = other * before[0][0] > left * after_rejected[0][0]
             branches.append(_Branch(place, rank, other, before if is_first else after))

@@ -111,22 +111,22 @@ def evaluate_rows(
     """
     from tqdm import tqdm
 
-    suites = sample.suites()
+    examples_by_task = sample.examples_by_task()
     size = runner.batches_per_job * sample.batch_size
     # Rows alternate, so that a busy machine affects all of them.
     jobs = (
-        Job(row, suite, name, config, tuple(items[start : start + size]), sample.batch_size)
-        for suite, items in suites.items()
+        Job(row, task, name, config, tuple(items[start : start + size]), sample.batch_size)
+        for task, items in examples_by_task.items()
         for start in range(0, len(items), size)
         for row, (name, config) in rows.items()
     )
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    total = len(rows) * sum(map(len, suites.values()))
+    total = len(rows) * sum(map(len, examples_by_task.values()))
     with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
         for job, tally in runner.tallies(jobs):
-            tallies[job.row, job.suite] += tally
+            tallies[job.row, job.task] += tally
             bar.update(len(job.items))
-    scores = {row: [score(suite, tallies[row, suite]) for suite in suites] for row in rows}
+    scores = {row: [score(task, tallies[row, task]) for task in examples_by_task] for row in rows}
     first = next(iter(rows.values()))[1]
     circumstances = environment(getattr(model, "folder", None))
     if runner.num_processes > 1:

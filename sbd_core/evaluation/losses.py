@@ -27,11 +27,11 @@ from sbd_core.training.step import LossModule, training_loss
 TEXTS_PER_FORWARD = 64
 
 
-def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[str, float]:
+def perplexity(folder: Path, examples_by_task: Mapping[str, Sequence[Example]]) -> dict[str, float]:
     """Compute the perplexity of each suite's answer tokens, <eos> included, given their prompts.
 
     folder: a model folder, which is read in fp32.
-    suites: {suite name: examples}, with at least one example each.
+    examples_by_task: {suite name: examples}, with at least one example each.
     Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
@@ -42,13 +42,13 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
 
     return {
         name: math.exp(float(sums[0] / sums[1]))
-        for name, items in suites.items()
+        for name, items in examples_by_task.items()
         for sums in [_loss_sums(model, tokenizer, items, clean)]
     }
 
 
 def masked_loss(
-    folder: Path, suites: Mapping[str, Sequence[Example]], block_size: int, seed: int = 0
+    folder: Path, examples_by_task: Mapping[str, Sequence[Example]], block_size: int, seed: int = 0
 ) -> dict[str, float]:
     """Compute the mean cross-entropy, in nats, of each suite's masked answer tokens (MATP, Eq. 14).
 
@@ -66,7 +66,7 @@ def masked_loss(
         return noisy_sequence(clean, len(prompt), is_masked, block_size, 0, mask_id)
 
     means = {}
-    for name, items in suites.items():
+    for name, items in examples_by_task.items():
         draws.manual_seed(seed)
         sums = _loss_sums(model, tokenizer, items, noisy)
         means[name] = float(sums[2] / sums[3])

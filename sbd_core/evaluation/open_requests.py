@@ -32,15 +32,15 @@ from sbd_core.trace import Trace
 
 NTP = "NTP"
 GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)
-"""Gammas at which the solvers of RULES are measured."""
-RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
+"""Gammas at which the solvers of SOLVERS_WITH_GAMMA are measured."""
+SOLVERS_WITH_GAMMA: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD": EntropyBound,
     "SBD from the left": EntropyBoundFromLeft,
     "SBD causal token first": CausalFirst,
 }
 """{name of the solver in row names: solver that has a gamma}."""
 LEAST_AGREEMENT = 0.9
-"""Smallest RequestScore.agreement at which chosen_gammas() prefers a gamma."""
+"""Smallest RequestScore.agreement at which choose_gammas() prefers a gamma."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,15 @@ def request_configs(
     """Make the configs of NTP, verify and every gamma of the solvers, by row name.
 
     base: all settings except strategy and solver.
-    gammas: {solver's name in RULES: its gammas}; None means GAMMAS for every solver.
+    gammas: {solver's name in SOLVERS_WITH_GAMMA: its gammas}; None means GAMMAS for every solver.
     """
     verify = replace(base, strategy="verify")
     return {
         NTP: replace(base, strategy="ntp"),
         "verify": verify,
-        **gamma_configs(base, dict.fromkeys(RULES, GAMMAS) if gammas is None else gammas),
+        **gamma_configs(
+            base, dict.fromkeys(SOLVERS_WITH_GAMMA, GAMMAS) if gammas is None else gammas
+        ),
     }
 
 
@@ -128,10 +130,10 @@ def gamma_configs(
     """Make one config for each gamma of each solver, by row name.
 
     base: all settings except strategy and solver.
-    gammas: {solver's name in RULES: its gammas}.
+    gammas: {solver's name in SOLVERS_WITH_GAMMA: its gammas}.
     """
     return {
-        _row(rule, gamma): replace(base, strategy="sbd", solver=RULES[rule](gamma))
+        _row(rule, gamma): replace(base, strategy="sbd", solver=SOLVERS_WITH_GAMMA[rule](gamma))
         for rule, each in gammas.items()
         for gamma in each
     }
@@ -194,15 +196,16 @@ def answer_requests(
     }
 
 
-def chosen_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
+def choose_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, float]:
     """Choose for each solver the gamma that gives the most tokens per forward pass.
 
     Only a gamma whose agreement is at least LEAST_AGREEMENT is considered; if there is none, the
     smallest gamma is chosen.
-    answers: {row name: answers}, with a row for every solver in RULES at every gamma in GAMMAS.
+    answers: {row name: answers}, with a row for every solver in SOLVERS_WITH_GAMMA at every gamma
+        in GAMMAS.
     """
     chosen = {}
-    for rule in RULES:
+    for rule in SOLVERS_WITH_GAMMA:
         scores = [(gamma, _score(rule, answers[_row(rule, gamma)], ())) for gamma in GAMMAS]
         fine = [
             (score.tokens_per_forward, gamma)
@@ -450,8 +453,8 @@ def measure_requests(
 
     tried, chosen = dict[str, list[RequestAnswer]](), dict[str, float]()
     if for_gammas:
-        tried = answers(for_gammas, gamma_configs(base, dict.fromkeys(RULES, GAMMAS)))
-        chosen = chosen_gammas(tried)
+        tried = answers(for_gammas, gamma_configs(base, dict.fromkeys(SOLVERS_WITH_GAMMA, GAMMAS)))
+        chosen = choose_gammas(tried)
     gammas = {rule: (gamma,) for rule, gamma in chosen.items()} or None
     configs = request_configs(base, gammas)
     answered = {each.name: answers(each.requests, configs) for each in sets}
@@ -462,8 +465,8 @@ def measure_requests(
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
     """Number of answers that measure_requests() makes. num_for_gammas: length of for_gammas."""
-    at_all = len(RULES) * len(GAMMAS)
-    each = 2 + (len(RULES) if num_for_gammas else at_all)
+    at_all = len(SOLVERS_WITH_GAMMA) * len(GAMMAS)
+    each = 2 + (len(SOLVERS_WITH_GAMMA) if num_for_gammas else at_all)
     return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)
 
 

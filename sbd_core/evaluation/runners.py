@@ -38,11 +38,11 @@ class Job:
     """Examples of one task that are to be answered in batches with one config.
 
     row: name of the row that the answers count for.
-    suite, model: names of the task and of the runner's model.
+    task, model: names of the task and of the runner's model.
     """
 
     row: str
-    suite: str
+    task: str
     model: str
     config: DecodeConfig
     items: tuple[Example, ...]

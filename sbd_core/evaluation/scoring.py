@@ -41,7 +41,7 @@ class Sample:
         require_integer("data_seed", self.data_seed, 0)
         require_integer("batch_size", self.batch_size, 1)
 
-    def suites(self) -> dict[str, list[Example]]:
+    def examples_by_task(self) -> dict[str, list[Example]]:
         """Generate the examples of each task, by task name."""
         return {name: held_out(name, self.limit, self.data_seed, self.split) for name in self.tasks}
 

@@ -68,7 +68,7 @@ def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
         if not settings:
             yield name, "default", rule()
             continue
-        for value in rule.compared_at:
+        for value in rule.swept_values:
             yield name, f"{value:g}", make_solver(name, {settings[0].name: value})
 
 
@@ -134,15 +134,15 @@ def paper_table(
     if BASELINE in models.models:
         rows = {BASELINE_ROW: (BASELINE, configs["NTP"]), **rows}
     # Quick steps that can fail come first.
-    suites = sample.suites()
+    examples_by_task = sample.examples_by_task()
     perplexities, notes = {}, []
     for who, folder in models.folders().items():
         try:
-            values = perplexity(folder, suites)
+            values = perplexity(folder, examples_by_task)
             perplexities[who] = {name: round(value, 4) for name, value in values.items()}
         except TrainingError as error:
             notes.append(f"perplexity left out: {error}")
-    num_answers = len(rows) * sum(map(len, suites.values()))
+    num_answers = len(rows) * sum(map(len, examples_by_task.values()))
     runner = models.runner(num_answers, sample.batch_size, num_processes)
     evaluation = evaluate_rows(models[MODEL], rows, sample, runner)
     items = tuple(item for item in handwritten_prompts() if item.task in sample.tasks)
@@ -212,11 +212,13 @@ def compare(
             raise ArgumentError("compare", "must be folders of models", str(folder))
     sources = dict(zip(_names(folders), map(str, folders), strict=True))
     models = ModelSet(sources, **load_options)
-    suites, configs = sample.suites(), table_configs(config)
+    examples_by_task, configs = sample.examples_by_task(), table_configs(config)
     # Quick steps that can fail come first.
-    facts = {name: _facts(Path(folder), suites, config) for name, folder in sources.items()}
+    facts = {
+        name: _facts(Path(folder), examples_by_task, config) for name, folder in sources.items()
+    }
     rows = {f"{name} {row}": (name, configs[row]) for name in sources for row in COMPARED}
-    num_answers = len(rows) * sum(map(len, suites.values()))
+    num_answers = len(rows) * sum(map(len, examples_by_task.values()))
     runner = models.runner(num_answers, sample.batch_size, num_processes)
     evaluation = evaluate_rows(models[next(iter(sources))], rows, sample, runner)
     for name, described in facts.items():
@@ -238,7 +240,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 
 def _facts(
-    folder: Path, suites: Mapping[str, Sequence[Example]], config: DecodeConfig
+    folder: Path, examples_by_task: Mapping[str, Sequence[Example]], config: DecodeConfig
 ) -> dict[str, Any]:
     """Return a model's recipe, loss on masked answers of each task, and digest of the weights."""
     path = folder / "recipe.json"
@@ -246,7 +248,7 @@ def _facts(
         recipe = json_of(path.read_text("utf-8")) if path.is_file() else None
     except (OSError, ValueError) as error:
         raise ArgumentError("compare", "must have a valid recipe.json", str(path)) from error
-    losses = masked_loss(folder, suites, config.block_size, config.seed)
+    losses = masked_loss(folder, examples_by_task, config.block_size, config.seed)
     return {
         "recipe": recipe,
         "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},

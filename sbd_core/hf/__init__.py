@@ -7,18 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sbd_core.hf.conversions import Merged, Preparation, merge, prepare
     from sbd_core.hf.generation import SetBlockOutput, generate
     from sbd_core.hf.hub import write_custom_generate
-    from sbd_core.hf.model_folders import Merged, Preparation, merge, prepare
     from sbd_core.models.loading import read_adapted
 
 _HOMES = {
-    "Merged": "hf.model_folders",
-    "Preparation": "hf.model_folders",
+    "Merged": "hf.conversions",
+    "Preparation": "hf.conversions",
     "SetBlockOutput": "hf.generation",
     "generate": "hf.generation",
-    "merge": "hf.model_folders",
-    "prepare": "hf.model_folders",
+    "merge": "hf.conversions",
+    "prepare": "hf.conversions",
     "read_adapted": "models.loading",
     "write_custom_generate": "hf.hub",
 }

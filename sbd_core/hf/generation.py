@@ -128,7 +128,7 @@ class SetBlockOutput(ModelOutput):
 
 
 @dataclass(slots=True)
-class _Row:
+class _Text:
     """The state of one text of the batch.
 
     num_revealing: number of forward passes that revealed a token.
@@ -201,7 +201,7 @@ def generate(
         allows_untrained_block_size=allows_untrained_block_size,
     )
     kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-    rows = [_Row(ids[keep].tolist()) for ids, keep in zip(input_ids, kept.bool(), strict=True)]
+    rows = [_Text(ids[keep].tolist()) for ids, keep in zip(input_ids, kept.bool(), strict=True)]
     # The answers to one prompt have seeds of their own.
     repeats = generation_config.num_return_sequences or 1
     seeds = [config.seed + index % repeats for index in range(len(rows))]
@@ -278,7 +278,7 @@ def folder_generate(
 
 
 def _decode(
-    rows: Sequence[_Row],
+    rows: Sequence[_Text],
     events: Iterator[tuple[int, StepEvent]],
     criteria: StoppingCriteriaList,
     streamer: Any,
@@ -308,7 +308,7 @@ def _decode(
 
 
 def _until_stopped(
-    row: _Row, committed: Sequence[int], criteria: StoppingCriteriaList
+    row: _Text, committed: Sequence[int], criteria: StoppingCriteriaList
 ) -> list[int]:
     """Add tokens to a row one by one until a criterion stops the row; return the tokens added."""
     if not criteria:
@@ -325,7 +325,7 @@ def _until_stopped(
     return taken
 
 
-def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
+def _draft(row: _Text, event: StepEvent, mask_token_id: int | None) -> list[int]:
     """The tokens known after the committed text, with mask tokens in the gaps; [] if none."""
     if event.draft:
         return list(event.draft)
@@ -337,7 +337,7 @@ def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
     return [row.known.get(i, mask_token_id) for i in range(start, max(row.known) + 1)]
 
 
-def _output(rows: Sequence[_Row], input_ids: Tensor, generation_config: Any) -> Any:
+def _output(rows: Sequence[_Text], input_ids: Tensor, generation_config: Any) -> Any:
     """Make the result of generate(): prompts and answers, with the shorter answers padded."""
     ends = sorted(_end_token_ids(generation_config))
     padding = generation_config.pad_token_id

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
-from sbd_core.files import PACKAGE, new_folder, replaced_folder
+from sbd_core.files import PACKAGE, replaced_folder, require_new_folder
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.loading import read_fit
 from sbd_core.models.model_folder import BlockSettings, folder_of, is_block_adapter, reach_of
@@ -76,7 +76,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
     out: a new or empty folder; it is unchanged if ArgumentError or ModelError is raised.
     has_web: whether to add an export for browsers in the subfolder `web`; see export_web().
     """
-    target = new_folder(out)
+    target = require_new_folder(out)
     source = folder_of(model)
     name = str(source)
     if is_block_adapter(source):

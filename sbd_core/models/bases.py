@@ -155,11 +155,11 @@ def fetch(
     """
     folder = base_folder(source)
     is_whole = not damaged_file(folder, reads_all=True)
-    if is_whole and not _left_by_killed():
+    if is_whole and not _work_folders():
         return folder
     try:
         with _alone(tell):
-            for left in _left_by_killed():
+            for left in _work_folders():
                 shutil.rmtree(left, ignore_errors=True)
             if damaged_file(folder, reads_all=True):
                 _fetch(source, folder, tell, given)
@@ -204,7 +204,7 @@ def _fetch(source: BaseSource, folder: Path, tell: Tell, given: Path | None) -> 
         os.rename(made, folder)
 
 
-def _left_by_killed() -> list[Path]:
+def _work_folders() -> list[Path]:
     """List the temporary folders of all fetches that were killed or are under way."""
     return list((cache_folder() / "bases").glob(f"{WORK}*"))
 
@@ -243,7 +243,7 @@ def remove(source: BaseSource) -> bool:
     folder, written = base_folder(source), [cache_folder() / name for name in ("graphs", "web")]
     try:
         with _alone(None):
-            folders = [place for place in (folder, *_left_by_killed()) if place.exists()]
+            folders = [place for place in (folder, *_work_folders()) if place.exists()]
             for place in (*folders, *written):
                 if place.exists():
                     shutil.rmtree(place)

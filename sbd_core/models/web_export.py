@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.files import new_folder, replaced_folder
+from sbd_core.files import replaced_folder, require_new_folder
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
@@ -89,7 +89,7 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     """
     from sbd_core.models.backends.onnx.build import products_graph
 
-    target = new_folder(out)
+    target = require_new_folder(out)
     source = folder_of(model)
     if dtype not in (None, "float32", "int8"):
         raise ArgumentError("dtype", "must be float32 or int8", dtype)

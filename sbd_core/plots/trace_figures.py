@@ -52,7 +52,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Gamble:
+class JointReveal:
     """A forward pass that revealed several tokens at once, and how likely they are together.
 
     pass_number: number of the forward pass, from 1.
@@ -97,7 +97,7 @@ def agreements(trace: Trace) -> list[Agreement]:
     return rows
 
 
-def gambles(trace: Trace) -> list[Gamble]:
+def joint_reveals(trace: Trace) -> list[JointReveal]:
     """Forward passes that revealed several tokens, all with hindsight; largest abs(cost) first."""
     known = hindsights(trace)
     rows = []
@@ -105,7 +105,7 @@ def gambles(trace: Trace) -> list[Gamble]:
         reveals = sorted(event.reveals, key=lambda reveal: reveal.position)
         if len(reveals) < 2 or any(item.position not in known for item in reveals):
             continue
-        row = Gamble(
+        row = JointReveal(
             event.index + 1,
             tuple(item.position for item in reveals),
             tuple(item.token_id for item in reveals),
@@ -177,18 +177,20 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
         "title": "forward pass",
         "showgrid": False,
         "range": [height + 0.5, 0.5],
-        **_whole(height),
+        **whole_ticks(height),
     }
-    return figure_of("entropy-heatmap", ink, [heatmap, _landed(trace, ink)], across, up, height=440)
+    return figure_of(
+        "entropy-heatmap", ink, [heatmap, reveal_dots(trace, ink)], across, up, height=440
+    )
 
 
-def _whole(num_passes: int) -> dict[str, int]:
+def whole_ticks(num_passes: int) -> dict[str, int]:
     """Axis settings that, for few forward passes, put a tick at each."""
     # Plotly would put ticks at halves too.
     return {"dtick": 1} if num_passes <= FEW_PASSES else {}
 
 
-def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
+def reveal_dots(trace: Trace, ink: Ink) -> dict[str, Any]:
     """Plotly data of dots that mark the position and forward pass of each reveal."""
     landed = [
         (item.position, event.index + 1, f"{safe(trace.tokens[item.token_id])} revealed")
@@ -220,7 +222,7 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
     }
     line = {"color": ink.ntp, "width": 1.5, "dash": "dash"}
     one_per_pass = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
-    passes = {"title": "forward pass", **_whole(trace.num_forwards)}
+    passes = {"title": "forward pass", **whole_ticks(trace.num_forwards)}
     axes = passes, {"title": "tokens revealed"}
     return figure_of(
         "tokens-per-forward-pass", ink, [bars], *axes, shapes=[{**one_per_pass, "line": line}]
@@ -280,7 +282,7 @@ def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
                 "<extra></extra>",
             }
         )
-    passes = {"title": "forward pass", **_whole(trace.num_forwards)}
+    passes = {"title": "forward pass", **whole_ticks(trace.num_forwards)}
     axes = passes, {"title": "tokens revealed"}
     legend = {**LEGEND, "traceorder": "normal"}
     return figure_of("hindsight", ink, bars, *axes, barmode="stack", showlegend=True, legend=legend)
@@ -303,7 +305,7 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
     passes, the widest gap first.
     """
     ink = ink_of(theme)
-    rows = gambles(trace)
+    rows = joint_reveals(trace)
     rows.sort(key=lambda row: abs(_log10(row.separate) - _log10(row.joint)), reverse=True)
     del rows[MAX_ROWS:]
     if not rows:
@@ -343,7 +345,7 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
     return figure_of(ID, ink, marks, across, up, height=height, showlegend=True, legend=LEGEND)
 
 
-def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
+def _marks(trace: Trace, rows: list[JointReveal], ink: Ink) -> list[dict[str, Any]]:
     own = ink.of(trace.strategy)
     looks = (
         ("separate", "separate probabilities, multiplied", own, "circle-open"),
@@ -355,7 +357,7 @@ def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
             "name": words,
             "x": [_log10(getattr(row, field)) for row in rows],
             "y": list(range(len(rows))),
-            "text": [_gamble_words(trace, row) for row in rows],
+            "text": [_joint_words(trace, row) for row in rows],
             "mode": "markers",
             "cliponaxis": False,
             "marker": {"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2}},
@@ -365,7 +367,7 @@ def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
     ]
 
 
-def _gamble_words(trace: Trace, row: Gamble) -> str:
+def _joint_words(trace: Trace, row: JointReveal) -> str:
     times = f"{math.exp(min(abs(row.cost), MAX_NATS)):,.3g}"
     if abs(row.cost) > MAX_NATS:
         times = f"more than {times}"

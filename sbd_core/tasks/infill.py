@@ -134,7 +134,7 @@ def generate(random: Random, split: Split) -> Example:
     wording = draw_wording(random, split)
     while True:
         kind = random.choices(tuple(KINDS), tuple(KINDS.values()))[0]
-        marked = _row(random) if kind == "rows" else _line(random, kind)
+        marked = _sequence(random) if kind == "rows" else _line(random, kind)
         if split_of(filled(marked)) == split:
             break
     line, fills = blanked(random, marked, 2 if kind == "rows" else 3)
@@ -205,7 +205,7 @@ def _line(random: Random, kind: str) -> str:
     return sentences(pattern.format(**slots))
 
 
-def _row(random: Random) -> str:
+def _sequence(random: Random) -> str:
     """Make a line of five consecutive days or months, with marks around each of them."""
     order = random.choice((words.DAYS, words.MONTHS))
     first = random.randrange(len(order))

@@ -27,15 +27,15 @@ MAX_ANSWER_CHARACTERS = 4000
 NUM_FIELDS, NUM_FIELDS_WEIGHTS = (1, 2, 3, 4, 5), (1, 4, 6, 4, 2)
 MISSING_RATE, EXTRA_RATE, SNAKE_RATE, AFTER_RATE, JOIN_RATE = 0.03, 0.5, 0.4, 0.25, 0.5
 
-Told = tuple[object, str]
+Fact = tuple[object, str]
 """(value in the JSON, words for it in the text)"""
-Draw = Callable[[Random], Told]
+Draw = Callable[[Random], Fact]
 
 
 def whole(low: int, high: int, step: int = 1) -> Draw:
     """Make a Draw that gives whole numbers from `low` to `high`, in steps of `step`."""
 
-    def draw(random: Random) -> Told:
+    def draw(random: Random) -> Fact:
         value = random.randrange(low, high + 1, step)
         return value, str(value)
 
@@ -45,7 +45,7 @@ def whole(low: int, high: int, step: int = 1) -> Draw:
 def text(draw: Callable[[Random], str]) -> Draw:
     """Make a Draw that puts the same text, drawn by `draw`, in the JSON and in the prompt."""
 
-    def drawn(random: Random) -> Told:
+    def drawn(random: Random) -> Fact:
         value = draw(random)
         return value, value
 
@@ -62,15 +62,15 @@ def several(choices: str | Sequence[str]) -> Draw:
     """Make a Draw that gives a list of two or three different texts."""
     items = choices.split(", ") if isinstance(choices, str) else choices
 
-    def draw(random: Random) -> Told:
+    def draw(random: Random) -> Fact:
         chosen = random.sample(items, random.choice((2, 2, 3)))
         return chosen, listed(chosen)
 
     return draw
 
 
-def yes_no(random: Random) -> Told:
-    """Draw true or false, without words: Field.tellings has the words for both."""
+def yes_no(random: Random) -> Fact:
+    """Draw true or false, without words: Field.predicates has the words for both."""
     return (True, "") if random.random() < 0.5 else (False, "")
 
 
@@ -91,13 +91,13 @@ class Field:
 
     name: key in the JSON.
     draw: draws the value and its words.
-    tellings: predicates that state the fact, such as "costs {} dollars", with {} for the words. A
+    predicates: predicates that state the fact, such as "costs {} dollars", with {} for the words. A
         yes-or-no field has "is free|is not free", with the predicate for true first.
     """
 
     name: str
     draw: Draw
-    tellings: tuple[str, ...]
+    predicates: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,21 +244,21 @@ def generate(random: Random, split: Split) -> Example:
     around = random.choice(AFTER if random.random() < AFTER_RATE else BEFORE)
     asking = ASKS.draw(random, wording).format(fields=listed(keys))
     told = [(field, facts[id(field)]) for field in rest]
-    prompt = around.format(ask=asking, text=tell(random, topic, facts[id(anchor)][1], told))
+    prompt = around.format(ask=asking, text=write_text(random, topic, facts[id(anchor)][1], told))
     return Example(NAME, prompt, answer, answer, wording)
 
 
-def tell(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, Told]]) -> str:
+def write_text(random: Random, topic: Topic, name: str, told: Sequence[tuple[Field, Fact]]) -> str:
     """Write a text: a sentence that introduces the thing by `name`, then the facts in `told`."""
     parts = [random.choice(topic.opening).format(name)]
     later = topic.subject or ("she" if name.split()[0] in words.WOMEN else "he")
     pronoun = "it" if topic.subject else later
     said: list[str] = []
     for field, (value, word) in told:
-        telling = random.choice(field.tellings)
+        predicate = random.choice(field.predicates)
         if isinstance(value, bool):
-            telling = telling.split("|")[not value]
-        said.append(telling.format(word))
+            predicate = predicate.split("|")[not value]
+        said.append(predicate.format(word))
     while said:
         count = 2 if len(said) > 1 and random.random() < JOIN_RATE else 1
         subject = later if len(parts) == 1 else pronoun

@@ -1,6 +1,6 @@
 """One training step of a block adapter: its batch, the base model with the adapter, and the loss.
 
-A batch (BlockStates) holds texts and blocks in them, masked as they may be in decoding. A first
+A batch (BlockBatch) holds texts and blocks in them, masked as they may be in decoding. A first
 forward pass reads the clean texts with the base model alone, without gradients. A second one reads
 all blocks, and its linear layers add the adapter's part: each block attends to itself and to the
 keys and values of the clean text before it.
@@ -31,7 +31,7 @@ LEAD_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class BlockStates:
+class BlockBatch:
     """A batch of texts, and partly masked blocks of one size in these texts.
 
     texts (texts, n): token ids of each text, followed by padding.
@@ -48,7 +48,7 @@ class BlockStates:
     before: Tensor
 
 
-def make_states(
+def make_batch(
     texts: Sequence[Pair],
     block_size: int,
     num_blocks: int,
@@ -56,12 +56,12 @@ def make_states(
     whole_ratio: float,
     generator: torch.Generator,
     num_columns: int = 0,
-) -> BlockStates:
+) -> BlockBatch:
     """Place num_blocks blocks at random in the answer of each text, and mask some of their tokens.
 
     whole_ratio: probability that a block is masked entirely. Any other block draws a rate from U(0,
     1), masks each position with this probability, and masks at least one.
-    num_columns: least width of BlockStates.texts, which keeps shapes the same from step to step.
+    num_columns: least width of BlockBatch.texts, which keeps shapes the same from step to step.
     Positions beyond the end of a text are masked and have no target.
     """
     shape = (len(texts), num_blocks)
@@ -85,7 +85,7 @@ def make_states(
     least = chance.masked_fill(~is_inside, 2.0).argmin(-1, keepdim=True)
     is_masked = is_masked.scatter(-1, least, value=True)
     is_masked |= ~is_inside
-    return BlockStates(
+    return BlockBatch(
         ids,
         start,
         clean.masked_fill(is_masked, mask_id),
@@ -167,7 +167,7 @@ class GatedBase:
         for name, tensor in self.adapter.tensors().items():
             tensor.copy_(values[name])
 
-    def hidden(self, states: BlockStates) -> Tensor:
+    def hidden(self, states: BlockBatch) -> Tensor:
         """Hidden states of all blocks after the last norm, (texts, blocks, size, hidden)."""
         device = self._embedding.device
         texts = states.texts.to(device, non_blocking=True)
@@ -204,7 +204,7 @@ class GatedBase:
         """Compute fp32 logits (positions, vocab) from hidden states (positions, hidden)."""
         return linear(hidden, self._head).float()
 
-    def moved(self, hidden: Tensor, before: Tensor) -> Tensor:
+    def apply_sampler(self, hidden: Tensor, before: Tensor) -> Tensor:
         """Apply the sampler head to hidden states (positions, hidden); return the new ones.
 
         before: (positions,) id of the token before each position.
@@ -214,7 +214,7 @@ class GatedBase:
         known = self._embedding[before].to(hidden.dtype)
         return hidden + sampler_change(hidden, known, into, out)
 
-    def loss(self, states: BlockStates, weight_of_first: float, decay: float) -> StepLoss:
+    def loss(self, states: BlockBatch, weight_of_first: float, decay: float) -> StepLoss:
         """Compute the cross-entropy of the masked tokens; each position predicts its own token.
 
         StepLoss.total is a weighted mean; with a sampler head, it is the average of this mean
@@ -236,7 +236,7 @@ class GatedBase:
         nats = self._nats(self._head, hidden, targets)
         total, with_before = (nats * weight).sum(), nats
         if self.adapter.sampler is not None:
-            with_before = self._nats(self._head, self.moved(hidden, before), targets)
+            with_before = self._nats(self._head, self.apply_sampler(hidden, before), targets)
             total = (total + (with_before * weight).sum()) / 2
         plain, with_before = (each.detach().mean() for each in (nats, with_before))
         return StepLoss(total, plain, with_before, len(targets))
@@ -264,7 +264,7 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
     texts = (long_enough or held_out)[:NUM_MEASURED]
     mask_id = base.adapter.info.mask_token_id
     for first in range(0, len(texts), 4):
-        states = make_states(texts[first : first + 4], LEAD_SIZE, 8, mask_id, 1.0, generator)
+        states = make_batch(texts[first : first + 4], LEAD_SIZE, 8, mask_id, 1.0, generator)
         hidden = base.hidden(states)
         is_target = states.targets != NO_TARGET
         # Behind the end of a text there is no target, and any guess counts as wrong.
@@ -272,7 +272,7 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
         wanted = states.targets.flatten()[rows]
         before = states.before.flatten()[rows].to(hidden.device)
         hidden = hidden.flatten(0, 2)[rows.to(hidden.device)]
-        moved = hidden if base.adapter.sampler is None else base.moved(hidden, before)
+        moved = hidden if base.adapter.sampler is None else base.apply_sampler(hidden, before)
         is_right = []
         for place, each in enumerate((hidden, moved)):
             logits = base.logits(each).cpu()

@@ -36,9 +36,9 @@ from sbd_core.training.data import (
     can_read,
     encode_examples,
     encoded_text,
+    has_own_template,
     mixed,
     read_source,
-    writes_own_turns,
 )
 from sbd_core.training.recipe import Recipe
 
@@ -341,13 +341,13 @@ class BatchBuilder:
             return []
         start = self._tokenizer.bos_token_id
         opening = [] if start is None else [start]
-        if writes_own_turns(self._tokenizer):
+        if has_own_template(self._tokenizer):
             opening = self._tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
         ids = [*encode_plain(self._tokenizer, text.answer), self._tokenizer.eos_token_id]
         if not can_read(self._tokenizer, ids, self._limits, text, skipped):
             return []
-        longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
-        longest = min(longest, (self._limits.reach or longest) - len(opening))
+        longest = (self._recipe.row_tokens - max(1, len(opening)) - self._max_overhang) // 2
+        longest = min(longest, (self._limits.max_tokens or longest) - len(opening))
         if longest < 1:
             return []
         num_first = 0 if opening else 1
@@ -360,13 +360,13 @@ class BatchBuilder:
         ]
 
     @property
-    def _longest_rest(self) -> int:
+    def _max_overhang(self) -> int:
         """Greatest number of positions by which the last block of x_hat can exceed the answer."""
         return self._recipe.max_block_size - 1
 
     def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
         """Greatest number of tokens that an example can take in a row, with its masked copy."""
-        return len(prompt) + 2 * len(answer) + self._longest_rest
+        return len(prompt) + 2 * len(answer) + self._max_overhang
 
     def _fits(self, pair: Pair) -> bool:
         return self._needed(*pair) <= self._recipe.row_tokens
@@ -385,12 +385,12 @@ class BatchBuilder:
         sequences = [clean[index] for index in own]
         if recipe.stage == "sbd":
             nums_prompt = [len(pairs[index][0]) for index in own]
-            sequences = self._masked(sequences, nums_prompt, own, step)
+            sequences = self._with_masked_copies(sequences, nums_prompt, own, step)
         padding = padding_id(self._tokenizer)
         packed = pack(sequences, self.row_tokens, padding, self._min_rows)
         return Batch(packed, ntp_weight)
 
-    def _masked(
+    def _with_masked_copies(
         self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int
     ) -> list[TrainingSequence]:
         """Append a masked copy to each sequence, with one block size for the whole step.

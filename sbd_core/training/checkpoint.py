@@ -54,7 +54,7 @@ def export(
     All other files in the folder are kept, except old weights.
     """
     is_adapter = isinstance(model, TrainedAdapter)
-    shipped: Any = model if is_adapter else _shipped(model, tokenizer, recipe)
+    shipped: Any = model if is_adapter else _exported(model, tokenizer, recipe)
     with replaced_folder(folder) as target:
         if is_adapter:
             shipped.save_pretrained(target)
@@ -69,7 +69,7 @@ def export(
         keep_others(folder, target)
 
 
-def _shipped(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
+def _exported(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
     """Copy a model to bf16; its config says how it decodes, and forbids the mask token."""
     shipped = copy.deepcopy(model)
     shipped.to(torch.bfloat16)

@@ -196,7 +196,7 @@ def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
         )
 
 
-def writes_own_turns(tokenizer: Any) -> bool:
+def has_own_template(tokenizer: Any) -> bool:
     """True if the chat template is CHAT_TEMPLATE, which frames every text with the same tokens."""
     return bool(tokenizer.chat_template == CHAT_TEMPLATE)
 
@@ -216,12 +216,12 @@ Pair = tuple[list[int], list[int]]
 class ModelLimits:
     """Limits of the texts that a model can read; None stands for no limit.
 
-    num_rows: number of embeddings; every token id is below this number.
-    reach: greatest number of tokens in a text.
+    num_embeddings: number of embeddings; every token id is below this number.
+    max_tokens: greatest number of tokens in a text.
     """
 
-    num_rows: int | None = None
-    reach: int | None = None
+    num_embeddings: int | None = None
+    max_tokens: int | None = None
 
     @classmethod
     def of(cls, model: Any) -> "ModelLimits":
@@ -234,7 +234,7 @@ NO_LIMITS = ModelLimits()
 
 def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
     """Encode the prompts and answers of examples; the chat template frames each prompt."""
-    if not writes_own_turns(tokenizer):
+    if not has_own_template(tokenizer):
         return [
             encode_turn(tokenizer, (("user", one.prompt),), one.answer, "init") for one in examples
         ]
@@ -265,8 +265,8 @@ def encoded_text(
         return None
     if not can_read(tokenizer, [*prompt, *answer], limits, text, skipped):
         return None
-    if limits.reach is not None and len(prompt) + len(answer) > limits.reach:
-        skipped.add(f"are longer than the {limits.reach} positions of the model", text.where)
+    if limits.max_tokens is not None and len(prompt) + len(answer) > limits.max_tokens:
+        skipped.add(f"are longer than the {limits.max_tokens} positions of the model", text.where)
         return None
     return prompt, answer if text.is_finished else answer[:-1]
 
@@ -275,7 +275,7 @@ def can_read(
     tokenizer: Any, ids: Sequence[int], limits: ModelLimits, text: Text, skipped: Skipped
 ) -> bool:
     """True if the model has an embedding for every token id; if not, `skipped` records the text."""
-    if limits.num_rows is None or max(ids) < limits.num_rows:
+    if limits.num_embeddings is None or max(ids) < limits.num_embeddings:
         return True
     token = shown(tokenizer.convert_ids_to_tokens(max(ids)))
     skipped.add(f"hold {token}, which the model has no embedding for", text.where)

@@ -192,7 +192,7 @@ class Setup:
         if self.num_gpus > 1 and self.sharding == "none":
             raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
 
-    def rows_at_once(self, recipe: Recipe) -> int:
+    def sequences_at_once(self, recipe: Recipe) -> int:
         """Number of packed sequences in one forward pass of a GPU if each holds one example."""
         return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
 
@@ -241,7 +241,7 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
 
     Raises ArgumentError.
     """
-    num_rows = setup.rows_at_once(recipe)
+    num_rows = setup.sequences_at_once(recipe)
     is_sharded = setup.sharding == "fsdp"
     base_bytes = 2 if recipe.lora_rank and setup.is_bf16 and not is_sharded else 4
     sizes = dry_run(config, recipe, num_rows, base_bytes=base_bytes, is_bf16=setup.is_bf16)
@@ -273,7 +273,7 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     )
 
 
-def smallest_that_fits(
+def fastest_that_fits(
     config: Any, recipe: Recipe, setup: Setup, gigabytes: float
 ) -> tuple[Setup, MemoryEstimate] | None:
     """Find the fastest setup that fits into a GPU; return it with its estimate, or None.
@@ -290,7 +290,7 @@ def smallest_that_fits(
             needed = estimate(config, recipe, tried)
             if needed.total + MARGIN <= gigabytes * GIB:
                 return tried, needed
-            if tried.rows_at_once(recipe) == 1:
+            if tried.sequences_at_once(recipe) == 1:
                 break
             parts *= 2
     return None

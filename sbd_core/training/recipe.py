@@ -118,7 +118,7 @@ class Recipe:
 
     def at(self, step: int) -> "Recipe":
         """The recipe for `step`, counted from 0: before paper_loss_steps, full_mask_ratio is 0."""
-        return self if step >= self.paper_loss_steps else self._papers
+        return self if step >= self.paper_loss_steps else self._with_paper_loss
 
     def past(self, step: int, seconds: float = 0.0) -> "Recipe":
         """This recipe with neutral values for all settings that have not influenced the run yet.
@@ -126,8 +126,8 @@ class Recipe:
         A state can be resumed by any recipe with the same past.
         step: number of steps done. seconds: training time of these steps.
         """
-        past = self if step > self.paper_loss_steps else self._papers
-        if past == past._papers:
+        past = self if step > self.paper_loss_steps else self._with_paper_loss
+        if past == past._with_paper_loss:
             past = replace(past, paper_loss_steps=0)
         # Whether the fall of the rate had a part in these steps.
         is_falling = step > self.steps - self.decay_steps
@@ -138,7 +138,7 @@ class Recipe:
         return past
 
     @property
-    def _papers(self) -> "Recipe":
+    def _with_paper_loss(self) -> "Recipe":
         """This recipe with 0 as full_mask_ratio, which is the paper's loss, in all steps."""
         return replace(self, full_mask_ratio=0.0)
 

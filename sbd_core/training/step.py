@@ -344,9 +344,9 @@ class StepRunner:
         """
         most = self._recipe.max_gradient_norm
         norm = self._accelerator.clip_grad_norm_(self.module.parameters(), most)
-        follow_gradients(self.optimizers, norm, rate, step)
+        update_weights(self.optimizers, norm, rate, step)
 
-    def forget(self) -> None:
+    def discard_gradients(self) -> None:
         """Discard the gradients."""
         for optimizer in self.optimizers:
             optimizer.zero_grad()
@@ -405,10 +405,10 @@ class StepRunner:
     def _try(self, batch: Batch) -> None:
         """Run the forward and backward passes of a step, then discard the gradients."""
         self.backward(batch)
-        self.forget()
+        self.discard_gradients()
 
 
-def follow_gradients(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:
+def update_weights(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:
     """Update the weights with the learning rate `rate`, and zero their gradients.
 
     norm: norm of the gradients. step: number of steps done so far, for the error message.

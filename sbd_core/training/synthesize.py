@@ -202,7 +202,7 @@ class _Writer:
 
         first: number of the first text. An empty example, {}, only reports the forward passes.
         """
-        texts = [self._begun(first + slot) for slot in range(self._config.batch_size)]
+        texts = [self._new_text(first + slot) for slot in range(self._config.batch_size)]
         number = first + len(texts)
         self._place(dict(enumerate(texts)), [[] for _ in texts])
         read = captured(self._read, self._logits)
@@ -217,22 +217,22 @@ class _Writer:
             new: dict[int, _Text] = {}
             for slot, ids, stop in zip(done, tokens, known, strict=True):
                 text = texts[slot]
-                result = self._became(text, ids[text.start : stop])
+                result = self._next_text(text, ids[text.start : stop])
                 if isinstance(result, dict):
                     if result:
                         yield num_passes, result
-                    result = self._begun(number)
+                    result = self._new_text(number)
                     number += 1
                 new[slot] = texts[slot] = result
             if new:
                 read_ids = [ids[:count] for ids, count in zip(tokens, length, strict=True)]
                 self._place(new, read_ids)
 
-    def _begun(self, number: int) -> _Text:
+    def _new_text(self, number: int) -> _Text:
         """Begin text `number`: an answer if a prompt has this number, else a sampled request."""
         generator = torch.Generator().manual_seed(self._config.seed * 1_000_003 + number)
         if number < len(self._prompts):
-            return self._asked(number, "asked", self._prompts[number])
+            return self._new_answer(number, "asked", self._prompts[number])
         kind, request = "sampled", list[int]()
         if torch.rand((), generator=generator) < self._config.structured_ratio:
             index = int(torch.randint(len(OPENINGS), (), generator=generator))
@@ -242,7 +242,7 @@ class _Writer:
         uniforms = torch.rand(self._tokens.shape[1], generator=generator)
         return _Text(number, kind, [*self._turn, *request], len(self._turn), uniforms)
 
-    def _asked(self, number: int, kind: str, prompt: str) -> _Text:
+    def _new_answer(self, number: int, kind: str, prompt: str) -> _Text:
         """Begin a text in which the model answers `prompt`."""
         ids = self._encoded(prompt)
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
@@ -289,7 +289,7 @@ class _Writer:
             self._pool, (self._slot, nothing, place), visible, capacity
         )
         ids = self._tokens.gather(1, place[:, None])[:, 0]
-        hidden = backend.hidden(ids, backend.angles_at(place, self._rotary), [attention])
+        hidden = backend.hidden(ids, backend.rotary_factors_at(place, self._rotary), [attention])
         self._logits.copy_(torch.mm(backend.weights.norm(hidden), backend.weights.head))
 
     def _choose(self) -> None:
@@ -322,7 +322,7 @@ class _Writer:
         most = torch.where(self._is_answer, config.max_answer_tokens, MAX_REQUEST_TOKENS)
         return ((is_written & is_end).any(1) | (self._known - self._start >= most)).nonzero()[:, 0]
 
-    def _became(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
+    def _next_text(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
         """Turn a finished request into an answer to begin, and a finished answer into an example.
 
         Returns {} for a text to drop. If no answers are wanted, a finished request becomes an
@@ -341,7 +341,7 @@ class _Writer:
                 return {}
             if not config.max_answer_tokens:
                 return {"prompt": prompt, "kind": text.kind, "number": text.number}
-            return self._asked(text.number, text.kind, prompt)
+            return self._new_answer(text.number, text.kind, prompt)
         kept = written[: min(stop + 1, config.max_answer_tokens)]
         answer = self._model.decode(kept).strip()
         if not answer:

@@ -62,7 +62,7 @@ class StepAbandoned(Exception):
     """Raised when a stop signal comes during code that may be interrupted."""
 
 
-class StopWish(threading.Event):
+class StopRequest(threading.Event):
     """Event that the first stop signal sets; the signal also interrupts code within abandons()."""
 
     def __init__(self) -> None:
@@ -82,14 +82,14 @@ class StopWish(threading.Event):
 
 
 @contextmanager
-def graceful_stop() -> Iterator[StopWish]:
-    """Yield a StopWish that the first SIGINT or SIGTERM sets; a second one ends the process.
+def graceful_stop() -> Iterator[StopRequest]:
+    """Yield a StopRequest that the first SIGINT or SIGTERM sets; a second one ends the process.
 
-    Outside the main thread, where Python delivers no signals, the StopWish is never set.
+    Outside the main thread, where Python delivers no signals, the StopRequest is never set.
     """
-    wish = StopWish()
+    stop_request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
-        yield wish
+        yield stop_request
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
 
@@ -98,15 +98,15 @@ def graceful_stop() -> Iterator[StopWish]:
             signal.signal(number, handler)
 
     def ask(number: int, frame: FrameType | None) -> None:
-        wish.set()
+        stop_request.set()
         restore()
-        if wish.may_abandon:
+        if stop_request.may_abandon:
             raise StepAbandoned
 
     for number in SIGNALS:
         signal.signal(number, ask)
     try:
-        yield wish
+        yield stop_request
     finally:
         restore()
 
@@ -150,15 +150,17 @@ class Loop(ABC):
         """Compute the gradients of the next step; return what update() needs."""
 
     @abstractmethod
-    def forget(self) -> None:
+    def discard_gradients(self) -> None:
         """Discard the gradients."""
 
     @abstractmethod
-    def update(self, made: Any, began: float, wish: StopWish) -> tuple[dict[str, Any], bool]:
+    def update(
+        self, made: Any, began: float, stop_request: StopRequest
+    ) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the metrics of the step, and whether to stop after it.
 
         made: result of backward(). began: time.perf_counter() at the start of the step.
-        wish: event that is set when the run is asked to stop.
+        stop_request: event that is set when the run is asked to stop.
         """
 
     @abstractmethod
@@ -170,7 +172,7 @@ class Loop(ABC):
         """Write the state, then the model or adapter, each completely or not at all."""
 
     def steps(
-        self, wish: StopWish, tell: TellParts = lambda done, count: None
+        self, stop_request: StopRequest, tell: TellParts = lambda done, count: None
     ) -> Iterator[dict[str, Any]]:
         """Train to the end, and yield the metrics of each step.
 
@@ -181,12 +183,12 @@ class Loop(ABC):
             began = time.perf_counter()
             try:
                 # Processes that share a run go on to the step's end, where they agree to stop.
-                with wish.abandons() if self.may_abandon else nullcontext():
+                with stop_request.abandons() if self.may_abandon else nullcontext():
                     made = self.backward(tell)
             except StepAbandoned:
-                self.forget()
+                self.discard_gradients()
                 return
-            line, is_over = self.update(made, began, wish)
+            line, is_over = self.update(made, began, stop_request)
             self.metrics.append(line)
             yield line
             if is_over:
@@ -202,7 +204,7 @@ class Loop(ABC):
         begun, total = self.progress
         count: dict[str, Any] = {"total": total, "initial": begun, "unit": self.unit}
         with (
-            graceful_stop() as wish,
+            graceful_stop() as stop_request,
             tqdm(**count, desc=self.title, disable=not self.is_main) as bar,
         ):
 
@@ -210,7 +212,7 @@ class Loop(ABC):
                 if done < count:
                     bar.set_postfix_str(f"step {self.step + 1}: {done} of {count} parts")
 
-            for line in self.steps(wish, tell):
+            for line in self.steps(stop_request, tell):
                 bar.update(self.progress[0] - bar.n)
                 bar.set_postfix_str(self.words(line))
                 is_due = self.seconds - saved_at >= 60 * save_minutes
@@ -310,7 +312,9 @@ class Run(Loop):
             return round(self.seconds), round(60 * self.recipe.minutes)
         return self.step, self.recipe.steps
 
-    def steps(self, wish: StopWish, tell: TellParts = lambda done, count: None) -> Iterator[Any]:
+    def steps(
+        self, stop_request: StopRequest, tell: TellParts = lambda done, count: None
+    ) -> Iterator[Any]:
         """Train to the end, yielding the metrics of each step; see Loop.steps()."""
         require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
         workers = self._settings.num_workers
@@ -318,7 +322,7 @@ class Run(Loop):
             workers = chosen_workers(self.accelerator.device)
         self._feed = batches(self._builder, self.step, workers)
         self._durations: list[float] = []
-        yield from super().steps(wish, tell)
+        yield from super().steps(stop_request, tell)
 
     def backward(self, tell: TellParts) -> tuple[Loss, Batch, float]:
         """Compute the gradients of the next step.
@@ -332,18 +336,18 @@ class Run(Loop):
         waited = time.perf_counter() - began
         return self._runner.backward(batch, tell), batch, waited
 
-    def forget(self) -> None:
+    def discard_gradients(self) -> None:
         """Discard the gradients."""
-        self._runner.forget()
+        self._runner.discard_gradients()
 
     def update(
-        self, made: tuple[Loss, Batch, float], began: float, wish: StopWish
+        self, made: tuple[Loss, Batch, float], began: float, stop_request: StopRequest
     ) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the step's metrics, and whether any process wishes to stop."""
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
         self.step += 1
-        line, is_over = self._measured(*made, rate, began, wish)
+        line, is_over = self._measured(*made, rate, began, stop_request)
         if not math.isfinite(line["loss"]):
             raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
         self._durations.append(time.perf_counter() - began)
@@ -398,7 +402,13 @@ class Run(Loop):
         return whole
 
     def _measured(
-        self, loss: Loss, batch: Batch, waited: float, rate: float, began: float, wish: StopWish
+        self,
+        loss: Loss,
+        batch: Batch,
+        waited: float,
+        rate: float,
+        began: float,
+        stop_request: StopRequest,
     ) -> tuple[dict[str, float], bool]:
         """Return the metrics of a step over all processes, and whether any process wishes to stop.
 
@@ -408,7 +418,9 @@ class Run(Loop):
         num_tokens = float((batch.packed.layout.document >= 0).sum())
         losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
         now = time.perf_counter() - began
-        means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), wish.is_set()])
+        means = self._mean(
+            [*losses, num_tokens, waited, now, self._elapsed(), stop_request.is_set()]
+        )
         self.seconds = means[6]
         line = {
             "step": self.step,

@@ -29,7 +29,7 @@ from sbd_core.models.hf_model import Fingerprint
 from sbd_core.models.loading import located, read
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.runtime import chosen_device, has_bf16
-from sbd_core.training.adapter_step import GatedBase, StepLoss, make_states, measure
+from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
     keep_others,
@@ -38,8 +38,8 @@ from sbd_core.training.checkpoint import (
     write_metrics,
 )
 from sbd_core.training.data import NO_LIMITS, ModelLimits, Pair, Skipped, encoded_text, read_source
-from sbd_core.training.step import follow_gradients
-from sbd_core.training.train import Loop, StepAbandoned, StopWish, TellParts
+from sbd_core.training.step import update_weights
+from sbd_core.training.train import Loop, StepAbandoned, StopRequest, TellParts
 
 DEFAULT_PENALTY = 1.0
 STATE_FILE = "state.pt"
@@ -285,7 +285,7 @@ class AdapterRun(Loop):
         generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)
         drawn = torch.randint(len(recipe.block_sizes), (), generator=generator)
         size = recipe.block_sizes[int(drawn)]
-        states = make_states(
+        states = make_batch(
             self._next_texts(),
             size,
             recipe.rows_per_text // size,
@@ -298,18 +298,18 @@ class AdapterRun(Loop):
         loss.total.backward()
         return loss, size
 
-    def forget(self) -> None:
+    def discard_gradients(self) -> None:
         """Discard the gradients of the step."""
         self._optimizer.zero_grad()
 
     def update(
-        self, made: tuple[StepLoss, int], began: float, wish: StopWish
+        self, made: tuple[StepLoss, int], began: float, stop_request: StopRequest
     ) -> tuple[dict[str, Any], bool]:
         """Update the adapter and its running average; measure the average if due. See Loop."""
         loss, size = made
         rate = self._recipe.rate(self.step, self._share)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self._recipe.max_gradient_norm)
-        follow_gradients([self._optimizer], norm, rate, self.step)
+        update_weights([self._optimizer], norm, rate, self.step)
         self._follow()
         self.step += 1
         self.masked_tokens += loss.num_masked
@@ -326,11 +326,11 @@ class AdapterRun(Loop):
             "seconds": self.seconds,
         }
         if self.seconds - self._measured_at >= 60 * self._measure_minutes:
-            with suppress(StepAbandoned), wish.abandons():
+            with suppress(StepAbandoned), stop_request.abandons():
                 line["measured"] = self.measure()
                 print(json.dumps(line), file=sys.stderr)
             self._measured_at = self.seconds
-        return line, wish.is_set()
+        return line, stop_request.is_set()
 
     def words(self, line: Mapping[str, Any]) -> str:
         """The metrics of a step as text for the progress bar. line: the metrics."""

@@ -21,11 +21,11 @@ from sbd_core.plots import solvers, theme
 from sbd_core.plots.roofline import BLOCK_SIZES, KV_LENGTHS, NFE_SPEEDUPS
 from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
 from sbd_core.plots.theme import token_name
-from sbd_core.plots.trace_figures import agreements, entropies_at_reveal, gambles
+from sbd_core.plots.trace_figures import agreements, entropies_at_reveal, joint_reveals
 from sbd_core.roofline import DEVICES, H100_FP8, speedup
 from sbd_core.solvers import SOLVER_TITLES, SOLVERS, EntropyBound
 from sbd_core.trace import Trace
-from scripts.write_tables import at_speed
+from scripts.write_tables import accuracy_at_speed
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
 from ui.views.charts import card_words, sweep
@@ -109,7 +109,7 @@ def test_agreement_knows_what_was_read_again_and_what_not():
 
 
 def test_the_cost_of_two_names_at_once_is_the_ratio_of_the_probabilities():
-    [row] = gambles(two_names())
+    [row] = joint_reveals(two_names())
     assert (row.pass_number, row.positions, row.token_ids) == (2, (0, 1), (7, 8))
     assert math.exp(row.separate) == pytest.approx(0.25)
     assert math.exp(row.joint) == pytest.approx(0.005)
@@ -121,7 +121,7 @@ def test_the_cost_of_two_names_at_once_is_the_ratio_of_the_probabilities():
 
 
 def test_gambles_come_widest_gap_first_and_hold_no_pass_of_one(trace):
-    rows = gambles(trace)
+    rows = joint_reveals(trace)
     assert rows
     gaps = [abs(row.cost) for row in rows]
     assert gaps == sorted(gaps, reverse=True)
@@ -131,8 +131,8 @@ def test_gambles_come_widest_gap_first_and_hold_no_pass_of_one(trace):
 def test_verify_reads_nothing_again_and_its_marks_coincide_as_the_charts_say():
     verified = run(strategy="verify", solver=EntropyBound())
     assert not any(row.unread or row.other for row in agreements(verified))
-    assert gambles(verified)
-    assert {row.cost for row in gambles(verified)} == {0.0}
+    assert joint_reveals(verified)
+    assert {row.cost for row in joint_reveals(verified)} == {0.0}
     masked = {(item.position, event.index) for event in verified.events for item in event.masked}
     revealed = {(item.position, event.index) for event in verified.events for item in event.reveals}
     assert revealed - masked
@@ -241,9 +241,9 @@ ROWS = {
     ("speed", "expected"), [(1, 0.85), (2, 0.825), (3, 0.8), (4, 0.7), (5, 0.6), (5.1, None)]
 )
 def test_accuracy_at_a_speed_lies_between_its_neighbours(speed, expected) -> None:
-    found = at_speed(curves(ROWS)["entropy-bound"], speed)
+    found = accuracy_at_speed(curves(ROWS)["entropy-bound"], speed)
     assert found == (None if expected is None else pytest.approx(expected))
-    assert at_speed([CurvePoint("1", 0.5, 1.0)], 1) is None, "one setting is no curve"
+    assert accuracy_at_speed([CurvePoint("1", 0.5, 1.0)], 1) is None, "one setting is no curve"
 
 
 def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None:

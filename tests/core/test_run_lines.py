@@ -17,7 +17,7 @@ from sbd_core.events import Hindsight, Predraft, Span, StepEvent
 from sbd_core.files import ASSETS
 from sbd_core.run_lines import RunLines, replay_lines, wire_json
 from sbd_core.solvers import EntropyBound
-from sbd_core.trace import Trace, mentioned_token_ids
+from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, two_passes
 
@@ -33,7 +33,7 @@ def trace(events: Iterable[StepEvent], config: DecodeConfig = CONFIG, texts=TEXT
         prompt="Say it",
         prompt_token_ids=(1, 2),
         events=done,
-        tokens={key: texts[key] for key in mentioned_token_ids(done)},
+        tokens={key: texts[key] for event in done for key in event.mentioned_token_ids},
         text="Hello world",
         finish="length",
         versions={},

@@ -25,8 +25,8 @@ from sbd_core.solvers import (
     LeftToRight,
     Random,
     TopK,
-    ranked,
     reveal_order,
+    reveal_order_from_scores,
     select,
 )
 
@@ -294,7 +294,7 @@ def test_a_rule_is_pure(rule) -> None:
 @pytest.mark.parametrize("rule", [*(rule() for rule in SOLVERS.values()), TopK(by="margin")])
 def test_a_rule_that_looks_at_margins_says_so(rule) -> None:
     scores = ConfidenceScores([0.5, 0.9], [0.1, 0.8] if rule.needs_margin else [], [0.7, 0.1])
-    assert ranked(rule, scores, [0, 1], torch.Generator())
+    assert reveal_order_from_scores(rule, scores, [0, 1], torch.Generator())
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from scripts.record import (
 )
 from scripts.write_presets import LABELS
 from ui.decode.verdict import verdict_of
-from ui.examples import GALLERY_INDEX, LEARN_INDEX, TRACES, example_of, recorded
+from ui.examples import GALLERY_INDEX, LEARN_INDEX, TRACES, checked_example_for, recorded
 
 RUNS_OF_ALL = [(model, name, *run) for model, runs in RUNS.items() for name, run in runs.items()]
 
@@ -102,7 +102,7 @@ def test_a_card_without_its_recording_is_told_with_the_command_that_makes_it():
 
 def test_the_name_is_garbled_in_parallel_and_only_then(nano):
     (card,) = [card for card in CARDS if card.name == "name-garbled"]
-    example = example_of(card.prompt)
+    example = checked_example_for(card.prompt)
     mixed, plain = recorded_lanes(card)
     assert "Bubbles" in card.prompt
     assert not story.check(example, mixed.text)

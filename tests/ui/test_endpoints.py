@@ -9,8 +9,7 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 import sbd_core.decoding.api as api_module
-import sbd_core.run_lines as run_lines_module
-import sbd_core.trace as trace_module
+from sbd_core.events import StepEvent
 from sbd_core.solvers import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, story_model
@@ -61,7 +60,7 @@ def test_an_update_of_decode_costs_its_own_events_only(monkeypatch):
     monkeypatch.setattr("ui.decode.session.SECONDS_TO_FIRST", 0)
     monkeypatch.setattr("ui.decode.session.SECONDS_BETWEEN_YIELDS", 0)
     num_written, num_traced = 0, 0
-    to_data, make_trace = trace_module.event_to_data, api_module.make_trace
+    to_data, make_trace = StepEvent.to_data, api_module.make_trace
 
     def counted(event):
         nonlocal num_written
@@ -73,8 +72,7 @@ def test_an_update_of_decode_costs_its_own_events_only(monkeypatch):
         num_traced += len(args[-1])
         return make_trace(*args)
 
-    for module in (trace_module, run_lines_module):
-        monkeypatch.setattr(module, "event_to_data", counted)
+    monkeypatch.setattr(StepEvent, "to_data", counted)
     monkeypatch.setattr(api_module, "make_trace", counted_trace)
     form = Form("p", strategy="ntp")
     *updates, last = endpoints.decoded(Session(story_model()), form, LOCAL)

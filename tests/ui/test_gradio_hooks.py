@@ -19,15 +19,15 @@ from ui.gradio_hooks import (
     MAX_UNREAD,
     NOT_QUEUED,
     client_of,
-    look_into_queue_every,
     num_unread,
+    set_queue_poll_seconds,
 )
 
 
 def test_an_idle_page_looks_into_its_queue_seldom():
     page = gr.Blocks()
     assert page._queue.sleep_when_free < 0.005
-    look_into_queue_every(page, 0.25)
+    set_queue_poll_seconds(page, 0.25)
     assert page._queue.sleep_when_free == 0.25
     source = inspect.getsource(type(page._queue).start_processing)
     assert "asyncio.sleep(self.sleep_when_free)" in source

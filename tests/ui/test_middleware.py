@@ -220,7 +220,7 @@ def export(tmp_path) -> WebFolder:
 def test_the_files_of_an_export_are_served_for_good_and_in_ranges(page, export, monkeypatch):
     monkeypatch.setattr(models, "_served", {})
     assert httpx.get(f"{page.url}/web-model/{export.digest}/manifest.json").status_code == 404
-    url = f"{page.url}/{models.address_of(export)}"
+    url = f"{page.url}/{models.serve_export(export)}"
     assert url.endswith(f"/web-model/{export.digest}/")
     for name in export.names:
         answer = httpx.get(url + name)
@@ -235,7 +235,7 @@ def test_the_files_of_an_export_are_served_for_good_and_in_ranges(page, export, 
 
 
 def test_nothing_else_is_served_as_a_file_of_an_export(page, export):
-    url = f"{page.url}/{models.address_of(export)}"
+    url = f"{page.url}/{models.serve_export(export)}"
     (export.folder / "secret.txt").write_text("secret")
     (export.folder / "weights-00.bin").unlink()
     names = (

@@ -9,7 +9,7 @@ import pytest
 from transformers import AutoModelForCausalLM, T5Config
 
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.hf.model_folders import prepare
+from sbd_core.hf.conversions import prepare
 from sbd_core.models.bases import SMOLLM2, BaseSource
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
@@ -416,7 +416,7 @@ def test_a_plain_model_offers_next_token_prediction_alone_and_the_line_that_prep
 def test_a_prepared_model_starts_from_next_token_prediction_before_it_is_loaded(plain, tmp_path):
     prepare(plain, tmp_path / "ready")
     model = model_of(str(tmp_path / "ready"), "cpu")
-    assert not model.is_settled
+    assert not model.is_done
     field = strategy_field(model)
     assert (field.value, len(field.choices)) == ("ntp", 3)
     assert "sbd prepare" not in strip_of(model)

@@ -15,7 +15,7 @@ import pytest
 
 import app
 import sbd_core
-from app import check_address, checked_port, load_behind
+from app import check_address, checked_port, load_while_serving
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT
 from tests.ui.doubles import story_model
@@ -31,7 +31,7 @@ from ui.models import Models, model_of
 lazy = model_of(None, "auto")
 from ui import page
 page.build(lazy)
-print(lazy.is_settled, sorted({"torch", "transformers", "plotly"} & sys.modules.keys()))
+print(lazy.is_done, sorted({"torch", "transformers", "plotly"} & sys.modules.keys()))
 """
 
 
@@ -58,9 +58,9 @@ def test_whatever_loading_raises_is_one_sentence_for_visitors(
 ):
     monkeypatch.setattr("app.SECONDS_FOR_FIRST_VISITOR", 0.0)
     lazy = model_of(None, "cpu")
-    assert not lazy.is_settled
+    assert not lazy.is_done
     with mock.patch.object(sbd_core, "load", side_effect=raised, create=True):
-        assert load_behind(Models.of(lazy)) is raised
+        assert load_while_serving(Models.of(lazy)) is raised
     with pytest.raises(ModelError, match=sentence) as told:
         lazy.result()
     assert str(DEFAULT_CHECKPOINT) not in str(told.value)

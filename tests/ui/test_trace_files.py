@@ -112,5 +112,5 @@ def test_an_ordinary_trace_plays(text):
 
 def test_of_a_function_that_is_brought_the_page_says_that_it_is_not_run():
     name = next(item.name for item in examples.gallery() if item.name.startswith("code-"))
-    for is_ours, words in ((True, WORDS["code"][0]), (False, NOT_RUN["server"])):
-        assert words in replay("r", examples.gallery_traces(name), is_ours=is_ours)
+    for is_decoded_here, words in ((True, WORDS["code"][0]), (False, NOT_RUN["server"])):
+        assert words in replay("r", examples.gallery_traces(name), is_decoded_here=is_decoded_here)

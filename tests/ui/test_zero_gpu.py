@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from tests.ui.doubles import ANSWER, story_model
-from ui.decode.form import PUBLIC, Form, forms_of
+from ui.decode.form import PUBLIC, Form, lane_forms
 from ui.decode.session import Session
 
 
@@ -95,7 +95,7 @@ def test_every_forward_pass_runs_on_the_lent_gpu_and_the_page_shows_all_of_it(le
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_lanes_to_compare_run_there_one_by_one(lender) -> None:
     session = Session(story_model(), is_public=True)
-    forms = forms_of(["ntp", "sbd", "verify"], Form("p"))
+    forms = lane_forms(["ntp", "sbd", "verify"], Form("p"))
     last = list(session.compare(forms))[-1]
     assert not last.is_error, last.message
     assert len(lender.pids) == len(forms)

@@ -40,7 +40,7 @@ class Ticket:
 
 
 class FairQueue:
-    """A waiting line. Call join(), then rest() until num_ahead() is 0, and leave() when done.
+    """A waiting line. Call join(), wait_for_move() until num_ahead() is 0, and leave() when done.
 
     max_turn_seconds: time after which a turn is ended, in case its visitor has vanished.
     max_wait_seconds: longest expected wait; a visitor who would wait longer is refused.
@@ -74,9 +74,9 @@ class FairQueue:
             self._end_long_turn()
             theirs = [other for other in self._line if other.client == client]
             if len(theirs) >= self._max_places_each:
-                raise QueueFull(held_text(self._max_places_each, "address"))
+                raise QueueFull(places_taken_text(self._max_places_each, "address"))
             if sum(o.session == session for o in theirs) >= self._max_places_of_session:
-                raise QueueFull(held_text(self._max_places_of_session, "tab"))
+                raise QueueFull(places_taken_text(self._max_places_of_session, "tab"))
             # The round after the client's last place, but no earlier than the present turn's.
             self._num_joined += 1
             round_ = max([self._round, *(other.round for other in theirs)]) + 1
@@ -87,9 +87,9 @@ class FairQueue:
             )
             seconds = place * self._turn_seconds()
             if place > MAX_AHEAD or len(self._line) >= MAX_PLACES:
-                raise QueueFull(full_text(place, None))
+                raise QueueFull(line_full_text(place, None))
             if seconds > self._max_wait_seconds:
-                raise QueueFull(full_text(place, seconds))
+                raise QueueFull(line_full_text(place, seconds))
             self._line.insert(place, ticket)
             if place == 0:
                 self._begin_turn()
@@ -107,7 +107,7 @@ class FairQueue:
             session = ticket.session if isinstance(ticket, Ticket) else ""
             return bool(session and self._line and self._line[0].session == session)
 
-    def rest(self, ticket: object, seconds: float) -> None:
+    def wait_for_move(self, ticket: object, seconds: float) -> None:
         """Wait until the line moves, at most `seconds`; return at once in the ticket's turn."""
         with self._lock:
             if ticket in self._line[1:]:
@@ -145,12 +145,12 @@ class FairQueue:
                 self._begin_turn()
 
 
-def held_text(num_places: int, whose: str) -> str:
+def places_taken_text(num_places: int, whose: str) -> str:
     """Message to a visitor who already holds all places allowed. whose: "address" or "tab"."""
     return f"{num_places} runs of your {whose} are still in line here; wait for one of them."
 
 
-def full_text(num_ahead: int, seconds: float | None) -> str:
+def line_full_text(num_ahead: int, seconds: float | None) -> str:
     """Message to a visitor who cannot join the line.
 
     seconds: expected wait if that is too long; None if there are too many places in line.

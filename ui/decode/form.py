@@ -55,7 +55,8 @@ class Form:
 
     strategy: "sbd", "ntp" or "verify"; None takes the model's default.
     solver: name in SOLVERS. gamma, tau, factor, k, by: parameters of the solvers.
-    pinned: [[offset in the answer, token id], ...]. template: answer with blanks, see pins_of().
+    pinned: [[offset in the answer, token id], ...].
+    template: answer with blanks, see template_pins().
     ask: short id of the request, repeated in the run's lines so that the player recognizes its run.
     repetition_penalty: 0 or None takes the model's default.
     max_rows: most rows (input positions) of a forward pass of verify; 0 picks by measured cost.
@@ -168,7 +169,7 @@ PUBLIC = Limits(
 )
 
 
-def forms_of(lanes: object, form: Form) -> dict[str, Form]:
+def lane_forms(lanes: object, form: Form) -> dict[str, Form]:
     """Make one form per lane to compare; return them by the lanes' names. Raises ArgumentError.
 
     lanes: list of 1 to MAX_LANES lane names, see lane_settings().
@@ -215,7 +216,7 @@ def lane_name(config: DecodeConfig) -> str:
     return ":".join([name, *(f"{value:g}" for value in values)])
 
 
-def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
+def prompt_of_form(form: Form, prompt: str) -> str | list[dict[str, str]]:
     """The prompt as text, or as chat messages if the form has earlier turns or a system message.
 
     Raises ArgumentError.
@@ -246,7 +247,7 @@ MAX_TEMPLATE_CHARACTERS = 2_000
 BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 
 
-def pins_of(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
+def template_pins(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
     """Translate a template into pinned tokens: {offset in the answer: token id}.
 
     template: answer with blanks, such as ___; an empty template pins nothing. The model's end

@@ -24,7 +24,16 @@ from sbd_core.run_lines import MAX_SHOWN_BLOCK, RunLines
 from sbd_core.solvers import EntropyBound
 from sbd_core.trace import Trace
 from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
-from ui.decode.form import PUBLIC, USUAL, Form, Limits, asked_of, checked, message_of, pins_of
+from ui.decode.form import (
+    PUBLIC,
+    USUAL,
+    Form,
+    Limits,
+    checked,
+    message_of,
+    prompt_of_form,
+    template_pins,
+)
 from ui.decode.verdict import verdicts_of
 from ui.models import LazyModel, Models
 from ui.zero_gpu import StreamFunction, lent, on_zero_gpu
@@ -256,24 +265,24 @@ class Session:
         """
         num_lanes = None if is_compared else 1
 
-        def opened() -> list[Lane]:
+        def make_lanes() -> list[Lane]:
             return self.open(form)[:num_lanes]
 
-        yield from self._told([form.model], opened, form.ask, visit, client, is_race=False)
+        yield from self._updates([form.model], make_lanes, form.ask, visit, client, is_race=False)
 
     def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
         """Race lanes and yield updates for the page. forms: the lanes' forms by their names."""
 
-        def opened() -> list[Lane]:
+        def make_lanes() -> list[Lane]:
             return [replace(self.open(form)[0], name=name) for name, form in forms.items()]
 
         names = [form.model for form in forms.values()]
-        yield from self._told(names, opened, "", None, client, is_race=True)
+        yield from self._updates(names, make_lanes, "", None, client, is_race=True)
 
-    def _told(
+    def _updates(
         self,
         names: Sequence[object],
-        opened: Callable[[], list[Lane]],
+        make_lanes: Callable[[], list[Lane]],
         ask: object,
         visit: Visit | None,
         client: Client,
@@ -282,7 +291,7 @@ class Session:
     ) -> Iterator[Update]:
         """Wait in line and decode lanes; yield updates for the page, errors included.
 
-        names: names of the models to load. opened: makes the lanes, once these are loaded.
+        names: names of the models to load. make_lanes: makes the lanes, once these are loaded.
         ask: see Form. visit, client: see decode(). is_race: see passes().
         """
         ticket = None
@@ -292,10 +301,10 @@ class Session:
         try:
             for name in names:
                 yield from self.while_loading(name)
-            lanes = opened()
+            lanes = make_lanes()
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
-            self.settle(lanes)
+            self.complete_configs(lanes)
             known = ask if isinstance(ask, str) and len(ask) <= MAX_ASK else ""
             rows = partial(self._lines, run_id, lanes, ask=known, is_race=is_race)
             yield from self._run(rows, lanes[0], is_stopped, client)
@@ -328,7 +337,7 @@ class Session:
             lanes = [self.open(form)[0] for form in forms]
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
-            self.settle(lanes)
+            self.complete_configs(lanes)
             deadline = time.monotonic() + self.limits.max_run_seconds
             for lane in lanes:
                 while lane.step() is not None:
@@ -360,14 +369,15 @@ class Session:
         """
         text, config = checked(form)
         self.limits.check_config(text, config)
-        prompt = asked_of(form, text)
+        prompt = prompt_of_form(form, text)
         model = self.model(form.model)
         engine = _engine()
         most = MAX_ROWS if config.max_rows is None and on_zero_gpu() else config.max_rows
-        # With a number, rows are not timed yet, see settle(); on a lent GPU they are nearly free.
+        # A number of rows keeps them from being timed here; complete_configs() does that later.
+        # On a lent GPU rows are nearly free.
         config = engine.resolve_defaults(model, replace(config, max_rows=most or MAX_ROWS))
         config = replace(config, max_rows=most)
-        blanks = pins_of(model, form.template, config)
+        blanks = template_pins(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
         prompt_ids = engine.prompt_token_ids(model, prompt, config)
         self.limits.check_prompt_tokens(len(prompt_ids), has_turns=bool(form.turns))
@@ -380,7 +390,7 @@ class Session:
         on_gpu = self._lent.get(self.models.offer(form.model).name)
         return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
 
-    def settle(self, lanes: Iterable[Lane]) -> None:
+    def complete_configs(self, lanes: Iterable[Lane]) -> None:
         """Fill in the lanes' settings for this machine. Call it in their turn: it may time rows."""
         for lane in lanes:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
@@ -397,7 +407,7 @@ class Session:
             require_listener(client)
             is_own = self.queue.waits_for_own(ticket)
             yield Update(message=waiting_text(num_ahead, is_own=is_own), num_ahead=num_ahead)
-            self.queue.rest(ticket, SECONDS_BETWEEN_LOOKS)
+            self.queue.wait_for_move(ticket, SECONDS_BETWEEN_LOOKS)
 
     def _run(
         self,

@@ -17,7 +17,7 @@ from sbd_core.tasks.math import ANSWER, FRAMES
 from sbd_core.tasks.story import fault_of, read_case
 from sbd_core.tasks.sudoku import NUM_CELLS, solutions
 from sbd_core.trace import Trace
-from ui.examples import BUNDLED_MODEL, example_of
+from ui.examples import BUNDLED_MODEL, checked_example_for
 
 logger = logging.getLogger(__name__)
 
@@ -86,24 +86,28 @@ class Verdict:
     words: str
 
 
-def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[str, dict[str, Any]]:
-    """Judge the lanes' answers; return the verdicts found, as dicts. is_ours: see verdict_of()."""
-    verdicts = {lane: verdict_of(trace, is_ours=is_ours) for lane, trace in traces.items()}
+def verdicts_of(
+    traces: Mapping[str, Trace], *, is_decoded_here: bool = True
+) -> dict[str, dict[str, Any]]:
+    """Judge the lanes' answers; return the verdicts found, as dicts. See verdict_of()."""
+    verdicts = {
+        lane: verdict_of(trace, is_decoded_here=is_decoded_here) for lane, trace in traces.items()
+    }
     return {lane: asdict(verdict) for lane, verdict in verdicts.items() if verdict is not None}
 
 
-def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
+def verdict_of(trace: Trace, *, is_decoded_here: bool = True) -> Verdict | None:
     """Judge the answer of a trace; None if the decode was stopped or no checker applies.
 
-    is_ours: whether this program decoded the answer. If not, or if a visitor pinned tokens, code in
-        the answer is not run.
+    is_decoded_here: whether this program decoded the answer. If not, or if a visitor pinned
+        tokens, code in the answer is not run.
     """
     if trace.finish == "stopped":
         return None
-    example = example_of(trace.prompt) or _asked_for(trace.prompt)
+    example = checked_example_for(trace.prompt) or _asked_for(trace.prompt)
     if example is None:
         return _unknown_verdict(trace)
-    if example.task == "code" and (not is_ours or trace.config.pinned):
+    if example.task == "code" and (not is_decoded_here or trace.config.pinned):
         return Verdict(None, NOT_RUN["server"])
     if example.task == "math" and trace.model != BUNDLED_MODEL and not ANSWER.search(trace.text):
         return Verdict(None, SUM_WORDS["elsewhere"].format(case=example.case))

@@ -11,9 +11,9 @@ import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from ui.components import Speaker
-from ui.decode.form import MAX_TYPED_CHARACTERS, Form, forms_of, message_of
+from ui.decode.form import MAX_TYPED_CHARACTERS, Form, lane_forms, message_of
 from ui.decode.session import Client, Session, Update, Visit
-from ui.views.compare import compared, told
+from ui.views.compare import compare_message, compared
 
 # Name in the address: field of the form.
 FIELDS = {
@@ -139,13 +139,13 @@ def _compare(
     try:
         form = session.with_known_model(form_of(query))
         for update in session.while_loading(form.model):
-            yield _outputs(fields, lanes=told(Speaker(), update))
-        for each in forms_of(lanes, form).values():
+            yield _outputs(fields, lanes=compare_message(Speaker(), update))
+        for each in lane_forms(lanes, form).values():
             session.open(each)
     except SetBlockDecodingError as error:
         words = f"This link cannot be compared: {message_of(error)}"
         refusal = Update(message=words, is_error=True, is_running=False)
-        shown = told(Speaker(), refusal)
+        shown = compare_message(Speaker(), refusal)
         yield _outputs(fields, lanes=shown, values=_prompt_of(query))
         return
     named = {field for name, field in FIELDS.items() if name in query}

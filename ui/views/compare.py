@@ -11,7 +11,7 @@ from sbd_core.run_lines import wire_json
 from ui import examples
 from ui.best_settings import best_for
 from ui.components import PROMPT_ID, Speaker
-from ui.decode.form import Form, forms_of, message_of
+from ui.decode.form import Form, lane_forms, message_of
 from ui.decode.session import STOPPED_TEXT, Client, Session, Update
 from ui.examples import BUNDLED_MODEL
 from ui.gradio_hooks import HIDDEN, data_of
@@ -66,25 +66,27 @@ def wire_compare(
         yield from compared(session, sent.get("lanes"), form, client_of(request))
 
     def halted() -> str:
-        return told(Speaker(), Update(message=STOPPED_TEXT, is_running=False))
+        return compare_message(Speaker(), Update(message=STOPPED_TEXT, is_running=False))
 
     running = view.start(started, None, view, **run)
     view.halt(halted, None, view, cancels=[running, linked], queue=False, **HIDDEN)
 
 
 def compared(session: Session, lanes: object, form: Form, client: Client) -> Iterator[str]:
-    """Decode lanes and yield values of the Compare view. lanes, form: see forms_of()."""
+    """Decode lanes and yield values of the Compare view. lanes, form: see lane_forms()."""
     speaker = Speaker()
     try:
-        forms = forms_of(lanes, form)
+        forms = lane_forms(lanes, form)
     except SetBlockDecodingError as error:
-        yield told(speaker, Update(message=message_of(error), is_error=True, is_running=False))
+        yield compare_message(
+            speaker, Update(message=message_of(error), is_error=True, is_running=False)
+        )
         return
     for update in session.compare(forms, client):
-        yield told(speaker, update)
+        yield compare_message(speaker, update)
 
 
-def told(speaker: Speaker, update: Update) -> str:
+def compare_message(speaker: Speaker, update: Update) -> str:
     """Encode an update as a value of the Compare view, with the speaker's next number."""
     body = {
         "order": speaker.order(),

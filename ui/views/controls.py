@@ -14,15 +14,15 @@ from ui import examples
 from ui.best_settings import Best, best_for
 from ui.components import DIST, PROMPT_ID, server_message, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS, USUAL, Limits
-from ui.examples import BUNDLED_MODEL, PRESETS, presets, recording_of
-from ui.models import LazyModel, Models, Offer, address_of
+from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
+from ui.models import LazyModel, Models, Offer, serve_export
 
 
 def presets_value(model_name: str, file: str = PRESETS) -> str:
     """The JSON of the bar of presets. file: name of the file in assets/ with the presets."""
     rows = []
     for preset in presets(file):
-        prompts = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
+        prompts = [(prompt, gallery_run_for(prompt)) for prompt in preset.prompts]
         prompts.sort(key=lambda row: not row[1])  # those with a recorded run first
         rows.append({"label": preset.label, "prompts": prompts})
     return wire_json({"presets": rows, "line": promise(model_name), "prompt": PROMPT_ID})
@@ -37,7 +37,7 @@ def promise(model_name: str) -> str:
     return "Start from an example, or write any other prompt."
 
 
-def reply(*, prompt: str = "", error: str = "") -> str:
+def prompt_message(*, prompt: str = "", error: str = "") -> str:
     """Encode a message that puts `prompt` into the prompt's box, or that shows `error`."""
     return server_message(prompt_id=PROMPT_ID, prompt=prompt, error=error)
 
@@ -114,7 +114,7 @@ class Controls:
 
 
 @dataclass(frozen=True, slots=True)
-class OfModel:
+class FormValues:
     """Values of the form for one model.
 
     presets, engine, ways: JSON for the components of these names in Controls.
@@ -128,7 +128,7 @@ class OfModel:
     block_range: tuple[int, int]
 
     @classmethod
-    def of(cls, offer: Offer, limits: Limits = USUAL) -> "OfModel":
+    def of(cls, offer: Offer, limits: Limits = USUAL) -> "FormValues":
         """Make the form's values for a model of the page, which may still be loading."""
         model = offer.lazy
         best = best_for(
@@ -140,7 +140,7 @@ class OfModel:
         block_range = model.block_range or DEFAULT_BLOCK_RANGE
         return cls(
             presets_value(model.name, offer.presets),
-            engine_of(offer, limits),
+            engine_value(offer, limits),
             slider_value(best, block_range, can_draft=model.can_draft),
             best,
             block_range,
@@ -154,7 +154,7 @@ GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.
 """ONNX Runtime Web's build for GPUs."""
 
 
-def engine_of(offer: Offer, limits: Limits) -> str:
+def engine_value(offer: Offer, limits: Limits) -> str:
     """The JSON of the line that says whether the server or the visitor's browser decodes.
 
     It holds the paths of the browser's engine and of the exported model; it is "" if no browser can
@@ -168,7 +168,7 @@ def engine_of(offer: Offer, limits: Limits) -> str:
     value = {  # see Setting in ui/web/engine_choice.js
         "name": export.name,
         "script": versioned_path(ENGINE),
-        "base": address_of(export),
+        "base": serve_export(export),
         "bytes": export.manifest["download"],
     }
     return wire_json(value)
@@ -177,8 +177,8 @@ def engine_of(offer: Offer, limits: Limits) -> str:
 def build(models: Models, limits: Limits = USUAL) -> Controls:
     """Build the form inside the Gradio layout that is open."""
     model = models.first.lazy
-    of_model = OfModel.of(models.first, limits)
-    start = start_of(of_model.best, models.first.name)
+    of_model = FormValues.of(models.first, limits)
+    start = initial_values(of_model.best, models.first.name)
     # `choose_run` carries the name of the recorded run of the prompt that was chosen.
     bar = view("presets", of_model.presets, "choose_run")
     prompt = gr.Textbox(
@@ -236,7 +236,7 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
             "max_new_tokens": _slider("Longest answer, tokens", 16, limits.max_new_tokens, 128, 16),
             "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),
         }
-        # `solve` carries {"cells": text}; `reply` makes the value that answers it.
+        # `solve` carries {"cells": text}; `prompt_message` makes the value that answers it.
         own_puzzle = view("puzzle", wire_json({"prompt_id": PROMPT_ID}), "solve")
     for name, element_id in FIELD_IDS.items():
         fields[name].elem_id = element_id
@@ -248,7 +248,7 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
     return Controls(fields, decode, stop, status, own_puzzle, bar, engine, slider)
 
 
-def start_of(best: Best, model: str = "") -> dict[str, Any]:
+def initial_values(best: Best, model: str = "") -> dict[str, Any]:
     """The form's initial values: the prompt of the model's opening run, with the best settings.
 
     The opening run's own settings were chosen for a demonstration, so they are not used.

@@ -21,13 +21,13 @@ from ui.components import static_path, view
 from ui.decode.form import Limits
 from ui.gradio_hooks import HIDDEN, QUICK, data_of
 from ui.models import SECONDS_BETWEEN_LOOKS, LazyModel, Models, Offer
-from ui.views.controls import Controls, OfModel, block_size_words, strategies_of
+from ui.views.controls import Controls, FormValues, block_size_words, strategies_of
 
 
 def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
     """Add the header, which describes the model in one line, to the page that is being built."""
     title = view("header", title_of(offer.lazy))
-    if not offer.lazy.is_settled:
+    if not offer.lazy.is_done:
 
         def loaded() -> str:
             lazy = offer.lazy
@@ -40,15 +40,15 @@ def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
 
 def title_of(lazy: LazyModel) -> str:
     """One line that describes a model, or says that it is loading or why loading failed."""
-    if not lazy.is_settled:
+    if not lazy.is_done:
         return f"{lazy.name} · loading …"
     try:
-        return about(lazy.result())
+        return describe(lazy.result())
     except SetBlockDecodingError as error:
         return f"{lazy.name} could not be loaded: {error}"
 
 
-def about(model: SetBlockModel) -> str:
+def describe(model: SetBlockModel) -> str:
     """Describe a loaded model: name, parameters, device, and whether verify is exact."""
     parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
     parts.append(getattr(model, "runs_on", ""))
@@ -149,12 +149,12 @@ def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
 def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
     """The JSON of the switch. chosen: the model to put into the form; "" leaves the form alone."""
     number = next(_count)  # read before the rows, so that a later number never holds older news
-    rows = [_row(offer, may_manage=may_manage) for offer in models]
+    rows = [_model_entry(offer, may_manage=may_manage) for offer in models]
     value = {"number": number, "first": models.first.name, "chosen": chosen, "models": rows}
     return wire_json(value)
 
 
-def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
+def _model_entry(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
     """One model as the switch's JSON describes it: the type Model of ui/web/models.js."""
     news, base = offer.fetch_news, offer.base
     row: dict[str, Any] = {
@@ -253,7 +253,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
 
 def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[Any]:
     """Updates that fit the form to a model. keeps_settings: whether the visitor's settings stay."""
-    shown, model = OfModel.of(offer, limits), offer.lazy
+    shown, model = FormValues.of(offer, limits), offer.lazy
     best, choices = shown.best, strategies_of(model)
     info = block_size_words(model)
     values: list[Any] = [offer.name, shown.presets, shown.engine, shown.ways]

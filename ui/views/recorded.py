@@ -22,13 +22,13 @@ RECORDED_TEXT = "This run is recorded, and the form has its settings. Press Deco
 
 
 def replay(
-    run_id: str, lanes: Mapping[str, Trace], *, about: str = "", is_ours: bool = True
+    run_id: str, lanes: Mapping[str, Trace], *, about: str = "", is_decoded_here: bool = True
 ) -> str:
     """Encode recorded lanes, with verdicts on their answers, as lines that the player plays.
 
-    lanes: traces by lane. about: a sentence on the run. is_ours: see verdict_of().
+    lanes: traces by lane. about: a sentence on the run. is_decoded_here: see verdict_of().
     """
-    verdicts = verdicts_of(lanes, is_ours=is_ours)
+    verdicts = verdicts_of(lanes, is_decoded_here=is_decoded_here)
     return replay_lines(run_id, lanes, verdicts=verdicts, about=about)
 
 
@@ -84,7 +84,7 @@ def wire_sharing(
             trace = read_trace(data_of(event).get("text"))
         except SetBlockDecodingError as error:
             return gr.skip(), server_message(error=message_of(error))
-        lines = replay(uuid.uuid4().hex[:8], {trace.strategy: trace}, is_ours=False)
+        lines = replay(uuid.uuid4().hex[:8], {trace.strategy: trace}, is_decoded_here=False)
         return lines, server_message(isShown=True)
 
     def chosen(event: gr.EventData) -> tuple[Any, ...]:

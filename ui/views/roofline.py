@@ -97,7 +97,7 @@ def measured_times() -> Calibrated:
 @cache
 def devices() -> dict[str, Device]:
     """Map keys to devices; the key "measured" is this machine."""
-    here = measured_times().reached(bundled_shape(), "This machine as measured")
+    here = measured_times().best_device(bundled_shape(), "This machine as measured")
     facts = json.loads(BENCH.read_text("utf-8")).get("circumstances", {})
     machine = f"{facts.get('processor', 'this machine')}, {facts.get('threads', '?')} thread"
     return {**DEVICES, MEASURED: replace(here, source=f"{here.source} ({machine})")}
@@ -225,7 +225,7 @@ NO_BOUND = "The roofline bounds times, not their ratio: a measured speed-up may 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Choices:
     """The visitor's choices after a check, which replaces invalid values.
 
     is_measured: whether the device is this machine, as measured.
@@ -246,7 +246,7 @@ class Asked:
     problems: list[str]
 
 
-def asked(sent: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
+def checked_choices(sent: dict[str, Any], *, may_name_folder: bool = True) -> Choices:
     """Check the visitor's choices and replace invalid ones. may_name_folder: see own_shape()."""
     problems: list[str] = []
     device = _choice("device", sent.get("device", DEFAULTS["device"]), devices(), problems)
@@ -266,7 +266,7 @@ def asked(sent: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
     counts = {field: _count(field, sent.get(field, DEFAULTS[field]), problems) for field in LEAST}
     speed = _speed(sent.get("speed", DEFAULTS["speed"]), counts["block"], problems)
     asked_device, is_measured = devices()[device], device == MEASURED
-    return Asked(
+    return Choices(
         asked_device, is_measured, key, name, shape, **counts, speed=speed, problems=problems
     )
 
@@ -275,7 +275,7 @@ def answer(sent: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
     """Everything that the view shows for the choices `sent`. may_name_folder: see own_shape()."""
     from sbd_core import plots
 
-    what = asked(sent, may_name_folder=may_name_folder)
+    what = checked_choices(sent, may_name_folder=may_name_folder)
     point = plots.RooflinePoint(
         device=what.device,
         shape=None if what.model == PAPER else what.shape,
@@ -310,7 +310,7 @@ def answer(sent: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
     }
 
 
-def facts(what: Asked, point: Any) -> list[dict[str, str]]:
+def facts(what: Choices, point: Any) -> list[dict[str, str]]:
     """The view's numbers as {name, value, note}; [word] in a name marks a glossary word."""
     published = point.speedup(what.speed, what.cache, "published")
     corrected = point.speedup(what.speed, what.cache, "corrected")
@@ -367,7 +367,7 @@ FREE = 1.05
 SHOWN_ROWS = (4, 16, 40)
 
 
-def _free_rows(what: Asked) -> tuple[str, str]:
+def _free_rows(what: Choices) -> tuple[str, str]:
     """Number of rows that take at most FREE times as long as one, and a note on what rows cost."""
 
     def slowdown(rows: int) -> float:
@@ -389,7 +389,7 @@ def _free_rows(what: Asked) -> tuple[str, str]:
     return f"{count:,}", note
 
 
-def _left_out(what: Asked) -> tuple[str, str]:
+def _left_out(what: Choices) -> tuple[str, str]:
     """The time of the steps that the view's other times leave out, and a note on these steps."""
     block, one = (
         left_out(size, what.cache, what.batch, what.shape, what.device) for size in (what.block, 1)
@@ -403,7 +403,7 @@ def _left_out(what: Asked) -> tuple[str, str]:
     return time_words(block.output_layer + block.own_keys), note
 
 
-def _memory(what: Asked) -> tuple[str, str]:
+def _memory(what: Choices) -> tuple[str, str]:
     """The bytes that weights and KV cache need, and a note on whether the device has room."""
     a_value, layer = what.device.bytes_per_value, what.shape.layer
     weights = what.shape.num_weights * a_value
@@ -420,7 +420,7 @@ def _memory(what: Asked) -> tuple[str, str]:
     return size_words(needed), note
 
 
-def _measured(what: Asked) -> list[dict[str, str]]:
+def _measured(what: Choices) -> list[dict[str, str]]:
     """The measured speed-up as one item of facts(); [] if the device is not this machine."""
     if not what.is_measured:
         return []
@@ -436,7 +436,7 @@ def _measured(what: Asked) -> list[dict[str, str]]:
     return [{"name": "Measured", "value": f"{gain:.2f}×", "note": note}]
 
 
-def _untimed(what: Asked) -> str:
+def _untimed(what: Choices) -> str:
     """The reason why the benchmark has no times for the visitor's choices; "" if it has."""
     times = measured_times().seconds
     most = max(next(iter(times.values())))

@@ -9,7 +9,7 @@ import pytest
 from sbd_core import generate
 from sbd_core.__main__ import main
 from sbd_core.benchmark import forwards
-from sbd_core.benchmark.api import More, Timed, methods_left_out, row, time_methods
+from sbd_core.benchmark.api import OptionalMethods, Timed, methods_left_out, row, time_methods
 from sbd_core.benchmark.methods import Method, TimedAnswer, by_engine, by_transformers, ours
 from sbd_core.config import MAX_ROWS
 from sbd_core.roofline import Calibrated
@@ -91,12 +91,12 @@ def test_every_forward_pass_is_counted(trained) -> None:
 def test_methods_that_a_model_cannot_run_are_left_out_with_the_reason(tiny_folders, tmp_path):
     model = loaded(tiny_folders["gpt2"])
     assert list(ours(model, 4)) == ["ntp"]
-    assistant, blocks = methods_left_out(model, More())
+    assistant, blocks = methods_left_out(model, OptionalMethods())
     assert assistant.startswith("transformers generate(), assistant: left out")
     assert blocks.startswith("sbd, verify: left out, ")
     assert blocks.endswith("training")
     maskless = loaded(save_tiny(tmp_path / "maskless", "gpt2", maskless_tokenizer()))
-    [line] = methods_left_out(maskless, More(assistant=maskless))
+    [line] = methods_left_out(maskless, OptionalMethods(assistant=maskless))
     assert line.endswith("no mask token")
 
 

@@ -169,7 +169,7 @@ def test_a_damaged_folder_is_one_line(adapter_folder, tmp_path, damage, words) -
 
 
 def test_merge_and_peft_refuse_it(adapter_folder: Path, tmp_path: Path) -> None:
-    from sbd_core.hf.model_folders import merge
+    from sbd_core.hf.conversions import merge
 
     with pytest.raises(ModelError, match="cannot be merged: its causal rows must not read it"):
         merge(adapter_folder, tmp_path / "merged")

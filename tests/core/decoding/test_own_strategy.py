@@ -10,7 +10,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, generate_batch, stream
 from sbd_core.decoding.prompt_files import answer_prompts
 from sbd_core.errors import ArgumentError, ModelError, TraceError
-from sbd_core.hf.model_folders import prepare
+from sbd_core.hf.conversions import prepare
 from sbd_core.models.block_adapter import read_info
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load

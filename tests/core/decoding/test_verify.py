@@ -60,7 +60,7 @@ def learnt(share: float, count: int = 40, length: int = 6) -> DraftRecord:
     """After drafts of which this share of tokens was right, each checked by itself."""
     draw, record = random.Random(3), DraftRecord(Calibration())
     for _ in range(count):
-        record = record.having_seen([0.5] * length)
+        record = record.with_draft([0.5] * length)
         right = next((i for i in range(length) if draw.random() >= share), length)
         record = record.after([0.5] * min(right + 1, length), right, num_tokens=right + 1)
     return record
@@ -92,7 +92,7 @@ def worth_of(
 
     left = [reached[i] * (1 - chance) for i, chance in enumerate(chances)]
     for place, rank, size in plan.alternatives:
-        other = record.chances_of_others(limits["alternatives"][place])[rank]
+        other = record.chances_of_alternatives(limits["alternatives"][place])[rank]
         worth += reached[place] * other * (1 - price + masks(size))
         left[place] -= reached[place] * other
     for ends, size in zip(left, plan.block_sizes, strict=False):

@@ -146,8 +146,8 @@ def test_every_example_draws_from_a_stream_of_its_own_however_they_are_batched(n
 
 
 def test_the_data_seed_chooses_the_examples_and_the_seed_does_not(nano) -> None:
-    base = Sample(tasks=("math",), limit=3).suites()
-    assert Sample(tasks=("math",), limit=3, data_seed=1).suites() != base
+    base = Sample(tasks=("math",), limit=3).examples_by_task()
+    assert Sample(tasks=("math",), limit=3, data_seed=1).examples_by_task() != base
     words = ["evaluate", "--suite", "math", "--limit", "2", "--max-new-tokens", "2", "--json"]
     found = []
     for more in ([], ["--seed", "7"], ["--data-seed", "7"]):

@@ -13,12 +13,12 @@ from sbd_core.errors import EXTRAS, MissingExtraError
 from sbd_core.evaluation.open_requests import (
     GAMMAS,
     NTP,
-    RULES,
+    SOLVERS_WITH_GAMMA,
     RequestAnswer,
     RequestSet,
     answer_requests,
     check_of,
-    chosen_gammas,
+    choose_gammas,
     clear_journals,
     gamma_configs,
     measure_requests,
@@ -105,14 +105,18 @@ def test_the_gamma_chosen_is_the_fastest_of_those_that_keep_the_answer() -> None
 
     def answers(*figures: tuple[int, int]) -> dict[str, list[RequestAnswer]]:
         pairs = zip(
-            gamma_configs(DecodeConfig(), dict.fromkeys(RULES, GAMMAS)), figures, strict=True
+            gamma_configs(DecodeConfig(), dict.fromkeys(SOLVERS_WITH_GAMMA, GAMMAS)),
+            figures,
+            strict=True,
         )
         return {row: [answer(*each)] for row, each in pairs}
 
-    found = answers(*[(99, 90), (97, 70), (90, 50), (89, 45), (89, 42), (89, 40)] * len(RULES))
-    assert chosen_gammas(found) == dict.fromkeys(RULES, GAMMAS[2])
-    found = answers(*[(85, 50)] * len(GAMMAS) * len(RULES))
-    assert chosen_gammas(found) == dict.fromkeys(RULES, min(GAMMAS))
+    found = answers(
+        *[(99, 90), (97, 70), (90, 50), (89, 45), (89, 42), (89, 40)] * len(SOLVERS_WITH_GAMMA)
+    )
+    assert choose_gammas(found) == dict.fromkeys(SOLVERS_WITH_GAMMA, GAMMAS[2])
+    found = answers(*[(85, 50)] * len(GAMMAS) * len(SOLVERS_WITH_GAMMA))
+    assert choose_gammas(found) == dict.fromkeys(SOLVERS_WITH_GAMMA, min(GAMMAS))
 
 
 def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path) -> None:
@@ -196,17 +200,22 @@ def test_the_command_answers_the_first_requests_of_each_file(
     assert sorted(tmp_path.iterdir()) == sorted((file, other, out, packed))
     assert found["answers"] == packed.name
     kept = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
-    assert len(kept) == 3 * (2 + len(RULES))
+    assert len(kept) == 3 * (2 + len(SOLVERS_WITH_GAMMA))
     config = DecodeConfig(strategy="ntp", max_new_tokens=6)
     text = generate(load(tiny_folders["llama"], device="cpu"), "c", config).text
-    assert kept[2 + len(RULES)] == {"requests": "asked", "number": 1, "row": NTP, "text": text}
+    assert kept[2 + len(SOLVERS_WITH_GAMMA)] == {
+        "requests": "asked",
+        "number": 1,
+        "row": NTP,
+        "text": text,
+    }
     assert list(found["requests"]) == ["asked", "more"]
-    assert (found["gammas_on"], list(found["gammas"])) == ("more", list(RULES))
-    assert len(found["gammas_tried"]) == len(RULES) * len(GAMMAS)
+    assert (found["gammas_on"], list(found["gammas"])) == ("more", list(SOLVERS_WITH_GAMMA))
+    assert len(found["gammas_tried"]) == len(SOLVERS_WITH_GAMMA) * len(GAMMAS)
     assert list(found["weights"]) == [found["model"]]
     for name, count in (("asked", 2), ("more", 1)):
         rows = {row["row"]: row for row in found["requests"][name]}
-        assert len(rows) == 2 + len(RULES)
+        assert len(rows) == 2 + len(SOLVERS_WITH_GAMMA)
         for row in rows.values():
             assert row["num_answers"] + row["num_loops"] == count
         for exact in (NTP, "verify"):

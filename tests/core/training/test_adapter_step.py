@@ -15,7 +15,7 @@ from sbd_core.models.block_adapter import (
 )
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.training.adapter_step import GatedBase, make_states
+from sbd_core.training.adapter_step import GatedBase, make_batch
 from sbd_core.training.batches import NO_TARGET
 from sbd_core.training.data import Pair
 
@@ -71,13 +71,13 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
     model = loaded(tiny_folders[architecture])
     module = randomised(model)
     assert model.mask_token_id is not None
-    states = make_states(
+    states = make_batch(
         texts(model), 4, 5, model.mask_token_id, 0.5, torch.Generator().manual_seed(1)
     )
     with torch.no_grad():
         hidden = module.hidden(states).flatten(0, 2)
         trained = module.logits(hidden).view(2, 5, 4, -1)
-        moved = module.moved(hidden, states.before.flatten())
+        moved = module.apply_sampler(hidden, states.before.flatten())
         behind = module.logits(moved).view(trained.shape)
     assert not torch.allclose(trained, behind, atol=0.1)
     twin = loaded(tiny_folders[architecture])
@@ -130,7 +130,7 @@ def test_steps_lower_the_loss_and_leave_the_base(llama: HuggingFaceModel) -> Non
     losses = []
     for _ in range(30):
         generator = torch.Generator().manual_seed(0)
-        states = make_states(texts(llama), 4, 6, llama.mask_token_id, 0.5, generator)
+        states = make_batch(texts(llama), 4, 6, llama.mask_token_id, 0.5, generator)
         loss = module.loss(states, 0.5, 0.9)
         loss.total.backward()
         optimizer.step()
@@ -141,7 +141,7 @@ def test_steps_lower_the_loss_and_leave_the_base(llama: HuggingFaceModel) -> Non
 
 
 def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(llama) -> None:
-    states = make_states(texts(llama), 8, 40, 99, 0.0, torch.Generator().manual_seed(2))
+    states = make_batch(texts(llama), 8, 40, 99, 0.0, torch.Generator().manual_seed(2))
     is_target = states.targets != NO_TARGET
     assert bool(is_target.any(-1).all())
     for index, ids in enumerate([*prompt, *answer] for prompt, answer in texts(llama)):
@@ -173,7 +173,7 @@ def test_compiled_layers_have_the_same_loss_and_gradients(llama: HuggingFaceMode
     for is_compiled in (False, True):
         generator = torch.Generator().manual_seed(0)
         module = randomised(llama, is_compiled=is_compiled)
-        states = make_states(texts(llama), 4, 6, llama.mask_token_id, 0.5, generator, 32)
+        states = make_batch(texts(llama), 4, 6, llama.mask_token_id, 0.5, generator, 32)
         loss = module.loss(states, 0.2, 0.9)
         loss.total.backward()
         found.append((loss, [parameter.grad for parameter in module.adapter.tensors().values()]))

@@ -80,7 +80,7 @@ def test_a_cpu_takes_few_rows_at_once_and_says_how_many_parts_are_done(runner, m
     batch, told = Batch(pack(texts, 80, PAD), 7.0), list[tuple[int, int]]()
     whole = runner.backward(batch, lambda *parts: told.append(parts))
     gradient = runner.model.lm_head.weight.grad.clone()
-    runner.forget()
+    runner.discard_gradients()
     monkeypatch.setattr(step, "PART_TOKENS", 2 * 80)
     parted = runner.backward(batch, lambda *parts: told.append(parts))
     assert told == [(1, 1), (1, 3), (2, 3), (3, 3)]

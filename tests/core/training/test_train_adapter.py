@@ -10,7 +10,7 @@ from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
 from sbd_core.models.block_adapter import read_block_adapter, read_info
 from sbd_core.training.data import Pair
-from sbd_core.training.train import StopWish
+from sbd_core.training.train import StopRequest
 from sbd_core.training.train_adapter import STATE_FILE, AdapterRecipe, AdapterRun, Base, read_base
 
 RECIPE = AdapterRecipe(
@@ -46,7 +46,7 @@ def test_answers_shorter_than_the_measured_block_are_measured_where_none_is_long
 def trained(base: Base, out: Path, steps: int, init: Path | None = None) -> AdapterRun:
     """A run that made so many steps, measured, and saved."""
     run = AdapterRun(base, RECIPE, three_texts(), three_texts(), out, init)
-    for _, line in zip(range(steps), run.steps(StopWish()), strict=False):
+    for _, line in zip(range(steps), run.steps(StopRequest()), strict=False):
         last = line
     last["measured"] = run.measure()
     run.save()

@@ -133,7 +133,7 @@ def test_every_ticket_gets_one_turn_whatever_the_order_of_coming_and_going():
 def test_who_waits_is_called_when_the_line_moves():
     queue = FairQueue(70, 90)
     first, second = queue.join("a"), queue.join("b")
-    resting = threading.Thread(target=queue.rest, args=[second, 1000], daemon=True)
+    resting = threading.Thread(target=queue.wait_for_move, args=[second, 1000], daemon=True)
     resting.start()
     queue.leave(first)
     resting.join(60)

@@ -7,7 +7,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from tests.ui.doubles import END, PROMPT, story_model
 from ui.decode.fair_queue import FairQueue, QueueFull
-from ui.decode.form import PUBLIC, USUAL, Form, message_of, pins_of, puzzle_prompt
+from ui.decode.form import PUBLIC, USUAL, Form, message_of, puzzle_prompt, template_pins
 from ui.decode.session import Session
 from ui.models import LazyModel
 from ui.views.head import words_for
@@ -22,7 +22,8 @@ def model():
 
 def pins(model, template: object, config: DecodeConfig = CONFIG) -> dict[int, str]:
     return {
-        offset: model.texts[token] for offset, token in pins_of(model, template, config).items()
+        offset: model.texts[token]
+        for offset, token in template_pins(model, template, config).items()
     }
 
 
@@ -47,7 +48,7 @@ def test_a_token_that_the_tokenizer_puts_first_is_no_part_of_the_answer(model):
 
 def test_the_decode_fills_only_the_blanks_across_blocks(model):
     template = "1.___(3)2222____.___6.1"
-    given = pins_of(model, template, CONFIG)
+    given = template_pins(model, template, CONFIG)
     trace = generate(
         model, "p", DecodeConfig(strategy="sbd", max_new_tokens=64, block_size=4, pinned=given)
     )
@@ -72,7 +73,7 @@ BAD = {
 def test_a_bad_template_is_refused_by_name_rule_and_value(model, name):
     template, message = BAD[name]
     with pytest.raises(ArgumentError) as caught:
-        pins_of(model, template, CONFIG)
+        template_pins(model, template, CONFIG)
     assert str(caught.value).startswith(message)
     assert len(str(caught.value)) < 300
 

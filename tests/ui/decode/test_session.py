@@ -12,7 +12,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
 from tests.ui.doubles import ANSWER, Coming, counted_caches, slowed, story_model
 from ui.decode import session as session_module
-from ui.decode.form import Form, Limits, checked, forms_of, message_of, settings_of
+from ui.decode.form import Form, Limits, checked, lane_forms, message_of, settings_of
 from ui.decode.session import (
     LOADING_TEXT,
     NUM_TIMINGS,
@@ -209,7 +209,7 @@ def test_a_decode_waits_for_its_model_in_words_and_loses_nothing():
     assert next(stream).message == LOADING_TEXT
     assert next(stream).is_running
     coming.go_on.set()
-    coming.lazy.settle()
+    coming.lazy.complete_configs()
     rows = lines(list(stream))
     assert rows[0]["type"] == "run"
     assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
@@ -223,7 +223,7 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
     stream = Session(coming.lazy).decode(Form("p"))
     next(stream)
     coming.go_on.set()
-    coming.lazy.settle()
+    coming.lazy.complete_configs()
     assert isinstance(coming.lazy.failure, ModelError)
     (news,) = stream
     assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
@@ -370,7 +370,7 @@ def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
 def test_lanes_to_compare_and_traces_that_are_left_keep_no_cache():
     model, num_alive = counted_caches(story_model())
     session = Session(model)
-    running = session.compare(forms_of(["ntp", "sbd", "verify"], Form("p")))
+    running = session.compare(lane_forms(["ntp", "sbd", "verify"], Form("p")))
     next(running)
     assert num_alive() > 0
     running.close()
@@ -409,7 +409,7 @@ def test_a_run_that_nobody_listens_to_ends():
         "Stopped: nobody listens to this run any more.",
         True,
     )
-    forms = forms_of(["ntp"], Form("p"))
+    forms = lane_forms(["ntp"], Form("p"))
     assert list(session.compare(forms, deaf_after(5)))[-1].is_error
     with pytest.raises(SetBlockDecodingError, match="nobody listens"):
         list(session.traces([Form("p")], deaf_after(5)))

@@ -111,7 +111,7 @@ def test_code_that_a_stranger_brought_or_pinned_does_not_run_and_that_is_said():
     traces = examples.gallery_traces(code.name)
     assert verdict_of(traces["sbd"]).right
     not_run = Verdict(None, NOT_RUN["server"])
-    assert verdict_of(traces["sbd"], is_ours=False) == not_run
+    assert verdict_of(traces["sbd"], is_decoded_here=False) == not_run
     config = replace(traces["sbd"].config, pinned={0: 5})
     assert verdict_of(replace(traces["sbd"], config=config)) == not_run
 

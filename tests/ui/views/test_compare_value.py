@@ -9,7 +9,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.solvers import SOLVERS, EntropyBound, LeftToRight
 from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
-from ui.decode.form import Form, Limits, checked, forms_of, lane_name
+from ui.decode.form import Form, Limits, checked, lane_forms, lane_name
 from ui.decode.session import LOCAL, Session, waiting_text
 from ui.views.compare import compared
 
@@ -59,13 +59,13 @@ def test_a_lane_has_the_verdict_on_its_answer():
 def test_every_solver_and_strategy_is_a_lane_and_its_name_says_which():
     names = ["ntp", "verify", "sbd:0.2", "top-k:3", "causal-first:0.5", *SOLVERS]
     for name in names:
-        [form] = forms_of([name], FORM).values()
+        [form] = lane_forms([name], FORM).values()
         config = checked(form)[1]
         assert lane_name(config).startswith("sbd" if name == "entropy-bound" else name)
 
 
 def test_what_the_lanes_share_comes_from_the_form_and_a_lane_asked_for_twice_runs_once():
-    forms = forms_of(["verify", "sbd:2", "verify"], Form("p", max_rows=7, seed=3))
+    forms = lane_forms(["verify", "sbd:2", "verify"], Form("p", max_rows=7, seed=3))
     assert list(forms) == ["verify", "sbd:2"]
     assert forms["verify"].max_rows == 7
     assert (forms["sbd:2"].gamma, forms["sbd:2"].seed) == (2, 3)

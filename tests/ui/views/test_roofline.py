@@ -19,8 +19,8 @@ from ui.views.roofline import (
     PAPER,
     WORDS,
     answer,
-    asked,
     bundled_shape,
+    checked_choices,
     devices,
     measured_times,
     models,
@@ -166,7 +166,7 @@ LLAMA = {
 def test_a_number_that_is_none_is_said_and_the_rest_goes_on(name, wrong) -> None:
     if wrong is True and name != "cache":
         return  # the number 1, which a box would send as text
-    found = asked({"device": "a100-bf16", name: wrong})
+    found = checked_choices({"device": "a100-bf16", name: wrong})
     if wrong is True:
         assert found.cache == 1
         return
@@ -177,20 +177,20 @@ def test_a_number_that_is_none_is_said_and_the_rest_goes_on(name, wrong) -> None
 
 @pytest.mark.parametrize("name", ["block", "batch", "speed"])
 def test_nought_is_refused_where_it_makes_no_sense(name) -> None:
-    assert len(asked({name: 0}).problems) == 1
-    assert asked({"cache": 0}).problems == []
+    assert len(checked_choices({name: 0}).problems) == 1
+    assert checked_choices({"cache": 0}).problems == []
 
 
 @pytest.mark.parametrize(("block", "speed"), [(2, 4.5), (16, 20)])
 def test_more_tokens_than_a_block_holds_become_all_of_the_block(block, speed) -> None:
-    found = asked({"block": block, "speed": speed})
+    found = checked_choices({"block": block, "speed": speed})
     assert found.speed == block
     assert f"at most the block size, {block}, not {speed}; shown is {block}" in found.problems[0]
 
 
 @pytest.mark.parametrize(("field", "wrong"), [("device", "tpu"), ("model", []), ("device", None)])
 def test_an_unknown_choice_falls_back_to_the_default_with_a_sentence(field, wrong) -> None:
-    found = asked({field: wrong, "block": 8})
+    found = checked_choices({field: wrong, "block": 8})
     assert len(found.problems) == 1
     assert found.block == 8
 
@@ -198,7 +198,7 @@ def test_an_unknown_choice_falls_back_to_the_default_with_a_sentence(field, wron
 def test_a_pasted_config_and_a_folder_give_their_shape(tmp_path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
     for config in (json.dumps(LLAMA), str(tmp_path), json.dumps({"text_config": LLAMA})):
-        found = asked({"model": "own", "config": config})
+        found = checked_choices({"model": "own", "config": config})
         assert found.problems == []
         assert (found.shape.num_layers, found.shape.layer.head_size) == (16, 64)
 
@@ -227,7 +227,7 @@ def test_a_config_that_is_no_decoder_is_said_and_the_rest_goes_on(config) -> Non
 
 def test_what_stands_in_a_file_is_not_shown(tmp_path) -> None:
     (tmp_path / "config.json").write_text("secret words")
-    assert "secret" not in asked({"model": "own", "config": str(tmp_path)}).problems[0]
+    assert "secret" not in checked_choices({"model": "own", "config": str(tmp_path)}).problems[0]
 
 
 @pytest.mark.parametrize(
@@ -243,23 +243,25 @@ def test_what_stands_in_a_file_is_not_shown(tmp_path) -> None:
 )
 def test_no_error_quotes_what_a_file_holds_unless_it_is_a_number(config, tmp_path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config))
-    [problem] = asked({"model": "own", "config": str(tmp_path)}).problems
+    [problem] = checked_choices({"model": "own", "config": str(tmp_path)}).problems
     assert "secret" not in problem
-    [problem] = asked({"model": "own", "config": json.dumps(config)}).problems
+    [problem] = checked_choices({"model": "own", "config": json.dumps(config)}).problems
     assert "secret" in problem or len(json.dumps(config)) > 10_000
     (tmp_path / "config.json").write_text(json.dumps({**LLAMA, "vocab_size": -7}))
-    assert "got -7" in asked({"model": "own", "config": str(tmp_path)}).problems[0]
+    assert "got -7" in checked_choices({"model": "own", "config": str(tmp_path)}).problems[0]
 
 
 def test_strangers_learn_nothing_of_any_folder(tmp_path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
     for place in (str(tmp_path.parent), "/no/such/folder", "/etc", "x"):
-        [problem] = asked({"model": "own", "config": place}, may_name_folder=False).problems
+        [problem] = checked_choices(
+            {"model": "own", "config": place}, may_name_folder=False
+        ).problems
         assert problem.startswith(f"config must be the text of a config.json; got '{place[:40]}'")
-    whole = asked({"model": "own", "config": str(tmp_path)}, may_name_folder=False)
+    whole = checked_choices({"model": "own", "config": str(tmp_path)}, may_name_folder=False)
     assert "must be the text of a config.json; got" in whole.problems[0]
     pasted = json.dumps(LLAMA)
-    assert not asked({"model": "own", "config": pasted}, may_name_folder=False).problems
+    assert not checked_choices({"model": "own", "config": pasted}, may_name_folder=False).problems
 
 
 HERE = {"device": MEASURED, "model": BUNDLED, "block": 8}
@@ -314,7 +316,7 @@ def test_a_measured_speed_up_above_the_roofline_is_no_time_below_it_and_that_is_
 
 
 def test_the_time_of_a_token_is_the_sum_of_the_passes_that_are_named() -> None:
-    what = asked({**HERE, "speed": 2})
+    what = checked_choices({**HERE, "speed": 2})
     single, block, double = (
         pass_time(rows, what.cache, 1, "corrected", what.shape, what.device).seconds
         for rows in (1, 8, 16)

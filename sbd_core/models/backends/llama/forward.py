@@ -60,7 +60,7 @@ class KVCachePool:
         self.capacity += more
 
 
-def end_of(request: ForwardRequest) -> int:
+def num_keys_of(request: ForwardRequest) -> int:
     """Count a text's keys in a forward pass: one per cached token, one per row of the request."""
     return int(request.cache.length) + request.num_rows
 
@@ -125,7 +125,7 @@ class SingleSequenceAttention:
     """Attention of a single text, without padding."""
 
     def __init__(self, request: ForwardRequest, masks: MaskTable) -> None:
-        cache, stop = request.cache, end_of(request)
+        cache, stop = request.cache, num_keys_of(request)
         pool, slot, start = cache.pool, cache.slot, cache.length
         keys, values = pool.keys[:, slot], pool.values[:, slot]
         self._new_keys = keys[..., start:stop].unbind()
@@ -207,7 +207,7 @@ class PaddedBatchAttention:
         for request in requests:
             keys = torch.tensor(visible_keys(request)).t()
             visible[:, request.cache.slot, : request.num_rows] = keys
-        stop = max(end_of(request) for request in requests)
+        stop = max(num_keys_of(request) for request in requests)
         return cls(pool, (slots, offsets, places), visible.to(device), stop)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -267,12 +267,14 @@ class FusedLlamaBackend:
         """Make one forward pass over texts that share a pool; see SetBlockModel.forward_batch."""
         order = sorted(range(len(requests)), key=lambda i: requests[i].num_rows <= LONG)
         texts = [requests[i] for i in order]
-        longest = max(end_of(text) for text in texts)
+        longest = max(num_keys_of(text) for text in texts)
         texts[0].cache.pool.ensure_capacity(longest)
         self.rotary_until(longest)
         token_ids = [token_id for request in texts for token_id in request.token_ids]
         ids = torch.tensor(token_ids, device=self.weights.embedding.device)
-        hidden = self.hidden(ids, self._angles(texts), self._parts(texts), self._block_rows(texts))
+        hidden = self.hidden(
+            ids, self._rotary_factors(texts), self._attentions(texts), self._block_rows(texts)
+        )
         num_logits = [request.num_logits for request in texts]
         logits = self._logits(hidden, [text.num_rows for text in texts], num_logits)
         for text in texts:
@@ -280,7 +282,7 @@ class FusedLlamaBackend:
         by_request: dict[int, Tensor] = dict(zip(order, logits, strict=True))
         return [by_request[i] for i in range(len(requests))]
 
-    def _parts(self, texts: Sequence[ForwardRequest]) -> list[Attention]:
+    def _attentions(self, texts: Sequence[ForwardRequest]) -> list[Attention]:
         """Prepare one attention for each text of more than LONG rows, and one for all other texts.
 
         The texts of more than LONG rows must come first.
@@ -307,22 +309,26 @@ class FusedLlamaBackend:
             start += text.num_rows
         return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
 
-    def _angles(self, texts: Sequence[ForwardRequest]) -> tuple[Tensor, Tensor]:
+    def _rotary_factors(self, texts: Sequence[ForwardRequest]) -> tuple[Tensor, Tensor]:
         """Return rotary cosines and sines for all heads of queries, keys and values in each row.
 
         Both are (rows, heads, 2, half), where half is half the head size.
         """
         cosines, sines = self._rotary
         if len(texts) == 1 and not texts[0].predrafts:
-            start, stop = texts[0].cache.length, end_of(texts[0])
+            start, stop = texts[0].cache.length, num_keys_of(texts[0])
             cosines, sines = cosines[start:stop], sines[start:stop]
         else:
             positions = [position for text in texts for position in text.positions()]
-            return self.angles_at(torch.tensor(positions, device=cosines.device), self._rotary)
+            return self.rotary_factors_at(
+                torch.tensor(positions, device=cosines.device), self._rotary
+            )
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
-    def angles_at(self, positions: Tensor, rotary: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """Look up cosines and sines for rows at `positions` (rows,), in the shape of _angles().
+    def rotary_factors_at(
+        self, positions: Tensor, rotary: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Look up cosines and sines for rows at `positions` (rows,); see _rotary_factors().
 
         rotary: a table of rotary_until() that covers all these positions.
         """
@@ -332,20 +338,20 @@ class FusedLlamaBackend:
     def hidden(
         self,
         ids: Tensor,
-        angles: tuple[Tensor, Tensor],
+        rotary_factors: tuple[Tensor, Tensor],
         parts: Sequence[Attention],
         block_rows: BlockRows | None = None,
     ) -> Tensor:
         """Run all layers; returns hidden states (rows, hidden) before the final norm.
 
         ids: token ids (rows,).
-        angles: rotary cosines and sines, as from _angles().
+        rotary_factors: rotary cosines and sines, as from _rotary_factors().
         parts: the attentions of the texts, in the order of the rows.
         block_rows: rows that the block adapter applies to; None if it applies to none.
         """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
-        shape = angles[0].shape
+        shape = rotary_factors[0].shape
         width = w.layers[0].gate_up.weight.shape[1] // 2
         for index, layer in enumerate(w.layers):
             normed = layer.attention_norm(hidden)
@@ -356,7 +362,9 @@ class FusedLlamaBackend:
             heads = heads.view(shape)
             if layer.query_norm is not None and layer.key_norm is not None:
                 heads = self._normed(heads, layer.query_norm, layer.key_norm)
-            heads = torch.addcmul(heads * angles[0], heads.flip(2), angles[1]).flatten(2)
+            heads = torch.addcmul(
+                heads * rotary_factors[0], heads.flip(2), rotary_factors[1]
+            ).flatten(2)
             mixed = self._attended(parts, index, heads)
             layer.out.add_to(hidden, mixed)
             if low is not None and block_rows is not None:

@@ -59,30 +59,32 @@ REACH = 1024
 """Number of positions by which the rotary table grows."""
 
 
-def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> tuple[Any, ...]:
+def sessions_of(
+    folder: Path, num_threads: int, *, uses_exact_products: bool = False
+) -> tuple[Any, ...]:
     """Open a session for each graph in a folder: the one without block adapter, then any with it.
 
-    num_threads, saturates: see session_of().
+    num_threads, uses_exact_products: see session_of().
     """
     return tuple(
-        session_of(str(folder / name), num_threads, saturates=saturates)
+        session_of(str(folder / name), num_threads, uses_exact_products=uses_exact_products)
         for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
         if (folder / name).exists()
     )
 
 
-def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False) -> Any:
+def session_of(graph: str | bytes, num_threads: int, *, uses_exact_products: bool = False) -> Any:
     """Open a session of one graph, given as the path of its file or as its bytes.
 
-    saturates: True uses slower products of uint8 and int8, which are exact also on a processor that
-    adds them in 16 bits (x64 without VNNI).
+    uses_exact_products: True uses slower products of uint8 and int8, which are exact also on a
+        processor that adds them in 16 bits (x64 without VNNI).
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads
     options.inter_op_num_threads = 1
     # Threads wait busily for work only within a forward pass.
     options.add_session_config_entry("session.force_spinning_stop", "1")
-    options.add_session_config_entry("session.x64quantprecision", str(int(saturates)))
+    options.add_session_config_entry("session.x64quantprecision", str(int(uses_exact_products)))
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
@@ -116,7 +118,7 @@ class OnnxBackend:
 
         See SetBlockModel.forward_batch. A prompt of over MOST_ROWS tokens takes several passes.
         """
-        requests = [self._without_most(request) for request in requests]
+        requests = [self.read_beginning(request) for request in requests]
         short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
         groups = [short] if short else []
         groups += [[i] for i, request in enumerate(requests) if request.num_rows > LONG]
@@ -126,7 +128,7 @@ class OnnxBackend:
             by_place.update(zip(group, logits, strict=True))
         return [by_place[i] for i in range(len(requests))]
 
-    def _without_most(self, request: ForwardRequest) -> ForwardRequest:
+    def read_beginning(self, request: ForwardRequest) -> ForwardRequest:
         """Read a very long prompt but for its end; returns a request for the end.
 
         Returns any other request as it is.

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from sbd_core.config import MAX_BLOCK_SIZE, StrategyName, require_strategy
 from sbd_core.errors import ModelError, require_extra, require_integer, shown
-from sbd_core.files import new_folder, replaced_folder
+from sbd_core.files import replaced_folder, require_new_folder
 from sbd_core.hf.hub import write_custom_generate
 from sbd_core.models.loading import read, read_fit, read_with_peft, require_causal_lm
 from sbd_core.models.mask_token import (
@@ -89,7 +89,7 @@ def prepare(
     require_strategy(strategy)
     require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
-    target, name = new_folder(out), str(source)
+    target, name = require_new_folder(out), str(source)
     model, tokenizer = read_fit(name)
     rows_before = num_embedding_rows(model)
     mask = choose_mask_token(model, tokenizer)
@@ -159,10 +159,10 @@ def write_checked(
         old, new = before[..., tokens], logits(again, texts)[..., tokens]
         if not torch.equal(old.argmax(-1), new.argmax(-1)):
             raise ModelError("model: reading it again gave other next tokens; nothing was kept")
-        return require_same(old, new, "writing and reading it again")
+        return require_same_logits(old, new, "writing and reading it again")
 
 
-def require_same(before: Tensor, after: Tensor, step: str) -> float:
+def require_same_logits(before: Tensor, after: Tensor, step: str) -> float:
     """Return the largest change of a logit. Raises ModelError if it is too large for rounding.
 
     step: name of the step that changed the logits, for the error message.
@@ -208,7 +208,7 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     if not is_adapter(adapter):
         rule = f"must be the folder of an adapter, with its adapter_config.json; got {adapter}"
         raise ModelError(f"model: {rule}")
-    target, source = new_folder(out), str(adapter)
+    target, source = require_new_folder(out), str(adapter)
     config = require_causal_lm(source)
     assert config is not None
     adapted, tokenizer = read_with_peft(source, config, "auto")
@@ -217,7 +217,7 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     adapted.float()
     before = logits(adapted, texts)
     model = merged(adapted)
-    change = require_same(before, logits(model, texts), "merging")
+    change = require_same_logits(before, logits(model, texts), "merging")
     if BlockSettings.of(model.config, source).is_trained:
         model.config.mask_token_id = tokenizer.mask_token_id
     for weight in model.parameters():  # not buffers such as rotary angles, which are not stored
