@@ -1,5 +1,5 @@
-// The choice of lanes to compare: up to four, two presets, Compare and Stop, one line of news; another line says how
-// the lanes on show differ from it.
+// The form of the Compare view: up to four lanes to decode, two presets, Compare and Stop, and a line of news. Another
+// line says how the form differs from the run that is shown.
 
 import constants from "../constants.json" with { type: "json" };
 import { listInWords } from "../core/numbers.js";
@@ -22,9 +22,9 @@ import { WAITING } from "../watch/stale.js";
 /** @import { Run } from "../core/run.js" */
 
 /**
- * of_model: lanes of the first preset for some models, by name; warnings: what to know of Set Block
- * Decoding before a model of this name tries it.
- * @typedef {{ presets: Record<string, string[]>, of_model?: Record<string, string[]>, warnings?: Record<string, string> }} FormSetting lanes by the name of each preset
+ * presets: lanes by the name of the preset; {} if no model of the page has a mask token. of_model: lanes of the first
+ * preset by the name of the model. warnings: texts about Set Block Decoding by the name of the model.
+ * @typedef {{ presets: Record<string, string[]>, of_model?: Record<string, string[]>, warnings?: Record<string, string> }} FormSetting
  */
 /** @typedef {{ start: () => void, halt: () => void }} FormActions */
 
@@ -36,7 +36,7 @@ const ROWS =
   "“rows ≤” is how many rows a forward pass may have; auto is as many as pay on the machine that " +
   `decodes. What a row is: ${GLOSSARY.row?.words}`;
 
-/** One of the four places: what decodes there, and the value of its setting if it has one. */
+/** One of the four lane choices: a strategy or solver, and the value of its setting if it has one. */
 class LaneChoice {
   /** @param {number} place @param {string[]} kinds */
   constructor(place, kinds) {
@@ -52,7 +52,7 @@ class LaneChoice {
     this.select.addEventListener("change", () => this.turn());
   }
 
-  /** Show the setting of what was chosen, at its usual value. */
+  /** Show the setting of the chosen strategy or solver, with its default value. */
   turn() {
     const dial = dialOf(this.select.value);
     const letter = dial ? dialLetter(dial[0]) : "";
@@ -66,7 +66,7 @@ class LaneChoice {
     this.field.value = dial?.[1] ? String(dial[1]) : "";
   }
 
-  /** The name of the lane, "" for none. */
+  /** The name of the chosen lane, such as "sbd:0.35"; "" for none. */
   get lane() {
     const { value } = this.field;
     const hasValue = dialOf(this.select.value) && value !== "" && Number(value) !== 0;
@@ -126,12 +126,12 @@ export class CompareForm {
     this.root.addEventListener("keydown", (event) => {
       const isOfField = elementOf(event)?.matches("input, select");
       if (event.key === "Enter" && isOfField) this.start();
-      // The player's keys are not meant while a lane is chosen.
+      // Keys pressed in the form are not for the player.
       if (isOfField) event.stopPropagation();
     });
   }
 
-  /** Take the first preset of the model that decodes now, in place of another model's. */
+  /** Give the first preset the lanes of the model that is chosen now; choose them if its old lanes are chosen. */
   follow() {
     const [first] = this.presets;
     const lanes = this.ofModel[chosenModel()];
@@ -142,7 +142,7 @@ export class CompareForm {
     else this.look();
   }
 
-  /** The lanes that are chosen, none twice. */
+  /** The chosen lanes, without duplicates. */
   get lanes() {
     return [...new Set(this.choices.map(({ lane }) => lane).filter(Boolean))];
   }
@@ -156,7 +156,7 @@ export class CompareForm {
     this.look();
   }
 
-  /** Show which preset is chosen, and what to expect of it. */
+  /** Mark the chosen preset, and show the model's warning while Set Block Decoding is chosen. */
   look() {
     const isPapers = this.choices.some(({ select }) => select.value === "sbd");
     setText(this.warning, (isPapers && this.warnings[chosenModel()]) || "");
@@ -190,7 +190,7 @@ export class CompareForm {
 }
 
 /**
- * Lanes that are chosen and not on the stage, or the other way round.
+ * Say which chosen lanes are not shown, and which shown lanes are not chosen.
  * @param {string[]} shown
  * @param {string[]} chosen
  */
@@ -204,9 +204,9 @@ export function laneDifferences(shown, chosen) {
 }
 
 /**
- * The differences between the form and a decode that is shown, in what Compare takes of it.
+ * Say how the prompt, the block size and the token limit in the form differ from those of a run.
  * @param {Pick<Run, "prompt" | "config">} run
- * @param {string} promptId of the form's element
+ * @param {string} promptId element id of the form's prompt
  */
 function formDifferences({ prompt: shown, config }, promptId) {
   const { block_size, max_new_tokens } = config;
@@ -218,10 +218,10 @@ function formDifferences({ prompt: shown, config }, promptId) {
 }
 
 /**
- * Text of the line.
- * @param {string[]} words what is asked for otherwise
- * @param {string} refusal why Compare refuses it, "" if it does not
- * @param {boolean} hasFailed whether it was pressed, and what went wrong is said elsewhere
+ * Say how the form differs from the run that is shown, and what Compare would do.
+ * @param {string[]} words the differences
+ * @param {string} refusal why Compare would refuse the form, "" if it would not
+ * @param {boolean} hasFailed whether Compare was pressed and the line of news says what went wrong
  */
 export function differenceWords(words, refusal, hasFailed) {
   const difference = `the form asks for ${listInWords(words)}`;
@@ -229,13 +229,13 @@ export function differenceWords(words, refusal, hasFailed) {
   return hasFailed ? difference : `${difference}; press Compare to run that`;
 }
 
-/** A line over the lanes that is there while the form says otherwise. */
+/** The line above the lanes that says how the form differs from the run shown, if it does. */
 export class StaleLine {
   /**
-   * @param {() => Run | null} shown
-   * @param {() => string[]} chosen lanes
-   * @param {string} promptId
-   * @param {() => void} grewOld the lanes on show are others than the form asks for
+   * @param {() => Run | null} shown returns the run that is shown
+   * @param {() => string[]} chosen returns the lanes chosen in the form
+   * @param {string} promptId element id of the form's prompt
+   * @param {() => void} grewOld called when the form begins to differ from the run shown
    * @param {AbortSignal} signal
    */
   constructor(shown, chosen, promptId, grewOld, signal) {
@@ -244,13 +244,13 @@ export class StaleLine {
     this.promptId = promptId;
     this.grewOld = grewOld;
     this.hasFailed = false;
-    /** Whether Compare was pressed and no lane of it has come yet. */
+    /** Whether Compare was pressed and nothing of the new run has come yet. */
     this.isWaiting = false;
     this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
     watchForm(() => this.look(), signal);
   }
 
-  /** The reason why Compare refuses the form, "" as far as the page can tell. */
+  /** Why Compare would refuse the form; "" if the page knows no reason. */
   get refusal() {
     if (this.chosen().length === 0) return "no way to decode is chosen";
     return promptBox(this.promptId)?.value.trim() === "" ? "the prompt is empty" : "";
@@ -265,13 +265,13 @@ export class StaleLine {
           ...laneDifferences([...run.lanes.keys()], this.chosen()),
         ]
       : [];
-    // Its room stays once it was there: what stands below does not move when a run begins.
+    // Once shown, the line keeps its space, so that nothing below moves when a run begins.
     this.root.classList.toggle("is-quiet", words.length === 0);
     if (words.length === 0) return;
     this.root.hidden = false;
     if (wasQuiet) this.grewOld();
     const difference = `Not this run: ${differenceWords(words, this.refusal, this.hasFailed)}.`;
-    // On a phone the difference may take a line more than the words of waiting.
+    // The line keeps its height while it says WAITING: on a phone the differences may take more lines.
     setStyle(this.root, "min-height", this.isWaiting ? `${this.root.offsetHeight}px` : "");
     setText(this.root, this.isWaiting ? WAITING : difference);
   }

@@ -1,6 +1,5 @@
-// One lane as it is shown beside next-token prediction: its card, with how far it is, its text appearing where it stands
-// and its staircase, and its row of the table. A token keeps its place while an earlier forward pass is looked at, so
-// nothing moves as the lanes play.
+// One lane of a comparison: a card with its progress, its text and its staircase, and its row in the table of results.
+// While an earlier forward pass is shown, later tokens are hidden but keep their places, so that nothing moves.
 
 import { answerTokens, differences, differWords } from "../core/differences.js";
 import { lanePieces } from "../core/letters.js";
@@ -17,9 +16,9 @@ import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.
 /** @import { Lane, Run } from "../core/run.js" */
 /** @import { PlayState } from "./player.js" */
 
-/** @typedef {{ positions: number, passes: number }} Extent of the staircases, one scale for all */
+/** @typedef {{ positions: number, passes: number }} Extent positions and forward passes that every staircase spans */
 
-const LINE_GAP = 8; // pixels of a line below its letters, with the edge of the text
+const LINE_GAP = 8; // pixels below a token: the rest of its line, and the edge of the text box
 const STAIRS_HEIGHT = 72;
 const DIFFERS_TITLE = "differs from next-token prediction";
 
@@ -34,8 +33,8 @@ export class LaneCard {
   /**
    * @param {Run} run
    * @param {Lane} lane
-   * @param {number | null} limit the longest answer
-   * @param {boolean} isSudoku whether the prompt is one
+   * @param {number | null} limit the most tokens of an answer
+   * @param {boolean} isSudoku whether the prompt is a sudoku
    */
   constructor(run, lane, limit, isSudoku) {
     this.run = run;
@@ -44,11 +43,11 @@ export class LaneCard {
     this.isSudoku = isSudoku;
     this.title = laneTitle(lane.name);
     this.shown = "";
-    /** @type {number[]} when each pass ends, microseconds */
+    /** @type {number[]} engine time at the end of each forward pass, in microseconds from the lane's start */
     this.ends = [];
     /** @type {HTMLElement[]} */
     this.spans = [];
-    /** @type {string[]} what each span shows */
+    /** @type {string[]} a key of what each span shows */
     this.keys = [];
     /** @type {Comparison | null} */
     this.comparison = null;
@@ -84,7 +83,7 @@ export class LaneCard {
     return this.lane.lastPass;
   }
 
-  /** Engine microseconds of the lane so far. */
+  /** Engine time of the lane so far, in microseconds. */
   get duration() {
     return this.ends.at(-1) ?? 0;
   }
@@ -94,8 +93,8 @@ export class LaneCard {
   }
 
   /**
-   * Take the forward passes that came.
-   * @param {Comparison | null} comparison once its answer and next-token prediction's are whole
+   * Show the forward passes that have come.
+   * @param {Comparison | null} comparison null until both answers are complete
    */
   grow(comparison) {
     const { lane, run } = this;
@@ -103,7 +102,7 @@ export class LaneCard {
       this.ends.push(this.duration + Math.round(seconds * 1e6));
     const known = lane.knownAt(lane.lastPass);
     const joined = run.joinedAt(lane, lane.lastPass);
-    /** @type {(string | undefined)[]} of each position up to the last known one */
+    /** @type {(string | undefined)[]} by position, up to the last known one; undefined for a mask */
     const texts = new Array((known.at(-1)?.position ?? -1) + 1);
     for (const { position, token } of known) {
       const part = joined.get(position);
@@ -146,9 +145,9 @@ export class LaneCard {
   }
 
   /**
-   * Underline what differs, with a box where tokens are missing.
+   * Underline tokens that differ, and put a box where tokens are missing.
    * @param {Comparison} comparison
-   * @param {boolean} isGrid
+   * @param {boolean} isGrid whether the text is shown as a grid, which gets no boxes
    */
   mark(comparison, isGrid) {
     this.comparison = comparison;
@@ -167,9 +166,9 @@ export class LaneCard {
   }
 
   /**
-   * The last pass that is over at `clock`: passes begun, or microseconds; -1 before the first.
-   * @param {number} clock
-   * @param {boolean} isByTime
+   * Return the last forward pass that has ended at `clock`, -1 for none.
+   * @param {number} clock number of forward passes, or microseconds of engine time
+   * @param {boolean} isByTime whether `clock` is in microseconds
    */
   passAt(clock, isByTime) {
     if (!isByTime) return Math.min(clock - 1, this.lastPass);
@@ -177,7 +176,7 @@ export class LaneCard {
   }
 
   /**
-   * Bring the lane to where it is at `clock`. Returns whether it has finished.
+   * Show the lane as it is at `clock`; return whether it has finished.
    * @param {number} clock
    * @param {boolean} isByTime
    * @param {Extent} extent
@@ -192,7 +191,7 @@ export class LaneCard {
   }
 
   /**
-   * @param {number} pass
+   * @param {number} pass the last one that has ended, -1 for none
    * @param {boolean} isFinished
    * @param {boolean} isByTime
    * @param {Extent} extent
@@ -219,7 +218,7 @@ export class LaneCard {
     this.keepNewestInSight();
   }
 
-  /** In a word; the reason is behind the "?". @param {boolean} isFinished */
+  /** Show the verdict in a word, and its reason behind the "?". @param {boolean} isFinished */
   showVerdict(isFinished) {
     const { judged, open } = verdictParts(this.lane.verdict);
     const brief = judged && { ...judged, words: briefly(judged.words) };
@@ -230,7 +229,7 @@ export class LaneCard {
   }
 
   /**
-   * Position to the right, forward pass downwards; dashed: next-token prediction, one token a pass.
+   * Draw the staircase: position to the right, forward pass downwards; dashed: one token per pass.
    * @param {number} pass
    * @param {Extent} extent
    */
@@ -269,20 +268,20 @@ export class LaneCard {
     const newest = this.spans.findLast((span) => !span.matches(".is-ahead, .is-mask"));
     const bottom = newest ? newest.offsetTop + newest.offsetHeight + LINE_GAP : 0;
     const line = Number.parseFloat(getComputedStyle(text).lineHeight) || 1;
-    text.scrollTop = Math.ceil(Math.max(0, bottom - text.clientHeight) / line) * line; // whole lines
+    text.scrollTop = Math.ceil(Math.max(0, bottom - text.clientHeight) / line) * line; // scroll by whole lines
   }
 }
 
 /**
+ * How a lane's answer differs from that of next-token prediction.
  * @typedef {object} Comparison
- * @property {Set<number>} differing positions of tokens that next-token prediction has otherwise
- * @property {Map<number, number>} missing position to how many of its tokens are missing before it
+ * @property {Set<number>} differing positions whose tokens differ from next-token prediction's, or were added
+ * @property {Map<number, number>} missing position to how many tokens of next-token prediction are missing before it
  * @property {string} words see differWords
  */
 
 /**
- * A lane's answer beside next-token prediction's, as far as both got; null while either runs, and
- * where that is not there.
+ * Compare a lane's answer with next-token prediction's, as far as both go; null unless both are complete.
  * @param {Run} run
  * @param {Lane} lane
  * @returns {Comparison | null}
@@ -299,9 +298,9 @@ export function besidePlain(run, lane) {
 }
 
 /**
- * Where a lane is: the forward passes it made, or by time when the last of them was over.
- * @param {number} pass the last one that is over, -1 before the first
- * @param {{ seconds: number, tokens: number }} place when it was, and what was written by then
+ * Return a lane's progress in words: forward passes or, by time, seconds; and tokens.
+ * @param {number} pass the last one that has ended, -1 for none
+ * @param {{ seconds: number, tokens: number }} place engine time and tokens at the end of `pass`
  * @param {boolean} isByTime
  */
 export function placeOf(pass, { seconds, tokens }, isByTime) {
@@ -318,13 +317,13 @@ const COLUMNS = [
   "By the clock",
   "Differs from next-token",
 ];
-const FIRST_COMPARED = 4; // this column and those after it compare with next-token prediction
+const FIRST_COMPARED = 4; // index of the first column that compares with next-token prediction
 const UNKNOWN = "–";
 
 /** @param {Lane} lane */
 const secondsOf = (lane) => lane.secondsAt(lane.lastPass) / Math.max(lane.numCommitted, 1);
 
-/** How a lane's answer compares with next-token prediction's, in words. @param {LaneCard} card */
+/** Say how a lane's answer differs from next-token prediction's. @param {LaneCard} card */
 function differsWords({ lane, comparison }) {
   if (!comparison || lane.name === "ntp") return UNKNOWN;
   if (comparison.words) return comparison.words;
@@ -332,9 +331,9 @@ function differsWords({ lane, comparison }) {
 }
 
 /**
- * How a lane's time for a token compares with next-token prediction's, in words.
+ * Say how a lane's time per token compares with next-token prediction's.
  * @param {Lane} lane
- * @param {Lane | undefined} plain
+ * @param {Lane | undefined} plain the lane of next-token prediction, if there is one
  */
 export function clockComparison(lane, plain) {
   if (!plain || lane === plain) return UNKNOWN;
@@ -356,10 +355,10 @@ function rowWords(run, card) {
 }
 
 /**
- * The table, its rows empty until their lanes are whole.
+ * Make the table of results; a row has no figures until its lane has finished.
  * @param {Run} run
  * @param {LaneCard[]} cards
- * @param {string} words about the times
+ * @param {string} words an explanation of the times
  */
 export function makeTable(run, cards, words) {
   const about = question("the times", words);
@@ -379,10 +378,7 @@ export function makeTable(run, cards, words) {
     make("tbody", "", ...bodies.map(({ node }) => node)),
   );
 
-  /**
-   * Show the figures of the lanes that have finished.
-   * @param {boolean[]} finished one flag a row
-   */
+  /** Show the figures of the lanes that have finished. @param {boolean[]} finished one flag for each row */
   function update(finished) {
     const plain = cards.findIndex(({ lane }) => lane.name === "ntp");
     const canCompare = finished[plain] ?? true;

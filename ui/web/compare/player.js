@@ -1,6 +1,5 @@
-// The lanes, shown: while they are decoded each is where the engine is; played, they advance together,
-// all at the same pass or by the time that the engine took for them. The clock counts passes, or
-// microseconds of engine time.
+// The player of the Compare view. During decoding it shows all that has come; afterwards it plays the lanes together,
+// by forward pass or by the engine time that they took. Its clock counts forward passes, or microseconds of that time.
 
 import { clamp, raceSeconds } from "../core/numbers.js";
 import { History } from "../core/run.js";
@@ -32,7 +31,7 @@ const HEADINGS = {
 function makeMeasure(choose) {
   const legend = make("legend", "sbd-unseen", "Advance");
   const group = make("fieldset", "sbd-compare-measure", legend);
-  let isPointed = false; // a choice made with a pointer leaves the keys to the lanes
+  let isPointed = false; // after a click the arrow keys must step the lanes, not change this choice
   group.addEventListener("pointerdown", () => (isPointed = true));
   group.addEventListener("keydown", () => (isPointed = false));
   for (const [name, [words, title]] of Object.entries(HEADINGS)) {
@@ -72,10 +71,10 @@ function makeTransport(player) {
 
 /** @typedef {{ clock: number, isPlaying: boolean, speed: number, isByTime: boolean }} PlayState */
 
-const PLAY_SECONDS = 8; // from start to the last finish, at speed 1
+const PLAY_SECONDS = 8; // of playback at speed 1, until the last lane finishes
 
 export class ComparePlayer {
-  /** @param {HTMLElement} root @param {AbortSignal} signal ends the listening */
+  /** @param {HTMLElement} root @param {AbortSignal} signal removes the listeners */
   constructor(root, signal) {
     this.root = root;
     this.history = new History();
@@ -86,7 +85,7 @@ export class ComparePlayer {
     /** @type {ReturnType<typeof makeTable> | null} */
     this.results = null;
     this.frame = 0;
-    this.isFollowing = false; // the engine, while lanes are decoded
+    this.isFollowing = false; // whether the clock stays at the newest forward pass as lanes are decoded
     this.lecture = makeLecture(root, () => this.draw(), signal);
     this.actions = this.makeActions();
     this.help = new Help(false, COMPARE_HELP);
@@ -146,10 +145,7 @@ export class ComparePlayer {
     );
   }
 
-  /**
-   * Take wire lines: of a new run, whose lanes are shown at once, or the forward passes that came.
-   * @param {string} wire
-   */
+  /** Take wire lines of a new run, whose lanes are shown at once, or of more passes. @param {string} wire */
   take(wire) {
     const news = this.history.accept(wire);
     if (news === "run") this.open();
@@ -187,20 +183,20 @@ export class ComparePlayer {
       ({ comparison }) => comparison && comparison.differing.size + comparison.missing.size > 0,
     );
     this.key.classList.toggle("is-unused", !isMarked);
-    // A recorded run plays from its start, for who wants motion.
+    // A recorded run plays from its start, unless the visitor wants no motion.
     const plays = run.isRecorded && run.isComplete && !isStill();
     if (plays) this.set({ clock: 0, isPlaying: true });
     else this.set(this.isFollowing ? { clock: this.finish, isPlaying: false } : {});
   }
 
-  /** Nothing more comes of the lanes. */
+  /** Mark unfinished lanes as stopped, as nothing more will come. */
   end() {
     const lanes = this.lanes.filter(({ lane }) => lane.finish === null);
     for (const { lane } of lanes) lane.complete({ finish: "stopped" });
     if (lanes.length) this.grow();
   }
 
-  /** One scale for all staircases. */
+  /** The scale of all staircases. */
   get extent() {
     return {
       positions: Math.max(1, ...this.lanes.map((lane) => lane.numTokens)),
@@ -208,7 +204,7 @@ export class ComparePlayer {
     };
   }
 
-  /** Move the focus from lane to lane. @param {number} by */
+  /** Move the focus from lane to lane. @param {number} by 1 ahead, -1 back */
   turnTo(by) {
     const from = this.lanes.findIndex(({ text }) => text === document.activeElement);
     const last = this.lanes.length - 1;
@@ -216,7 +212,7 @@ export class ComparePlayer {
     this.lanes[next]?.text.focus();
   }
 
-  /** Pinning and branching change one run, so they belong to the other view. */
+  /** Say that pinning and branching, which change a single run, work in Watch. */
   sayWhere() {
     setText(
       this.told,
@@ -224,7 +220,7 @@ export class ComparePlayer {
     );
   }
 
-  /** The address bar holds the lanes: take it along. */
+  /** Copy the page's address, which names the lanes. */
   async copyLink() {
     const link = window.location.href;
     try {
@@ -235,12 +231,12 @@ export class ComparePlayer {
     }
   }
 
-  /** Stand still: drawing must not take time from an engine on the same machine. */
+  /** Pause, as drawing must not take time from an engine on the same machine. */
   rest() {
     if (this.state.isPlaying) this.set({ isPlaying: false });
   }
 
-  /** The clock's time when the last lane has finished. */
+  /** The clock's value when the last lane finishes. */
   get finish() {
     return Math.max(
       0,
@@ -255,14 +251,14 @@ export class ComparePlayer {
     this.run();
   }
 
-  /** Change the measure and stay at the same part. @param {boolean} isByTime */
+  /** Switch between time and forward passes, at the same share of the run. @param {boolean} isByTime */
   measureBy(isByTime) {
     const part = this.state.clock / Math.max(this.finish, 1);
     this.state.isByTime = isByTime;
     this.set({ clock: Math.round(part * this.finish) });
   }
 
-  /** @param {number} clock @param {boolean} isManual */
+  /** @param {number} clock @param {boolean} isManual whether the visitor moved the clock */
   seek(clock, isManual) {
     if (!this.lanes.length) return;
     const target = clamp(clock, 0, this.finish);
@@ -271,14 +267,14 @@ export class ComparePlayer {
     if (isManual) setText(this.live, this.clockWords());
   }
 
-  /** One pass; by time, to where a lane ends its next one. @param {number} by */
+  /** Step by one pass or, by time, to the next end of any lane's pass. @param {number} by 1 ahead, -1 back */
   step(by) {
     const { clock, isByTime } = this.state;
     const ends = this.lanes.flatMap((lane) => lane.ends);
     this.seek(isByTime ? endBeside(ends, clock, by) : Math.floor(clock) + by, true);
   }
 
-  /** On the track too, whose own step is a microsecond by time. @param {KeyboardEvent} event */
+  /** Let the arrow keys step on the track too, whose own step by time is a microsecond. @param {KeyboardEvent} event */
   stepOnTrack(event) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -293,7 +289,7 @@ export class ComparePlayer {
     this.set({ isPlaying: !this.state.isPlaying, ...(isOver ? { clock: 0 } : {}) });
   }
 
-  /** Move the clock with the time that went by, until everyone is home. */
+  /** Advance the clock in every frame, until the last lane finishes. */
   run() {
     if (this.frame || !this.state.isPlaying) return;
     let before = performance.now();
@@ -312,7 +308,7 @@ export class ComparePlayer {
     this.frame = requestAnimationFrame(tick);
   }
 
-  /** Draw anew what depends on the room and the colours. */
+  /** Draw everything again, as its size or colours changed. */
   redraw() {
     for (const lane of this.lanes) lane.shown = "";
     this.draw();
@@ -322,14 +318,14 @@ export class ComparePlayer {
     if (this.lanes.length) this.paint();
   }
 
-  /** Where the clock stands. */
+  /** The clock's value in words. */
   clockWords() {
     const { clock, isByTime } = this.state;
     if (!isByTime) return `forward pass ${Math.floor(clock)} of ${this.finish}`;
     return `${raceSeconds(clock / 1e6)} of ${raceSeconds(this.finish / 1e6)}`;
   }
 
-  /** How much slower than the engine the lanes are shown, "" by pass. */
+  /** How much slower or faster than the engine the lanes play; "" by forward pass. */
   slownessWords() {
     const { isByTime, speed } = this.state;
     if (!isByTime) return "";
@@ -399,8 +395,8 @@ const COMPARE_HELP = {
 };
 
 /**
- * When the next forward pass ends, or the one before; Infinity behind the last, 0 before the first.
- * @param {number[]} ends of the forward passes of every lane
+ * Return when the next forward pass ends, or the one before ended; Infinity after the last, 0 before the first.
+ * @param {number[]} ends times at which the forward passes of all lanes end
  * @param {number} clock
  * @param {number} by 1 ahead, -1 back
  */

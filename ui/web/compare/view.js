@@ -1,4 +1,4 @@
-// Lanes compared on the page: asks for them, takes their lines. Built when it is first looked at.
+// The Compare view: has the server or this browser decode lanes, and shows them. Built when it is first needed.
 
 import { dialOf, KINDS, laneTitle } from "../core/words.js";
 import { elementOf, find } from "../dom/elements.js";
@@ -18,10 +18,13 @@ import { ComparePlayer } from "./player.js";
 /** @import { Mount, Trigger } from "../stub.js" */
 /** @import { FormSetting } from "./form.js" */
 
-/** @typedef {FormSetting & { prompt_id: string, lines: string }} Setting lines: of the recorded run */
+/**
+ * prompt_id: element id of the form's prompt. lines: wire lines of the recorded run that is shown first, "" for none.
+ * @typedef {FormSetting & { prompt_id: string, lines: string }} Setting
+ */
 
 /**
- * A message of the server.
+ * A message from the server; its fields mean the same as those of News in engine/session.js.
  * @typedef {object} ServerNews
  * @property {Order} order
  * @property {string} text
@@ -83,12 +86,12 @@ class CompareView {
     doInBrowser({ kind: "compare", lanes, form }) || this.trigger("start", { lanes, form });
   }
 
-  /** Ask the server to stop; while it is away nobody answers, and no run that goes on is seen. */
+  /** Ask the server to stop; if it does not answer in time, ignore all that still comes of this run. */
   halt() {
     this.trigger("halt", {});
     this.halting = window.setTimeout(() => {
       if (this.signal.aborted || this.parts?.form.stop.disabled) return;
-      this.lastOrder = [this.lastOrder[0], Infinity]; // no more is heard of this run
+      this.lastOrder = [this.lastOrder[0], Infinity]; // drops later messages of this run
       const text = "The server does not answer; nothing more of this run has come.";
       this.say({ text, isError: true });
     }, STOP_MS);
@@ -101,12 +104,12 @@ class CompareView {
       this.parts.form.follow();
       this.parts.stale.look();
     }
-    // A view that is left stands still.
+    // Another view has come to the front.
     else this.parts?.player.rest();
   }
 
   /**
-   * Choose the lanes that the address asks for, unchecked.
+   * Choose the lanes that the address names; nothing checks them here.
    * @param {CompareForm} form
    * @param {ComparePlayer} player
    */
@@ -119,13 +122,13 @@ class CompareView {
 
   /** @param {ServerNews} news */
   take({ order, text, is_error: isError, is_running: isRunning, wire }) {
-    this.parts ??= this.build(); // a link's lanes run wherever the page was opened
+    this.parts ??= this.build(); // a link's lanes are decoded even if another view is in front
     if (!isLater(order, this.lastOrder)) return;
     this.lastOrder = order;
     this.say({ text, isError, isRunning, wire });
   }
 
-  /** Take a message of the server, or of this browser's own lanes. @param {Partial<News>} news */
+  /** Show a message from the server or from this browser's engine. @param {Partial<News>} news */
   say({ text = "", isError = false, isRunning = false, wire = "" }) {
     if (!this.parts) return;
     const { form, player, stale } = this.parts;
@@ -139,7 +142,7 @@ class CompareView {
     if (!isRunning && !isError) this.finish();
   }
 
-  /** All lanes are whole: the address follows, and so does the chart of every solver. */
+  /** After a run, put its lanes into the address and add their results to the charts. */
   finish() {
     const run = this.parts?.player.history.run;
     if (!run || run.isRecorded) return;
@@ -152,10 +155,7 @@ class CompareView {
     this.host.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true, detail }));
   }
 
-  /**
-   * An error is of what the form asked for: it goes with the next input, but for the player's.
-   * @param {Event} event
-   */
+  /** Clear an error about the form at the next input, except in the player. @param {Event} event */
   forgetError(event) {
     if (!this.parts?.form.hasError || elementOf(event)?.closest(".sbd-compare-card")) return;
     this.parts.form.say("", false);
@@ -164,7 +164,7 @@ class CompareView {
   }
 
   /**
-   * The prompt is Watch's too: the keys that send it decode there and compare here.
+   * Let Shift+Enter in the prompt, which Watch shares, start a comparison while this view is in front.
    * @param {KeyboardEvent} event
    */
   press(event) {
@@ -176,7 +176,7 @@ class CompareView {
   }
 }
 
-/** Settings that a lane says itself, or that belong to Watch. */
+/** Settings that a lane's name gives, and the template, which only Watch has. */
 const OF_LANES = [
   "strategy",
   "solver",
@@ -184,7 +184,7 @@ const OF_LANES = [
   ...KINDS.map((kind) => dialOf(kind)?.[0] ?? ""),
 ];
 
-/** The fields that the lanes share: the form without each lane's own. */
+/** Return the form's fields that all lanes share, and the model's name. */
 function formOfLanes() {
   const shared = Object.entries(readForm()).filter(([name]) => !OF_LANES.includes(name));
   return { ...Object.fromEntries(shared), model: chosenModel() };

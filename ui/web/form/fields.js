@@ -1,4 +1,4 @@
-// The settings of the form as they stand on the page, and how they differ from those of a run.
+// Reads the settings of the form from the page, and says how they differ from those of a run.
 
 import constants from "../constants.json" with { type: "json" };
 import { LANE_TITLES, wayTitle } from "../core/words.js";
@@ -10,9 +10,9 @@ import { modelDifference } from "../models.js";
 
 /** @typedef {keyof typeof constants.formIds} FieldName */
 
-/** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} what the choices are called */
+/** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} titles of the choices by field and name */
 export const TITLES = { strategy: LANE_TITLES, solver: constants.solverNames };
-/** Fields of which one of a few names is chosen. */
+/** Fields whose value is one of a few names. */
 export const CHOICES = ["strategy", "solver", "by"];
 
 /** @type {[name: FieldName, words: (value: string | number) => string][]} */
@@ -31,20 +31,20 @@ const DIALS = [
 const OWN_AT_0 = ["repetition_penalty", "max_rows"];
 
 const OF_SOLVER = ["gamma", "tau", "factor", "k", "by"];
-/** Settings of which each model has its own best. */
+/** Settings whose best value depends on the model. */
 const OF_MODEL = ["block_size"];
 
 /** @param {Element | null} node */
 const isThere = (node) => node !== null && node.closest(".hidden, .hide") === null;
 
-/** The number of a field; null while it is hidden, empty or not mounted. @param {FieldName} name */
+/** Return the number in a field; null if the field is hidden, empty or not mounted. @param {FieldName} name */
 export function numberOf(name) {
   const box = numberBox(constants.formIds[name]);
   return box && isThere(box) && box.value !== "" ? Number(box.value) : null;
 }
 
 /**
- * Choice in a list of the form, by its name in a decode; null while that cannot be told.
+ * Return the name chosen in a field; null if the field is hidden or not mounted, or its title has no name.
  * @param {FieldName} name
  */
 export function choiceOf(name) {
@@ -60,11 +60,11 @@ export function choiceOf(name) {
 function dialOf(name) {
   if (CHOICES.includes(name)) return choiceOf(name);
   const value = numberOf(name);
-  // 0 is the model's own, or the machine's, whichever that is.
+  // 0 leaves the value to the model or to the machine.
   return OWN_AT_0.includes(name) && value === 0 ? null : value;
 }
 
-/** Settings of the form in a few words each; hidden ones are left out. */
+/** Return the form's settings, each in a few words; hidden ones are left out. */
 export function dialWords() {
   return DIALS.flatMap(([name, tell]) => {
     const value = dialOf(name);
@@ -73,7 +73,7 @@ export function dialWords() {
 }
 
 /**
- * Fields of which the form has another value than `settings`, in a few words.
+ * Return the fields whose value in the form differs from that in `settings`, with both values in words.
  * @param {Record<string, unknown>} settings by field
  */
 function otherDials(settings) {
@@ -85,18 +85,12 @@ function otherDials(settings) {
   });
 }
 
-/**
- * Differences between some settings and the form's, each in a few words.
- * @param {Record<string, unknown>} settings by field
- */
+/** Say how the form differs from some settings. @param {Record<string, unknown>} settings by field */
 export function dialDifferences(settings) {
   return otherDials(settings).map(({ words }) => words);
 }
 
-/**
- * Settings in which the form differs from a run, prompt apart, each in a few words.
- * @param {Run} run
- */
+/** Say how the form differs from a run in all but the prompt. @param {Run} run */
 export function settingDifferences(run) {
   /** @type {Record<string, unknown>} */
   const settings = run.settings();
@@ -104,7 +98,7 @@ export function settingDifferences(run) {
   const asked = wayTitle(strategy, choiceOf("solver") ?? run.solver.name);
   const own = wayTitle(run.strategy, run.solver.name);
   const words = [];
-  const fresh = []; // settings of a solver, where none was at work in the run
+  const fresh = []; // the form's solver settings, if the run used no solver
   const model = modelDifference(run.model);
   if (model) words.push(model);
   for (const dial of otherDials(settings)) {
@@ -124,7 +118,7 @@ export function settingDifferences(run) {
 
 const PROMPT_ID = "sbd-prompt-box";
 
-/** The visitor's form; hidden fields are left out. */
+/** Read the form; hidden fields are left out. */
 export function readForm() {
   /** @type {Form} */
   const form = { prompt: promptBox(PROMPT_ID)?.value ?? "" };

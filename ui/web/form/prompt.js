@@ -1,6 +1,5 @@
-// Fills in the prompt as typing would, so that the form knows: with examples, a button for each kind of text, which
-// gives the next one when it is pressed again; with a sudoku typed cell by cell, once the server has checked it; with
-// the prompt of this tab after a reload.
+// Writes prompts into the form as typing would: examples, from a button for each kind that gives another one when it is
+// pressed again; a sudoku typed cell by cell, once the server has checked it; after a reload, the tab's last prompt.
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { keepInTab, keptInTab, promptBox, typeInto, watchForm } from "../dom/gradio.js";
@@ -10,11 +9,11 @@ import { tellChanges } from "./status.js";
 
 /** @import { Mount } from "../stub.js" */
 
-/** @typedef {[prompt: string, recording: string]} Prompt with the name of its recorded run or "" */
+/** @typedef {[prompt: string, recording: string]} Prompt recording: name of the prompt's recorded run, "" for none */
 /** @typedef {{ label: string, prompts: Prompt[] }} Preset */
 
 const KEPT = "sbd-prompt";
-const ANSWER_MS = 1200; // how long a recorded run may take to come
+const ANSWER_MS = 1200; // how long a recorded run may take to appear
 
 /** @param {Preset} preset @param {string} promptId @param {(recording: string) => void} choose */
 function makeChip({ label, prompts: pairs }, promptId, choose) {
@@ -24,7 +23,7 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
     const box = promptBox(promptId);
     const next = (prompts.indexOf(box?.value ?? "") + 1) % prompts.length;
     const recording = pairs[next]?.[1];
-    // Lanes take the prompt alone: the recorded run of one strategy belongs to Watch.
+    // Compare takes the prompt alone: a recorded run of one strategy belongs to Watch.
     const isShown = Boolean(recording) && currentView() !== "compare";
     const prompt = prompts[next] ?? "";
     typeInto(box, prompt, { hasSettings: isShown });
@@ -45,9 +44,9 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
 }
 
 /**
- * Gradio may lose the last of several quick presses: it is asked for once more if it does not come.
+ * Return a function that asks once more for a recorded run if it does not appear: Gradio may lose quick presses.
  * @param {string} promptId
- * @param {(recording: string) => void} ask
+ * @param {(recording: string) => void} ask asks the server for the run
  */
 function makeRepeat(promptId, ask) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -81,7 +80,7 @@ export function mountPresets({ element, value, trigger, signal }) {
   const follow = (text) => {
     for (const { update } of chips) update(text);
   };
-  /** @param {string} text the examples of another model, or of the first */
+  /** @param {string} text JSON of the chosen model's examples */
   function show(text) {
     /** @type {{ presets: Preset[], line: string }} */
     const { presets, line } = JSON.parse(text);
@@ -99,10 +98,10 @@ export function mountPresets({ element, value, trigger, signal }) {
     follow(box.value);
   };
   document.addEventListener("input", hear, { signal });
-  // A recorded run puts its prompt there without a word.
+  // A recorded run changes the prompt without an input event.
   watchForm(() => follow(promptBox(promptId)?.value ?? ""), signal);
 
-  /** The box may be mounted after this view. */
+  /** Wait for the prompt's box, which may be mounted after this view. */
   function begin() {
     const box = promptBox(promptId);
     if (!box) {
@@ -118,7 +117,7 @@ export function mountPresets({ element, value, trigger, signal }) {
   return show;
 }
 
-/** Text for a puzzle that was accepted. @param {string} prompt that asks for it */
+/** Say that a puzzle was accepted. @param {string} prompt the prompt that asks for its solution */
 export function acceptedWords(prompt) {
   const isFull = !puzzleIn(prompt)?.includes("0");
   const what = isFull
@@ -145,7 +144,7 @@ export function mountPuzzle({ element, trigger, signal }) {
     trigger("solve", { cells: inputs.map((input) => input.value.trim() || "0").join("") });
   };
   grid.replaceChildren(...inputs);
-  // A digit typed goes on to the next cell.
+  // After a digit the focus moves to the next cell.
   grid.addEventListener("input", (event) => {
     const { target } = event;
     news.classList.remove("is-error");
@@ -157,7 +156,7 @@ export function mountPuzzle({ element, trigger, signal }) {
   find(element, ".sbd-puzzle-use").addEventListener("click", solve);
   let boxId = "";
   let promptThen = "";
-  // What is said of one puzzle does not stand beside another prompt.
+  // The news of a puzzle goes when the prompt changes.
   watchForm(() => {
     if (boxId && (promptBox(boxId)?.value ?? promptThen) !== promptThen) setText(news, "");
   }, signal);

@@ -1,5 +1,5 @@
-// One line under the buttons: what is going on, what was wrong, or what the form now has, in the order in which it was
-// said. What it says of the form goes once the form asks for something else.
+// The status line below the form's buttons: progress, errors, or what has changed in the form. It drops messages that
+// arrive late; a message about the form goes once the form changes.
 
 import { listInWords } from "../core/numbers.js";
 import { PAPER_SOLVER, wayTitle } from "../core/words.js";
@@ -14,28 +14,28 @@ import { choiceOf, dialWords } from "./fields.js";
 /** @import { Channel } from "../dom/views.js" */
 /** @import { Mount } from "../stub.js" */
 
-/** A line under the form's buttons. @typedef {{ text: string, isError: boolean, isOfForm?: boolean }} Said */
+/** A message, see sayStatus. @typedef {{ text: string, isError: boolean, isOfForm?: boolean }} Said */
 
 /** @type {Channel<Said>} */
 const status = channel("sbd-say");
 
 /**
- * Put a line under the form's buttons.
+ * Show a text in the status line.
  * @param {string} text
  * @param {boolean} isError
- * @param {boolean} isOfForm whether the line holds only while the form asks for the run on the stage
+ * @param {boolean} isOfForm whether the text holds only while the form has the settings of the run shown
  */
 export function sayStatus(text, isError = false, isOfForm = false) {
   status.say({ text, isError, isOfForm });
 }
 
-/** A decode was refused or failed; its reason is said. @type {Channel<void>} */
+/** A decode was refused or failed; the status line has the reason. @type {Channel<void>} */
 export const { say: sayRefused, hear: onRefused } = channel("sbd-refused");
 
-/** The runs before this visitor's at the server; Infinity for a full line. @type {Channel<number>} */
+/** The number of runs before this visitor's in the server's waiting line. @type {Channel<number>} */
 export const { say: sayNumAhead, hear: onNumAhead } = channel("sbd-line");
 
-/** @param {Event | undefined} event */
+/** Whether an input was made by the visitor, not by a recorded run. @param {Event | undefined} event */
 function isByHand(event) {
   return event !== undefined && !(event instanceof CustomEvent && event.detail?.hasSettings);
 }
@@ -55,12 +55,12 @@ export function mountStatusLine({ element, value, signal }) {
     if (ahead) sayNumAhead(ahead);
   }
   let isOfRun = false;
-  /** @type {Run | null} the run on the stage, once the form asks for it */
+  /** @type {Run | null} the run shown, once the form has matched it */
   let followed = null;
   /** @param {Said} said */
   function say({ text: words, isError, isOfForm }) {
     if (isError) {
-      foldForm(false); // it says what to change there
+      foldForm(false); // the error says what to change in the form
       sayRefused();
     }
     isOfRun = Boolean(isOfForm);
@@ -69,7 +69,7 @@ export function mountStatusLine({ element, value, signal }) {
     line.className = `sbd-status-line is-${isError ? "error" : "status"}`;
     setText(line, words);
   }
-  /** @param {Event} [event] of what was set by hand, not by a recorded run */
+  /** @param {Event} [event] an input event, if there was one */
   function look(event) {
     const run = playerOf(document)?.run;
     if (!isOfRun || !run) return;
@@ -82,17 +82,17 @@ export function mountStatusLine({ element, value, signal }) {
   return show;
 }
 
-/** @typedef {[turn: number, count: number]} Order of a thing said among all others */
+/** @typedef {[turn: number, count: number]} Order place of a message: its sender's number, and its number there */
 
-/** Whether a thing was said after another. @param {Order} order @param {Order} last */
+/** Whether a message was sent after another. @param {Order} order @param {Order} last */
 export function isLater([turn, count], [lastTurn, lastCount]) {
   return turn > lastTurn || (turn === lastTurn && count > lastCount);
 }
 
-const LOOK_MS = 250; // between two looks: a form that did not change over one has settled
-const NUM_LOOKS = 40; // a server may be slow to answer
+const LOOK_MS = 250; // between two readings of the form, which has settled if they are equal
+const NUM_LOOKS = 40; // readings before giving up; a server may be slow to answer
 
-/** The strategy and the settings in the form, each in a few words. */
+/** Return the form's strategy and settings, each in a few words. */
 function settings() {
   const strategy = choiceOf("strategy");
   const title = strategy === null ? [] : [wayTitle(strategy, choiceOf("solver") ?? PAPER_SOLVER)];
@@ -103,9 +103,9 @@ function settings() {
 let waiting;
 
 /**
- * Tell what the form has now that it had not, once it has settled.
- * @param {string} cause of it, as the sentence begins: "With nano"
- * @param {() => boolean} [isCurrent] whether the form still asks for what the cause brought
+ * Say in the status line what has changed in the form, once the form has settled.
+ * @param {string} cause start of the sentence: "With nano"
+ * @param {() => boolean} [isCurrent] whether the cause still holds; if not, nothing is said
  */
 export function tellChanges(cause, isCurrent = () => true) {
   const before = settings();

@@ -1,8 +1,8 @@
-// The choice among ways to decode: three or four, and for the paper's one a slider of gammas from safer to bolder;
-// with what is unusual, what was measured to be best, and the switch for all other settings.
+// The choice of how to decode: three or four strategies and solvers, and for Set Block Decoding a slider of gammas from
+// safer to bolder; below them what is unusual, what was measured to be best, and the switch for all other settings.
 //
-// The form starts from the best settings. A recorded run that is chosen brings its own into it; a
-// prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
+// The form starts from the best settings. A recorded run brings its own into the form; when the visitor then writes
+// another prompt, the form goes back to the settings last made by hand or, if there are none, to the best.
 
 import constants from "../constants.json" with { type: "json" };
 import { kindTitle, LANE_TITLES, laneWords } from "../core/words.js";
@@ -16,7 +16,7 @@ import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 /** @import { Mount } from "../stub.js" */
 /** @import { FieldName } from "./fields.js" */
 
-/** The step nearest to a gamma. @param {number[]} gammas rising @param {number} gamma nats */
+/** Return the index of the nearest gamma. @param {number[]} gammas rising @param {number} gamma nats */
 export function nearestStep(gammas, gamma) {
   /** @param {number} index */
   const distance = (index) => Math.abs((gammas[index] ?? 0) - gamma);
@@ -24,7 +24,7 @@ export function nearestStep(gammas, gamma) {
 }
 
 /**
- * A sentence for what is outside the usual range; "" for nothing.
+ * Return a sentence on values outside the usual ranges; "" if there are none.
  * @param {{ gammas: number[], block_range: number[] }} usual
  * @param {number} gamma
  * @param {number} blockSize
@@ -41,8 +41,8 @@ export function outsideWords({ gammas, block_range: range }, gamma, blockSize) {
 }
 
 /**
- * Text under the slider: what was measured to be best or, while blanks are to be filled in,
- * what alone can do that.
+ * Return the text under the slider: what was measured to be best or, if the answer has blanks, that only Set Block
+ * Decoding fills them in.
  * @param {string} best
  * @param {boolean} hasBlanks
  */
@@ -52,40 +52,40 @@ export function adviceWords(best, hasBlanks) {
     : best.replaceAll("γ ", "γ\u00a0");
 }
 
-/** @typedef {Held & { gamma: number }} Choice where verify or a gamma decides */
+/** @typedef {Held & { gamma: number }} Choice settings that have a γ */
 /**
- * See slider_value in ui/views/controls.py.
+ * The settings that a model offers; see slider_value in ui/views/controls.py.
  * @typedef {object} Setting
  * @property {{ strategy: string, gamma: number, words: string }} best
  * @property {number[]} gammas
- * @property {number[]} block_range
- * @property {boolean} can_draft
- * @property {string} paper what to know before the paper's rule is tried
- * @property {[gamma: number, words: string] | null} causal_first
- * @property {string} other the model that decodes by the paper's rule; "" for this one
+ * @property {number[]} block_range smallest and largest block size that the model was trained on
+ * @property {boolean} can_draft whether the model has a mask token
+ * @property {string} paper a warning shown while Set Block Decoding is chosen, "" for none
+ * @property {[gamma: number, words: string] | null} causal_first gamma and text; null: not offered
+ * @property {string} other a model better suited to Set Block Decoding; "" for none
  */
 
-const ANSWER_MS = 1500; // how long the form may take to follow
+const ANSWER_MS = 1500; // how long the form may take to show a choice
 
 const FIRST = "causal-first";
 
-const WAYS = ["verify", FIRST, "sbd", "ntp"]; // strategies, and a solver of sbd
+const WAYS = ["verify", FIRST, "sbd", "ntp"]; // three strategies, and a solver of sbd
 
 /** @param {Choice} choice */
 function wordsOf({ strategy, gamma }) {
   return strategy === "sbd" ? `γ ${gamma}` : (LANE_TITLES[strategy] ?? strategy);
 }
 
-/** The choices and the slider; its steps are the gammas. */
+/** The choices, and the slider whose steps are the gammas. */
 class Ways {
-  /** @param {Setting} setting @param {(choice: Held) => void} put it into the form */
+  /** @param {Setting} setting @param {(choice: Held) => void} put writes a choice into the form */
   constructor(setting, put) {
     this.setting = setting;
     this.put = put;
-    /** @type {{ choice: Held, until: number } | null} what the form is still to follow */
+    /** @type {{ choice: Held, until: number } | null} a choice that the form is yet to show, until a time [ms] */
     this.asked = null;
     this.byHand = new ByHand();
-    this.recording = ""; // the id of the last that came
+    this.recording = ""; // id of the last recorded run that was shown
     const steps = { type: "range", min: 1, max: setting.gammas.length, step: 1 };
     this.range = make("input", "", { ...steps, "aria-label": "Safer to bolder" });
     this.now = make("output", "sbd-ways-now");
@@ -110,7 +110,7 @@ class Ways {
     this.nameBest();
   }
 
-  /** @param {Setting} setting of another model */
+  /** @param {Setting} setting of the model chosen now */
   take(setting) {
     this.setting = setting;
     setAttribute(this.range, "max", setting.gammas.length);
@@ -147,7 +147,7 @@ class Ways {
     return { strategy: way, gamma, solver: held?.solver === FIRST ? "entropy-bound" : null };
   }
 
-  /** Which of the ways the form holds. @param {Held | null} held */
+  /** Return the member of WAYS that some settings belong to. @param {Held | null} held */
   wayOf(held) {
     const isFirst = held?.strategy === "sbd" && held.solver === FIRST;
     return isFirst && this.setting.causal_first ? FIRST : held?.strategy;
@@ -177,13 +177,13 @@ class Ways {
     this.look();
   }
 
-  /** The value asked of the form, or the one it holds. */
+  /** The choice that the form is to show, or else its settings. */
   get held() {
     return this.asked?.choice ?? heldByForm();
   }
 
   /**
-   * Place of the settings on the slider; null where neither verify nor a gamma decides.
+   * Return settings with the γ that the slider shows for them; null if they have none.
    * @param {Held | null} held
    * @returns {Choice | null}
    */
@@ -233,14 +233,14 @@ class Ways {
     setText(this.own, isBrought ? brought : "");
   }
 
-  /** Only Set Block Decoding fills in blanks. */
+  /** Choose Set Block Decoding if the answer has blanks, which nothing else fills in. */
   followTemplate() {
     if (!templateText() || choiceOf("strategy") === "sbd") return;
     const gamma = this.onSlider(heldByForm())?.gamma ?? this.setting.best.gamma;
     this.choose({ strategy: "sbd", gamma });
   }
 
-  /** Hear of the run on the stage. */
+  /** Note a new recorded run, whose settings replace those made by hand. */
   followRun() {
     const run = playerOf(document)?.run;
     if (run?.isRecorded && run.id !== this.recording) {
@@ -250,7 +250,7 @@ class Ways {
     this.look();
   }
 
-  /** Put in the place of a recording's settings what the visitor set by hand, or the best. */
+  /** Once a recorded run's prompt is changed, restore the settings made by hand, or else the best. */
   followPrompt() {
     const { byHand } = this;
     const run = playerOf(document)?.run;
@@ -266,21 +266,21 @@ class Ways {
   }
 }
 
-/** Whether the form, turning to Set Block Decoding, is still to show the solver and its γ. */
+/** Whether the form shows Set Block Decoding, but not yet its solver and γ. */
 const isTurning = () => choiceOf("strategy") === "sbd" && choiceOf("solver") === null;
 
-/** The switch of the head for a model; null where it is not offered. @param {string} name */
+/** Return the radio button of a model in the page's head; null if there is none. @param {string} name */
 const modelBox = (name) =>
   [...document.querySelectorAll('input[name="sbd-model"]')]
     .filter((box) => box instanceof HTMLInputElement)
     .find(({ value }) => value === name) ?? null;
 
-/** @returns {HTMLTextAreaElement | null} the answer with blanks, which may be one line or more */
+/** @returns {HTMLTextAreaElement | null} the box of an answer with blanks; an input if it has one line */
 const templateBox = () => document.querySelector("#sbd-template-box :is(textarea, input)");
 
 const templateText = () => templateBox()?.value.trim() ?? "";
 
-/** @param {Held} choice @param {Held} other */
+/** Whether two choices decode alike; a missing solver equals any. @param {Held} choice @param {Held} other */
 function isAlike(choice, other) {
   if (choice.strategy !== other.strategy || choice.strategy === "verify")
     return choice.strategy === other.strategy;
@@ -333,26 +333,30 @@ export function mountWays({ element, value, trigger, signal }) {
   return (text) => slider.take(JSON.parse(text));
 }
 
-/** @typedef {{ strategy: string, gamma: number | null, solver?: string | null }} Held gamma: null where no γ decides */
+/**
+ * Settings of the form. gamma: null where no γ decides. solver: null or missing where none does or any may.
+ * @typedef {{ strategy: string, gamma: number | null, solver?: string | null }} Held
+ */
 
 const CHOSEN = ["strategy", "solver", "gamma"];
 
-/** Values of the form; null while it is not on the page. @returns {Held | null} */
+/** Read the form; null while it is not on the page. @returns {Held | null} */
 function heldByForm() {
   const strategy = choiceOf("strategy");
   if (strategy === null) return null;
   return { strategy, gamma: numberOf("gamma"), solver: choiceOf("solver") };
 }
 
+/** The settings that the visitor made by hand, and whether a recorded run has replaced them in the form. */
 class ByHand {
   constructor() {
-    /** @type {Held | null} what was chosen last; null: nothing yet */
+    /** @type {Held | null} the last settings made by hand, null for none */
     this.choice = null;
-    /** Whether no recording has come since. */
+    /** Whether no recorded run has replaced the settings made by hand. */
     this.isInForm = false;
-    /** @type {Map<FieldName, number>} other numbers of the form */
+    /** @type {Map<FieldName, number>} numbers set by hand in the other fields */
     this.numbers = new Map();
-    /** @type {FieldName | null} the field at hand, which may still change */
+    /** @type {FieldName | null} the field that the visitor is changing */
     this.field = null;
   }
 
@@ -363,10 +367,9 @@ class ByHand {
   }
 
   /**
-   * Follow the visitor's hand, never the page's own writing: what the field holds is known once
-   * the hand is elsewhere.
+   * Note which field the visitor, not the page, is changing; the next click or key press reads its value.
    * @param {Event} event
-   * @param {Held | null} held
+   * @param {Held | null} held the form's settings
    */
   follow(event, held) {
     if (!event.isTrusted) return;
@@ -375,7 +378,7 @@ class ByHand {
     if (field && isSetting(event)) [this.field, this.isInForm] = [field, true];
   }
 
-  /** @param {Held | null} held */
+  /** Read the value of the field that was changed. @param {Held | null} held the form's settings */
   settle(held) {
     const { field } = this;
     if (!field) return;
@@ -385,12 +388,12 @@ class ByHand {
     if (number !== null) this.numbers.set(field, number);
   }
 
-  /** A recording brought settings of its own. */
+  /** Note that a recorded run has replaced the settings made by hand. */
   giveWay() {
     this.isInForm = false;
   }
 
-  /** Write the other numbers into the form again. */
+  /** Write the numbers made by hand into the form again. */
   restoreNumbers() {
     for (const [name, number] of this.numbers) {
       if (numberOf(name) === number) continue;
@@ -399,14 +402,14 @@ class ByHand {
   }
 }
 
-/** The setting that an event is about. @param {Event} event */
+/** Return the field in which an event happens, null for none. @param {Event} event */
 function fieldOf(event) {
   const element = elementOf(event);
   const names = /** @type {FieldName[]} */ (Object.keys(constants.formIds));
   return names.find((name) => element?.closest(`#${constants.formIds[name]}`)) ?? null;
 }
 
-/** Whether an event in a field sets it, and does not only open a list. @param {Event} event */
+/** Whether an event sets a field's value; opening a list does not. @param {Event} event */
 function isSetting(event) {
   if (event instanceof KeyboardEvent) return event.key === "Enter";
   return event.type === "input" || elementOf(event)?.closest("[role=option]") != null;

@@ -1,5 +1,5 @@
-// The bundle of the exported lesson: the scenes on a page of their own, reading the lesson beside
-// them. Follows the system's scheme.
+// Starts the exported lesson: the Learn view on a page of its own, which also contains the lesson's data. The page is
+// light or dark as the system is.
 
 import { find } from "../dom/elements.js";
 import { followScheme } from "../dom/screen.js";

@@ -1,5 +1,5 @@
-// The parts that scenes are made of: bars, choices, a slider, motion, room that words keep, and a recorded run in the
-// player's own parts, its state set by the scene.
+// Parts that scenes share: bars, choices, a slider, animation, boxes whose size does not change with their text, and a
+// recorded run shown by the player's parts.
 
 import { entropyColour, inkOn, unsureness } from "../core/colours.js";
 import { clamp } from "../core/numbers.js";
@@ -12,7 +12,7 @@ import { initialState, makeClock, Reveals, viewOf } from "../watch/playhead.js";
 /** @import { BudgetActions } from "../watch/budget.js" */
 /** @import { PlayerState, View } from "../watch/playhead.js" */
 
-/** @param {HTMLElement} node @param {number} entropy nats */
+/** Colour a node by an entropy. @param {HTMLElement} node @param {number} entropy nats */
 export function paintEntropy(node, entropy) {
   node.classList.add("sbd-learn-ink");
   setStyle(node, "--ink-light", entropyColour(entropy, false));
@@ -23,9 +23,9 @@ export function paintEntropy(node, entropy) {
 }
 
 /**
- * Put a node into room for any of the texts, so that nothing moves when another one stands there.
- * @param {HTMLElement} node of one class, whose style the room shares by that class and "-room"
- * @param {string[]} texts that may stand in it
+ * Put a node into a box that is large enough for any of the texts, so that nothing moves when its text changes.
+ * @param {HTMLElement} node has one class; the box gets that class with "-room" added
+ * @param {string[]} texts that the node may show
  */
 export function makeRoom(node, texts = []) {
   const root = make("div", `sbd-learn-room ${node.className}-room`, node);
@@ -33,17 +33,17 @@ export function makeRoom(node, texts = []) {
   return root;
 }
 
-/** Let a room fit other texts. @param {HTMLElement} room @param {string[]} texts */
+/** Change the texts that a box fits. @param {HTMLElement} room made by makeRoom @param {string[]} texts */
 export function keepRoom(room, texts) {
   for (const old of room.querySelectorAll(":scope > .sbd-learn-ghost")) old.remove();
-  // The style sheet shows the attribute: it is no text of the page.
+  // The style sheet shows the attribute, so that the page does not contain these texts.
   const ghosts = [...new Set(texts)].map((text) =>
     make("span", "sbd-learn-ghost", { "data-text": text }),
   );
   room.prepend(...ghosts);
 }
 
-/** @param {HTMLElement} root of tiles, updated before this */
+/** Write "pass 3" for "#3" on tiles. @param {HTMLElement} root of the tiles, updated before this part */
 export function makePassWords(root) {
   return {
     update() {
@@ -57,7 +57,7 @@ export function makePassWords(root) {
   };
 }
 
-/** @param {HTMLElement} root of a sudoku, updated before this */
+/** Write "3" for "#3" in a sudoku. @param {HTMLElement} root of the sudoku, updated before this part */
 export function makePassNumbers(root) {
   return {
     update() {
@@ -70,7 +70,7 @@ export function makePassNumbers(root) {
 
 /** @typedef {ReturnType<typeof makeBar>} Bar */
 
-/** @param {string} words the name @param {string} kind of its colour, in the style sheet */
+/** Make a bar. @param {string} words its name @param {string} kind names its colour in the style sheet */
 export function makeBar(words, kind) {
   const name = make("span", "sbd-learn-bar-name", words);
   const fill = make("span", `sbd-learn-bar is-${kind}`);
@@ -78,7 +78,7 @@ export function makeBar(words, kind) {
   const track = make("span", "sbd-learn-bar-track", fill);
   return {
     root: make("div", "sbd-learn-bar-row", name, track, number),
-    /** @param {number} part of the full length, 0 to 1 @param {string} value the number in words */
+    /** @param {number} part share of the full length, 0 to 1 @param {string} value text of the number */
     set(part, value) {
       setStyle(fill, "--part", String(part));
       setText(number, value);
@@ -91,10 +91,10 @@ export function makeBar(words, kind) {
 }
 
 /**
- * Call `show` with 0 to 1 for `duration` milliseconds; the last call has 1.
- * @param {number} duration
+ * Call `show` in every frame with a number that rises to 1; only with 1 if the visitor wants no motion.
+ * @param {number} duration milliseconds
  * @param {(part: number) => void} show
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal stops the calls
  */
 export function sweep(duration, show, signal) {
   if (isStill()) {
@@ -112,6 +112,7 @@ export function sweep(duration, show, signal) {
 }
 
 /**
+ * Make a group of buttons, one for each option.
  * @param {string} label of the group
  * @param {string[]} options
  * @param {(option: string) => void} onChoose
@@ -127,7 +128,7 @@ export function makeChoices(label, options, onChoose) {
   });
   /** @type {string | null} */
   let right = null;
-  /** @param {string} chosen @param {boolean} isReaders */
+  /** @param {string} chosen @param {boolean} isReaders whether the reader chose it */
   function mark(chosen, isReaders) {
     for (const { option, button } of buttons) {
       button.classList.toggle("is-chosen", isReaders && option === chosen);
@@ -148,8 +149,8 @@ export function makeChoices(label, options, onChoose) {
       ...buttons.map(({ button }) => button),
     ),
     /**
-     * @param {string} option the right one, shown from now on
-     * @param {string} sign what says so beside it
+     * @param {string} option the right one, marked from now on
+     * @param {string} sign its mark
      */
     reveal(option, sign = "✓") {
       right = option;
@@ -163,8 +164,8 @@ const STEP_MS = 1100;
 
 /**
  * @param {string} label
- * @param {number} last the values are 0 to this
- * @param {(value: number) => string} words of a value
+ * @param {number} last the largest value; the smallest is 0
+ * @param {(value: number) => string} words puts a value into words
  * @param {(value: number) => void} onInput
  */
 function makeSlider(label, last, words, onInput) {
@@ -205,13 +206,13 @@ function makeSlider(label, last, words, onInput) {
 }
 
 /**
- * A slider that can also go by itself, step by step, until the reader takes it.
+ * Make a slider that can also move by itself, step by step, until the reader moves it.
  * @param {string} label
- * @param {number} last the values are 0 to this
- * @param {(value: number) => string} words of a value
+ * @param {number} last the largest value; the smallest is 0
+ * @param {(value: number) => string} words puts a value into words
  * @param {{ show: (value: number) => void, took: (value: number) => void, ended?: () => void }} acts
- *   took: the reader moved it there; ended: it went by itself to where it was to stop
- * @param {AbortSignal} signal ends it
+ *   show: shows a value; took: called when the reader moves the slider; ended: called when it has moved by itself
+ * @param {AbortSignal} signal stops the movement
  */
 export function makePlayedSlider(label, last, words, { show, took, ended = () => {} }, signal) {
   let [value, target, timer] = [0, last, 0];
@@ -239,7 +240,7 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
     root: slider.root,
     goTo,
     /**
-     * Go by itself from one value to another, at once where motion is not wanted.
+     * Move by itself from one value to another; at once if the visitor wants no motion.
      * @param {number} from
      * @param {number} to
      */
@@ -256,8 +257,9 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
 
 const PASSES_A_SECOND = 1.2;
 
+/** A recorded run that a scene shows and plays with the player's parts. */
 export class Figure {
-  /** @param {Run} run @param {AbortSignal} signal the scene is left */
+  /** @param {Run} run @param {AbortSignal} signal aborted when the reader leaves the scene */
   constructor(run, signal) {
     this.run = run;
     this.reveals = new Reveals();
@@ -283,7 +285,7 @@ export class Figure {
   }
 
   /**
-   * The actions that the player's parts may call; a scene says which of them work here.
+   * Return the actions that the player's parts call; most do nothing unless the scene gives its own.
    * @param {Partial<FigureActions>} own
    * @returns {FigureActions}
    */
@@ -299,7 +301,7 @@ export class Figure {
     };
   }
 
-  /** Show the run in more parts. @param {Part[]} parts */
+  /** Add parts that show the run. @param {Part[]} parts */
   add(...parts) {
     this.parts.push(...parts);
     this.draw();
@@ -313,9 +315,9 @@ export class Figure {
   }
 
   /**
-   * Go to a forward pass; its reveals settle if it arrives.
+   * Show a forward pass.
    * @param {number} pass
-   * @param {boolean} isStep
+   * @param {boolean} isStep whether to animate what the pass reveals
    */
   seek(pass, isStep) {
     this.hasMoved = true;
@@ -324,9 +326,9 @@ export class Figure {
   }
 
   /**
-   * Play up to a forward pass, at once where motion is not wanted.
+   * Play up to a forward pass; show it at once if the visitor wants no motion.
    * @param {number} target
-   * @param {() => void} arrived
+   * @param {() => void} arrived called when the pass is shown
    */
   play(target, arrived = () => {}) {
     this.target = target;

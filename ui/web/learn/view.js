@@ -1,5 +1,5 @@
-// The Learn view: a lesson of ten scenes, one at a time, each at an address of its own. A scene asks, the reader does
-// something, the scene answers; forward first shows the answer, then the next scene. Only its mount knows of Gradio.
+// The Learn view: a lesson of ten scenes, shown one at a time, each with its own address. A scene asks, the reader
+// acts, the scene answers; going forward first shows the answer, then the next scene. Only mountLearn needs Gradio.
 
 import { History } from "../core/run.js";
 import { plainWords } from "../core/words.js";
@@ -28,31 +28,34 @@ import { makeYoursScene } from "./scenes/yours.js";
 /** @import { Mount } from "../stub.js" */
 
 /**
- * The services of the page round the view; on a page of its own they do nothing.
+ * Functions of the page around the Learn view; the exported lesson has no such page.
  * @typedef {object} LearnHost
- * @property {() => void} leave turn to the player
- * @property {(prompt: string) => void} decode
+ * @property {() => void} leave shows the player
+ * @property {(prompt: string) => void} decode decodes a prompt in the player
  */
 
 /**
- * The material of a scene.
+ * The arguments of a scene.
  * @typedef {object} ScenePlace
  * @property {Lesson} lesson
- * @property {AbortSignal} signal the scene is left
- * @property {() => void} did the reader did what the scene asks for: show its answer
- * @property {(words: string) => void} say to a screen reader
- * @property {LearnHost | null} host
+ * @property {AbortSignal} signal aborted when the reader leaves the scene
+ * @property {() => void} did called when the reader has done what the scene asks; shows the answer in words
+ * @property {(words: string) => void} say announces a text to screen readers
+ * @property {LearnHost | null} host null in the exported lesson
  */
 
-/** @typedef {{ root: HTMLElement, answer: () => void, prompt?: () => string }} Scene answer: show it in the picture; prompt: that the last scene decodes */
+/**
+ * answer: shows the answer in the picture. prompt: returns the prompt to decode; only the last scene has one.
+ * @typedef {{ root: HTMLElement, answer: () => void, prompt?: () => string }} Scene
+ */
 /** @typedef {(place: ScenePlace) => Scene} MakeScene */
 
 export class LearnView {
   /**
    * @param {HTMLElement} root
-   * @param {string} text the lesson, JSON
-   * @param {AbortSignal} signal ends the listening
-   * @param {LearnHost | null} [host]
+   * @param {string} text JSON of LessonData
+   * @param {AbortSignal} signal removes the listeners
+   * @param {LearnHost | null} [host] null in the exported lesson
    */
   constructor(root, text, signal, host = null) {
     this.root = root;
@@ -156,14 +159,14 @@ export class LearnView {
       letGo: () => this.lecture.leave(),
     };
     listenToKeys(this.root, keys, signal);
-    // On a page with other views an address without a scene is one of theirs.
+    // On a page with other views, an address without a scene belongs to one of them.
     const follow = () => this.isOpen && (this.isNamed || !this.host) && this.follow();
     addEventListener("popstate", follow, { signal });
     addEventListener("hashchange", follow, { signal });
     onResize(this.root, () => this.fit(), signal);
   }
 
-  /** The layout follows the width of the view, as the player's does. */
+  /** Adapt the layout to the width of the view, as the player does. */
   fit() {
     const width = this.root.clientWidth;
     this.root.classList.toggle("is-narrow", width < 640 && !isLecturing(this.root));
@@ -173,13 +176,13 @@ export class LearnView {
     return this.lesson?.scenes.map(({ address }) => address) ?? [];
   }
 
-  /** The view comes to the front: the scene that the address asks for, else the one left. */
+  /** Show a scene when the view comes to the front. */
   open() {
     if (this.isOpen) return;
     this.follow();
   }
 
-  /** Show what the address asks for. */
+  /** Show the scene that the address names, or else the one shown last. */
   follow() {
     this.lesson ??= this.build();
     this.isOpen = true;
@@ -188,7 +191,7 @@ export class LearnView {
     if (!asked) history.replaceState(history.state, "", this.hash);
   }
 
-  /** The view goes behind another one: nothing of it plays or is named by the address any more. */
+  /** Stop the scene and take it out of the address when another view comes to the front. */
   close() {
     if (this.isNamed) history.replaceState(history.state, "", location.pathname + location.search);
     if (!this.isOpen) return;
@@ -198,7 +201,7 @@ export class LearnView {
     this.lecture.leave();
   }
 
-  /** Whether the address names a scene. */
+  /** Whether the address belongs to the Learn view. */
   get isNamed() {
     return sceneAt(location.hash, []) !== null;
   }
@@ -226,13 +229,13 @@ export class LearnView {
     else this.host?.decode(this.scene?.prompt?.() ?? "");
   }
 
-  /** The reader asked to be shown; on a phone the answer may lie below the window. */
+  /** Show the scene's answer, and scroll to it: on a phone it may be below the window. */
   showAnswer() {
     this.scene?.answer();
     this.parts.said.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
-  /** @param {number} index @param {string} problem of the address */
+  /** @param {number} index @param {string} problem what is wrong with the address, "" for nothing */
   show(index, problem) {
     const { lesson, parts } = this;
     const words = lesson?.scenes[index];
@@ -265,7 +268,7 @@ export class LearnView {
   }
 
   /**
-   * The words of a scene once it is answered: its idea, and why.
+   * Return the elements that hold a scene's answer and its reason, each with its text.
    * @param {SceneWords} words
    * @returns {[part: HTMLElement, text: string][]}
    */
@@ -276,7 +279,7 @@ export class LearnView {
     ];
   }
 
-  /** The reader did it, or asked to be shown: the answer in words. */
+  /** Show the answer in words, after the reader acted or went forward. */
   reveal() {
     const words = this.lesson?.scenes[this.index];
     if (this.isAnswered || !words) return;
@@ -330,14 +333,14 @@ const SCENES = [
   makeYoursScene,
 ];
 
-const TYPED_MS = 120; // until Gradio has what was typed
+const TYPED_MS = 120; // for Gradio to take in what was typed
 const LOOK_MS = 50;
-const FORM_MS = 3000; // how long the form may take to follow
+const FORM_MS = 3000; // how long the form may take to show the settings
 
 /**
- * Decode a prompt in the player by Set Block Decoding, which is what the scenes told of; by a model
- * for any prompt with verify, as its adapter learnt to draft.
- * @param {string} promptId of the form's element
+ * Decode a prompt in the player: with Set Block Decoding, as in the scenes, or with verify if the model takes any
+ * prompt, as its adapter was trained to draft.
+ * @param {string} promptId element id of the form's prompt
  * @param {number} gamma
  * @param {string} prompt
  */
@@ -352,7 +355,7 @@ function decodeByBlocks(promptId, gamma, prompt) {
       choiceOf("strategy") === strategy && (strategy !== "sbd" || numberOf("gamma") === gamma);
     if (!isSet && performance.now() < latest) return;
     clearInterval(timer);
-    // Gradio's button, which sends what the form has told it by then.
+    // Gradio's button sends only what Gradio has taken in by then.
     setTimeout(() => find(document, "#sbd-go button").click(), TYPED_MS);
   }, LOOK_MS);
 }
@@ -377,8 +380,8 @@ export function mountLearn({ element, value, signal }) {
 const VIEW = /^#learn(?:\/(.*))?$/;
 
 /**
- * The scene that an address asks for: none outside of the view; an unknown one is the first, with
- * a sentence.
+ * Return the index of the scene that an address names; null for an address of another view. An unknown scene gives the
+ * first, and a sentence on the problem.
  * @param {string} hash
  * @param {string[]} addresses of the scenes, in order
  * @returns {{ index: number, problem: string } | null}
@@ -414,38 +417,49 @@ export function hashOf(address) {
 }
 
 /** @typedef {{ address: string, title: string, question: string, act: string, answer: string, why?: string }} SceneWords */
-/** @typedef {{ before: string, entropy: number, guesses: [text: string, probability: number][], options: string[] }} Gap */
-/** @typedef {{ words: string, start: number, end: number, forward_pass: number }} Clash */
-/** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], fault_tokens: number[], passes: number, tokens: [text: string, pass: number][] }} Edge */
-/** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
-/** @typedef {{ name: string, rates: string, is_big: boolean, seconds: Record<number, number[]> }} Machine seconds by block, 1 one at a time, for every batch; rates: where its peak rates are from */
-/** @typedef {{ rows: number, loading: number, computing: number }} PassTime seconds */
+/** A word to guess, after the text `before`; entropy in nats. @typedef {{ before: string, entropy: number, guesses: [text: string, probability: number][], options: string[] }} Gap */
+/** Words that do not fit together; end: exclusive. @typedef {{ words: string, start: number, end: number, forward_pass: number }} Clash */
+/**
+ * The story at one gamma. fault: the first one found, "" for none. has_facts: whether the check compared facts with the
+ * prompt. fault_tokens: indices of the tokens that `fault` quotes. pass: index of the pass that filled the token.
+ * @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], fault_tokens: number[], passes: number, tokens: [text: string, pass: number][] }} Edge
+ */
+/**
+ * A sudoku's first empty cell: its index, the digits that the givens leave, the cells that rule out all but one.
+ * @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order
+ */
+/**
+ * A chip. rates: the source of its peak rates. is_big: whether it is `big_chip`. seconds: for the run `text`, by block
+ * size (1: one token at a time), then by index in `batches`.
+ * @typedef {{ name: string, rates: string, is_big: boolean, seconds: Record<number, number[]> }} Machine
+ */
+/** @typedef {{ rows: number, loading: number, computing: number }} PassTime seconds of a pass over `rows` tokens */
 /**
  * @typedef {object} LessonData
  * @property {SceneWords[]} scenes
- * @property {Record<string, string>} runs wire lines by name
+ * @property {Record<string, string>} runs wire lines by the name of the run
  * @property {Gap[]} gaps
- * @property {number} mask_pass
- * @property {number} bound_pass
- * @property {number} check_pass
- * @property {boolean} is_verify_ntp
- * @property {number} check_ntp_passes of the answer that `verify` checks, one token at a time
+ * @property {number} mask_pass index of the forward pass of the run `text` for the scene on masks
+ * @property {number} bound_pass index of the forward pass of the run `text` for the scene on the bound
+ * @property {number} check_pass index of a forward pass of the run `verify` that rejects part of a draft
+ * @property {boolean} is_verify_ntp whether verify and next-token prediction wrote the same answer
+ * @property {number} check_ntp_passes next-token prediction's number of forward passes for the prompt of `verify`
  * @property {Order} order
- * @property {{ sbd: string, verify: string }} tokens_per_pass on all held-out prompts, in the evaluation
- * @property {string} big_chip
- * @property {Edge[]} edges
- * @property {string} story
+ * @property {{ sbd: string, verify: string }} tokens_per_pass means over all held-out prompts
+ * @property {string} big_chip name of the chip of `pass_times`
+ * @property {Edge[]} edges by rising gamma
+ * @property {string} story prompt of `edges`
  * @property {Machine[]} machines
- * @property {number[]} batches texts decoded at the same time
- * @property {[size: number, passes: number][]} blocks forward passes of the run `text` by its block
+ * @property {number[]} batches numbers of texts decoded at the same time
+ * @property {[size: number, passes: number][]} blocks number of forward passes of the run `text` by block size
  * @property {PassTime[]} pass_times
- * @property {string[]} prompts for nano
- * @property {string[]} chat_prompts for a model that takes any
+ * @property {string[]} prompts examples for nano
+ * @property {string[]} chat_prompts examples for a model that takes any prompt
  */
 
 /** @typedef {Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> }} Lesson */
 
-/** A run of wire lines. @param {string | undefined} lines @returns {Run} */
+/** Read a run from wire lines. @param {string | undefined} lines @returns {Run} */
 function runOf(lines) {
   const history = new History();
   history.accept(lines ?? "");

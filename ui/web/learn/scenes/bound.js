@@ -1,4 +1,4 @@
-// The bound: the player's own tiles and budget at one forward pass; the reader drags gamma.
+// The scene “The budget”: the player's tiles and entropy budget at one forward pass; the reader drags γ.
 
 import { draggedGamma, formatGamma, gammaDigits } from "../../core/numbers.js";
 import { Lane } from "../../core/run.js";
@@ -14,17 +14,17 @@ import { Figure, makePassWords, makeRoom, sweep } from "../parts.js";
 /** @import { MakeScene } from "../view.js" */
 
 const POUR_MS = 3600;
-const HIGHEST = 4; // nats, where the pouring turns
-const TURN = 0.6; // the part of the pouring after which it turns
+const HIGHEST = 4; // nats; the animation raises γ to this
+const TURN = 0.6; // share of the animation in which γ rises; then it falls
 
 const SCALE = "The sum grows to the right; stretched near 0.";
 
-const DIGITS = 4; // after the point, of an entropy and a sum of them at least
+const DIGITS = 4; // at least so many after the point, for entropies and their sums
 const MOST_DIGITS = 9;
 
 /**
- * The amount that an entropy adds to a sum as shown: the shown terms come to the shown sum.
- * @param {number} before the sum without it, nats
+ * Return an entropy rounded so that the terms shown add up to the sum shown.
+ * @param {number} before the sum of the terms before it, nats
  * @param {number} entropy nats
  * @param {number} digits after the point
  */
@@ -34,10 +34,10 @@ function addedTo(before, entropy, digits) {
 }
 
 /**
- * Digits after the point with which more than γ is seen to be more.
- * @param {number} sum nats
+ * Return how many digits after the point show that a sum is above γ.
+ * @param {number} sum nats, above γ
  * @param {number} gamma
- * @param {number} least
+ * @param {number} least fewest digits
  */
 function digitsAbove(sum, gamma, least) {
   for (let digits = least; digits < MOST_DIGITS; digits += 1)
@@ -46,8 +46,8 @@ function digitsAbove(sum, gamma, least) {
 }
 
 /**
- * The sum that a γ bounds, the entropy that it leaves out, and why one more guess does not fit: what
- * was left out counts too then.
+ * Put into words the sum that a γ bounds, the entropy that is not counted (free), and why one more guess does not fit:
+ * with it the free entropy would count.
  * @param {BudgetLayout} layout
  * @param {number} gamma
  */
@@ -73,7 +73,7 @@ export function sumWords({ segments, spent, free }, gamma) {
 }
 
 /**
- * A run as it would be after a forward pass that keeps other guesses than it did.
+ * Return a run as it would be if a forward pass had kept other guesses.
  * @param {Run} run
  * @param {number} pass
  * @param {Set<number>} kept positions, in the solver's order
@@ -92,7 +92,7 @@ export function withKept(run, pass, kept) {
   return Object.create(run, { main: { value: lane } });
 }
 
-/** Where in which answer this is. @param {Run} run @param {number} pass */
+/** Name the block that is shown. @param {Run} run @param {number} pass */
 function titleWords(run, pass) {
   const { start = 0, size = 1 } = run.main.steps[pass]?.block ?? {};
   const number = Math.floor(start / Math.max(size, 1)) + 1;
@@ -100,7 +100,7 @@ function titleWords(run, pass) {
 }
 
 /**
- * The sum of the entropies of what a γ keeps, in words.
+ * Say which entropies a γ counts, and why it keeps no more guesses.
  * @param {BudgetLayout} layout
  * @param {number} gamma
  */
@@ -111,7 +111,7 @@ function keptWords(layout, gamma) {
 }
 
 /**
- * The texts shown while γ is dragged, one for every count of guesses that can be kept.
+ * Return the texts that dragging γ can show, one for each number of kept guesses.
  * @param {Run} run
  * @param {number} pass
  */
@@ -127,10 +127,10 @@ function everyKeptWords(run, pass) {
 }
 
 /**
- * How many guesses a γ keeps, and the sum of entropies that says so.
+ * Make two lines: how many guesses a γ keeps, and the sum of entropies that decides it.
  * @param {Run} run
  * @param {number} pass
- * @param {Budget} budget its label gets the digits of the sum, or an entropy may look like a γ
+ * @param {Budget} budget its label gets as many digits as the sum; with fewer, an entropy could look equal to γ
  */
 function makeSum(run, pass, budget) {
   const kept = make("p", "sbd-learn-count");
@@ -149,7 +149,7 @@ function makeSum(run, pass, budget) {
 }
 
 /**
- * The tiles show what this γ keeps, not what the recorded run kept; a kept token’s bar stays.
+ * Make a part that shows on the tiles what a γ keeps, not what the recorded run kept; entropy bars stay.
  * @param {Tiles} tiles
  */
 function makeKeptTiles(tiles) {
@@ -168,9 +168,9 @@ function makeKeptTiles(tiles) {
 }
 
 /**
- * The γ of a part of the pouring: up to the highest, then down to the run's own.
- * @param {number} part 0 to 1
- * @param {number} own nats
+ * Return γ during the animation: it rises to HIGHEST, then falls to the run's γ.
+ * @param {number} part share of the animation, 0 to 1
+ * @param {number} own the run's γ, nats
  */
 function pouredGamma(part, own) {
   const [end, top] = [axisPlace(own), axisPlace(HIGHEST)];

@@ -1,4 +1,4 @@
-// The block is done: what each forward pass reads, what it keeps in the cache, and what it drops.
+// The scene “The block is done”: what each forward pass reads, what it stores in the KV cache, and what it does not.
 
 import { tokenName } from "../../core/letters.js";
 import { countOf } from "../../core/numbers.js";
@@ -22,13 +22,13 @@ const SOURCE =
   "A finished block is reread beside the next one, in no forward pass of its own; the cache is exact, as if " +
   "read one token at a time. Nothing rereads the last block.";
 const MOST_DOUBTS = 2;
-const PLAYED = 3; // forward passes before the one where it stops
+const PLAYED = 3; // how many forward passes the slider moves by itself
 
 /**
- * The state of a block of the answer in a forward pass.
+ * Return a block's state in a forward pass, a key of WORDS.
  * @param {Run} run
  * @param {number} pass
- * @param {number} start of the block
+ * @param {number} start the block's first position in the answer
  * @returns {"ahead" | "block" | "riding" | "cached"}
  */
 export function blockState(run, pass, start) {
@@ -41,14 +41,14 @@ export function blockState(run, pass, start) {
   return step.block.start === start ? "block" : "ahead";
 }
 
-/** The tokens that a rereading would not have written. @param {Lane} lane @param {number} pass */
+/** Return the tokens that a pass rereads and would not have written. @param {Lane} lane @param {number} pass */
 function doubtsAt(lane, pass) {
   const { hindsight = [] } = lane.steps[pass] ?? {};
   return hindsight.filter(({ position }) => lane.disagrees(position, pass));
 }
 
 /**
- * A sentence on what a rereading would have written, and what becomes of it.
+ * Say what the rereading in a pass would have written instead; "" if it would have written the same.
  * @param {Run} run
  * @param {number} pass
  */
@@ -67,8 +67,8 @@ function doubtWords(run, pass) {
 }
 
 /**
- * Tells what a forward pass computes, what becomes of it, what the cache then holds, and what the rereading
- * would have written.
+ * Say what a forward pass computes, how much it stores and the cache then holds, and what the rereading would have
+ * written.
  * @param {Run} run
  * @param {number} pass
  */
@@ -89,17 +89,17 @@ function blockStarts({ steps }) {
 }
 
 /**
- * A row of the picture: its name, what it holds, and what becomes of that.
+ * Make a row of the picture.
  * @param {string} name
- * @param {HTMLElement} middle
- * @param {HTMLElement} words
+ * @param {HTMLElement} middle the tokens
+ * @param {HTMLElement} words how the tokens are read and stored
  */
 function makeRow(name, middle, words) {
   const title = make("span", "sbd-learn-block-name", name);
   return make("div", "sbd-learn-block is-cached", title, middle, words);
 }
 
-/** @param {number} count of its tokens */
+/** @param {number} count number of tokens */
 function makePrompt(count) {
   const box = make("div", "sbd-learn-prompt-box", countOf(count, "token"));
   return makeRow("Prompt", box, make("span", "sbd-learn-block-words", WORDS.cached));
@@ -109,7 +109,7 @@ function makePrompt(count) {
 function makeBlock(run, start, index) {
   const cells = Array.from({ length: run.blockSize }, (_, offset) => {
     const cell = make("span", "sbd-learn-cell");
-    // As wide from the start as the token that comes there.
+    // Each cell is as wide from the start as its later token.
     const text = run.tokenText(run.main.fixed.get(start + offset)?.token);
     setStyle(cell, "--letters", String(text.length));
     return cell;

@@ -1,4 +1,4 @@
-// Checking: a draft as the player's tiles; the reader throws a token away, then the model does.
+// The scene “Checking”: the reader chooses the token of a draft to throw away first; then the model checks the draft.
 
 import { tokenName } from "../../core/letters.js";
 import { countInWords, countOf } from "../../core/numbers.js";
@@ -15,8 +15,8 @@ import { Figure, makePassWords, makeRoom } from "../parts.js";
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
 /**
- * The tokens of a draft as they are spoken of: which one, where some are alike.
- * @param {string[]} names
+ * Tell equal names apart: "the first space", "the second space".
+ * @param {string[]} names of the tokens of a draft
  */
 export function apart(names) {
   return names.map((name, at) => {
@@ -27,10 +27,10 @@ export function apart(names) {
 }
 
 /**
- * Whether the token that a reader would throw away first is the one that the check does.
- * @param {string} chosen as it is spoken of
- * @param {number} index of it in the draft
- * @param {number} numAccepted of the draft's tokens
+ * Say whether the check throws away the reader's token first.
+ * @param {string} chosen name of the reader's token
+ * @param {number} index of that token in the draft
+ * @param {number} numAccepted how many tokens of the draft are accepted
  */
 export function choiceWords(chosen, index, numAccepted) {
   if (index === numAccepted) return `Right: you would throw away ${chosen} first. `;
@@ -39,7 +39,7 @@ export function choiceWords(chosen, index, numAccepted) {
 }
 
 /**
- * A sentence on what the forward pass did with the draft and what the whole answer took.
+ * Say what the forward pass does with the draft, and how many forward passes the whole answer takes.
  * @param {Lesson} lesson
  */
 function checkWords({
@@ -67,13 +67,13 @@ function checkWords({
 
 const NOT_DRAFTED = "That is not in the draft: choose a dashed token.";
 
-/** Which forward pass drafted, and which one checks. @param {Lesson} lesson */
+/** Say which forward pass drafted, and which one checks. @param {Lesson} lesson */
 function titleWords({ check_pass: pass }) {
   return `Dashed: the draft, tokens that forward pass ${pass} guessed and forward pass ${pass + 1} checks`;
 }
 
 /**
- * The run with the draft at the first tile, before its check as after it.
+ * Return the run with the draft at the first tile in every forward pass, so that the check does not move the tiles.
  * @param {Run} run
  * @param {number} start of the draft
  * @returns {Run}
@@ -83,9 +83,9 @@ function atDraft(run, start) {
 }
 
 /**
- * The text that is written by the end of the forward pass shown.
+ * Make a part that shows the text written by the end of a forward pass.
  * @param {Run} run
- * @param {number} last the last that is shown
+ * @param {number} last the last forward pass that is shown
  */
 function makeWritten(run, last) {
   const root = make("pre", "sbd-learn-code", { tabindex: "0", "aria-label": "Written so far" });
@@ -116,7 +116,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const written = makeWritten(run, pass);
   const outcome = checkWords(lesson);
   const replies = names.map((name, at) => `${choiceWords(name, at, numAccepted)}${outcome}`);
-  /** @type {number | null} the position that the reader would throw away */
+  /** @type {number | null} position of the token that the reader chose */
   let own = null;
   const mark = () =>
     tiles.tiles.forEach(({ node, at }) => {
@@ -164,7 +164,7 @@ function namesOf(run, tokens) {
   return apart(tokens.map((token) => spoken(run.tokenText(token))));
 }
 
-/** A token in a sentence; one that cannot be seen is named. @param {string} text */
+/** Name a token in a sentence; whitespace is put into words. @param {string} text */
 function spoken(text) {
   if (text.trim() === "") return text.includes("\n") ? "a line break" : "a space";
   return tokenName(text.trim());

@@ -1,5 +1,5 @@
-// The gain: the forward passes of one answer, and the seconds they take on a chip, with a block
-// and a batch of choice.
+// The scene “What it buys”: the forward passes of one answer, and the time that they take with the chip, block size and
+// batch size that the reader chooses.
 
 import { againstPlain } from "../../core/differences.js";
 import { countOf, raceSeconds } from "../../core/numbers.js";
@@ -9,12 +9,12 @@ import { makeBar, makeRoom, sweep } from "../parts.js";
 /** @import { Bar } from "../parts.js" */
 /** @import { Lesson, Machine, MakeScene } from "../view.js" */
 
-/** @typedef {{ machine: Machine, block: number, batch: number }} Choice batch: the index of its size */
+/** @typedef {{ machine: Machine, block: number, batch: number }} Choice batch: its index in `batches` */
 
 const RACE_MS = 1200;
 
 /**
- * A note on what the seconds cover, and on whose peak rates, as sources differ.
+ * Return the title of the times: what they measure, and the source of the chip's peak rates, as sources differ.
  * @param {Pick<Machine, "name" | "rates">} machine
  * @param {number} numTexts decoded at the same time
  */
@@ -23,13 +23,13 @@ export function timeTitle({ name, rates }, numTexts) {
   return `Time for ${who} by Llama-3.1-8B on ${name}, 2 bytes a weight, worked out from ${rates}`;
 }
 
-/** With digits enough to check a ratio. @param {number} seconds */
+/** Put seconds into words, with enough digits to check a ratio. @param {number} seconds */
 export function secondsWords(seconds) {
   return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : raceSeconds(seconds);
 }
 
 /**
- * How many times as fast, by the times as they are shown.
+ * Say how many times as fast, by the times as they are shown.
  * @param {number} slow seconds
  * @param {number} fast seconds
  */
@@ -40,9 +40,9 @@ export function timesWords(slow, fast) {
 }
 
 /**
- * How much longer a forward pass takes that reads a block.
- * @param {{ ntp: number, sbd: number }} seconds
- * @param {{ ntp: number, sbd: number }} numPasses
+ * Say how much longer a forward pass takes with a block.
+ * @param {{ ntp: number, sbd: number }} seconds of the whole answer
+ * @param {{ ntp: number, sbd: number }} numPasses of the whole answer
  */
 export function passCostWords({ ntp, sbd }, numPasses) {
   const ratio = sbd / numPasses.sbd / (ntp / numPasses.ntp);
@@ -56,7 +56,7 @@ function makeLanes() {
   };
 }
 
-/** Seconds of both ways. @param {Choice} choice */
+/** Return the seconds of the answer one token at a time, and in blocks. @param {Choice} choice */
 function secondsOf({ machine: { seconds }, block, batch }) {
   const at = (/** @type {number} */ size) => seconds[size]?.[batch] ?? 0;
   return { ntp: at(1), sbd: at(block) };
@@ -78,9 +78,9 @@ function makePasses({ runs: { text: run }, blocks }) {
 }
 
 /**
- * The seconds of both ways, as a race; `show` begins it and says its outcome at its end.
+ * Make two bars that race to their times; `show` starts the race, and says the outcome at its end.
  * @param {Lesson} lesson
- * @param {AbortSignal} signal ends it
+ * @param {AbortSignal} signal stops the race
  */
 function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
   /** @param {Choice} choice */
@@ -109,10 +109,10 @@ function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
     const words = outcome(choice);
     setText(ratio, "");
     /**
-     * The time is said once its bar has grown: a number on its way would read as a result.
+     * Show a bar during the race; its time comes at its full length, as a growing number would look like a result.
      * @param {Bar} bar
-     * @param {number} seconds
-     * @param {number} clock
+     * @param {number} seconds of the whole bar
+     * @param {number} clock seconds of the race so far
      */
     const grow = (bar, seconds, clock) =>
       bar.set(Math.min(seconds, clock) / longest, clock < seconds ? "" : secondsWords(seconds));
@@ -134,7 +134,7 @@ function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
 }
 
 /**
- * A choice among few, with its name before it.
+ * Make buttons for a choice, with its label before them.
  * @template Value
  * @param {string} label
  * @param {readonly { name: string, value: Value }[]} options
@@ -201,7 +201,7 @@ export function makeCostScene({ lesson, signal, did, say }) {
 }
 
 /**
- * A note on how the forward passes and times were counted and worked out.
+ * Say which run was counted, how it differs from next-token prediction, and the means over all held-out prompts.
  * @param {Lesson} lesson
  */
 function sourceOf({ runs: { text: run }, tokens_per_pass: mean }) {

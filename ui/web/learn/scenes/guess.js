@@ -1,4 +1,4 @@
-// Sure and unsure: guess the word at two gaps, then see what the model says, and its entropy.
+// The scene “Sure and unsure”: the reader guesses a word at two gaps, then sees the model's guesses and their entropy.
 
 import { formatNats, formatPercent } from "../../core/numbers.js";
 import { make, setStyle, setText, showToken } from "../../dom/elements.js";
@@ -7,7 +7,7 @@ import { makeChoices, makeRoom, paintEntropy } from "../parts.js";
 
 /** @import { Gap, MakeScene } from "../view.js" */
 
-const SHOWN_BEFORE = 80; // letters
+const SHOWN_BEFORE = 80; // characters before a gap
 
 /** @param {string} text */
 function endOf(text) {
@@ -15,7 +15,7 @@ function endOf(text) {
   return `…${text.slice(-SHOWN_BEFORE).replace(/^\S*/, "")}`;
 }
 
-/** The model's best guesses with their probabilities. @param {Gap["guesses"]} guesses */
+/** Make a list of the model's best guesses with their probabilities. @param {Gap["guesses"]} guesses */
 export function makeGuesses(guesses) {
   const rows = guesses.map(([text, probability]) => {
     const token = make("span", "sbd-learn-guess-token");
@@ -29,7 +29,7 @@ export function makeGuesses(guesses) {
   return make("ul", "sbd-learn-guesses", ...rows);
 }
 
-/** The entropy as the bar that the tiles have. @param {number} entropy nats */
+/** Make a bar of an entropy, as on the tiles. @param {number} entropy nats */
 function makeMeter(entropy) {
   const bar = make("span", "sbd-learn-entropy-bar");
   paintEntropy(bar, entropy);
@@ -38,7 +38,7 @@ function makeMeter(entropy) {
   return make("div", "sbd-learn-entropy", well, make("span", "", number));
 }
 
-/** The model's view of the word that a reader chose. @param {Gap} gap @param {string} chosen */
+/** Say what the model thinks of the reader's word. @param {Gap} gap @param {string} chosen */
 function replyWords({ guesses }, chosen) {
   const [best, ...others] = guesses.map(([text, part]) => ({ text: text.trim(), part }));
   if (!best || best.text === chosen) return "The model’s likeliest word too.";

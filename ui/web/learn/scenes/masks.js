@@ -1,4 +1,4 @@
-// Several places at once: the written text and a block of masks, and who may look at whom.
+// The scene “Several places at once”: the written text and a block of masks, and which of these places see which.
 
 import { capital, tokenName } from "../../core/letters.js";
 import { make, setText, showToken } from "../../dom/elements.js";
@@ -9,19 +9,16 @@ import { makeRoom } from "../parts.js";
 const NUM_WRITTEN = 6;
 
 /**
- * Whether a place may look at another; the first `numWritten` are text, the others a block.
- * @param {number} row who looks
- * @param {number} column at whom
+ * Whether a place may look at another; the first `numWritten` places are text, the others masks of a block.
+ * @param {number} row the place that looks
+ * @param {number} column the place that is looked at
  * @param {number} numWritten
  */
 export function mayLook(row, column, numWritten) {
   return row < numWritten ? column <= row : true;
 }
 
-/**
- * The texts of the last written tokens, and the size of the block after them.
- * @param {Lesson} lesson
- */
+/** Return the texts of the last written tokens, and the size of the block after them. @param {Lesson} lesson */
 function placesOf({ runs, mask_pass: pass }) {
   const { main } = runs.text;
   const { start, size } = main.steps[pass]?.block ?? { start: 0, size: 0 };
@@ -45,7 +42,7 @@ function nameOf(written, row) {
 }
 
 /**
- * Whom a place may look at, in words.
+ * Say which places a place may look at.
  * @param {{ written: string[], size: number }} places
  * @param {number} row
  */
@@ -59,7 +56,7 @@ function lookWords({ written, size }, row) {
   );
 }
 
-/** A place as a button. @param {string[]} written @param {number} row */
+/** Make the button of a place. @param {string[]} written @param {number} row */
 function makePlace(written, row) {
   const isText = row < written.length;
   const button = make("button", `sbd-learn-at ${isText ? "is-text" : "is-mask"}`, {
@@ -71,9 +68,9 @@ function makePlace(written, row) {
 }
 
 /**
- * A place's line of the picture: whom it may look at.
+ * Make a place's line of the picture, in which the places that it may look at are marked.
  * @param {number} row
- * @param {number} count
+ * @param {number} count number of places
  * @param {number} numWritten
  */
 function makeLine(row, count, numWritten) {
@@ -85,13 +82,13 @@ function makeLine(row, count, numWritten) {
   return line;
 }
 
-/** The names over the places. */
+/** Make the labels above the places. */
 function makeSides() {
   const names = ["written text", "the block: masks"].map((words) => make("span", "", words));
   return make("div", "sbd-learn-sides", { "aria-hidden": "true" }, ...names);
 }
 
-/** The picture with its axes. @param {HTMLElement[]} lines */
+/** Make the picture with its axes. @param {HTMLElement[]} lines */
 function makePicture(lines) {
   const zones = ZONES.map(([name, words = ""]) => make("span", `sbd-learn-zone is-${name}`, words));
   return make(

@@ -1,4 +1,4 @@
-// Out of order: a sudoku. The reader chooses a cell, then the model fills them, the surest first.
+// The scene “Out of order”: a sudoku. The reader chooses an empty cell; then the model fills all, the surest first.
 
 import { capital } from "../../core/letters.js";
 import { make, setText } from "../../dom/elements.js";
@@ -13,8 +13,8 @@ const SOURCE =
   "Each row, column and box of 2 by 2 holds 1 to 4. Grey: given. Small number: the forward pass that filled the cell.";
 
 /**
- * The forward pass that filled a cell of a sudoku; others after the last that fills one write the
- * end.
+ * Name the forward pass that filled a cell, and the last one that filled any, as later ones write the end. Both are
+ * counted from 1.
  * @param {number} pass
  * @param {number} last
  */
@@ -24,20 +24,20 @@ export function fillWords(pass, last) {
   return `forward pass ${pass} (${rest})`;
 }
 
-/** The pass that filled a cell. @param {Lane} lane @param {number} cell */
+/** Return the pass that filled a cell. @param {Lane} lane @param {number} cell */
 function passOf(lane, cell) {
   return lane.fixed.get(cell)?.pass ?? 0;
 }
 
-/** The pass that filled the last cell. @param {Lane} lane */
+/** Return the pass that filled the last cell. @param {Lane} lane */
 function solvedPass(lane) {
   return Math.max(...Array.from({ length: SUDOKU_CELLS }, (_, cell) => passOf(lane, cell)));
 }
 
 /**
- * The forward passes, each with the empty cells that it filled; those to come keep their room.
+ * Make a list of the forward passes with the empty cells that each filled; later ones are hidden but keep their space.
  * @param {Lane} lane
- * @param {string} puzzle
+ * @param {string} puzzle its digits, 0 for an empty cell
  */
 function makePasses(lane, puzzle) {
   const lines = lane.steps.slice(0, solvedPass(lane) + 1).flatMap(({ reveals }, pass) => {
@@ -57,10 +57,10 @@ function makePasses(lane, puzzle) {
 }
 
 /**
- * The digits that the givens leave to the first empty cell, shown until the model guesses there.
+ * Make a label on the first empty cell with the digits that the givens leave, shown until the model guesses there.
  * @param {Lane} lane
- * @param {number} first
- * @param {string} candidates
+ * @param {number} first the cell
+ * @param {string} candidates the digits
  */
 function makeQuestion(lane, first, candidates) {
   const words = `${candidates.split("").join(" or ")}?`;
@@ -73,7 +73,7 @@ function makeQuestion(lane, first, candidates) {
   return { root, update };
 }
 
-/** The outcome of the first empty cell. @param {Lesson} lesson @param {number} first */
+/** Say when the first empty cell was filled, and what it waited for. @param {Lesson} lesson @param {number} first */
 function firstWords({ order, runs: { sudoku: run } }, first) {
   const { main } = run;
   const name = cellName(first);
@@ -126,7 +126,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     answer();
   }
 
-  /** @param {number | null} cell that the reader chose */
+  /** @param {number | null} cell that the reader chose, null for none */
   function wordsFor(cell) {
     if (cell === null || cell === first) return firstWords(lesson, first);
     const came = `it came in forward pass ${passOf(main, cell) + 1}`;

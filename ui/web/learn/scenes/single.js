@@ -1,4 +1,4 @@
-// One at a time: a token a forward pass, and what one spends its time on.
+// The scene “One at a time”: one token per forward pass, and how much of its time is loading and how much computing.
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText, showToken } from "../../dom/elements.js";
@@ -9,10 +9,7 @@ import { makeBar, makeChoices, makeRoom, sweep } from "../parts.js";
 const FILL_MS = 4200;
 const SEVERAL = 16; // tokens in one forward pass
 
-/**
- * The forward passes of next-token prediction as cells that fill, one each.
- * @param {Lesson} lesson
- */
+/** Make a strip of cells, of which next-token prediction fills one in each forward pass. @param {Lesson} lesson */
 function makeStrip({ runs }) {
   const { text } = runs;
   const lane = text.ntp ?? text.main;
@@ -21,7 +18,7 @@ function makeStrip({ runs }) {
     make("span", "sbd-learn-cell", { "aria-hidden": "true" }),
   );
   const count = make("p", "sbd-learn-count", "0 forward passes, 0 tokens");
-  /** @param {number} part of the run, 0 to 1 */
+  /** @param {number} part share of the run, 0 to 1 */
   function show(part) {
     const numPasses = Math.round(part * passes);
     cells.forEach((cell, position) => {
@@ -40,9 +37,9 @@ function makeStrip({ runs }) {
 }
 
 /**
- * The parts of a forward pass's time for so many tokens, as two bars.
+ * Make two bars of a forward pass's time: loading and computing.
  * @param {PassTime} time
- * @param {number} longest seconds
+ * @param {number} longest seconds of a full bar
  */
 function makePassBars(time, longest) {
   /** @param {string} kind @param {number} seconds */

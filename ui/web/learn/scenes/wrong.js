@@ -1,4 +1,4 @@
-// A story at rising gammas; the reader finds where it breaks.
+// The scene “What goes wrong”: a story decoded at rising gammas; the reader finds where it breaks.
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
@@ -7,7 +7,7 @@ import { makeBar, makePlayedSlider, makeRoom } from "../parts.js";
 /** @import { Edge, MakeScene } from "../view.js" */
 
 /**
- * The verdict on a story, with the meaning of the underline where it failed.
+ * Put the verdict on a story into words; for a broken story, also what the underline means.
  * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "fault_tokens">} edge
  */
 export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fault_tokens: at }) {
@@ -20,8 +20,8 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fa
 }
 
 /**
- * Tokens of an answer as they are shown, the end-of-sequence left out; what clashes has its forward pass,
- * what the check found is underlined too.
+ * Return the tokens of an answer without the end-of-sequence. isClash: underlined, as part of a clash or of the fault;
+ * isTogether: part of a clash, and from the forward pass that filled the clash; pass: counts from 1.
  * @param {Edge} edge
  * @returns {{ text: string, isClash: boolean, isTogether: boolean, pass: number }[]}
  */
@@ -52,7 +52,7 @@ function storyNodes(edge) {
   });
 }
 
-/** The story at a gamma, and whether it holds. @param {Edge[]} edges @param {number} broken the first that does not */
+/** Make the story and its verdict. @param {Edge[]} edges @param {number} broken index of the first edge that breaks */
 function makeStory(edges, broken) {
   const held = edges[broken - 1];
   const limit = held ? ` Of the γ tried here, ${held.gamma} is the largest at which it holds.` : "";
@@ -80,10 +80,10 @@ const shareWords = ({ passes, tokens }) =>
 const passesOfToken = ({ passes, tokens }) => passes / tokens.length;
 
 /**
- * The forward passes of a token one at a time, at a gamma where the story holds, and at the one chosen: the
- * story is of another length at each.
+ * Make bars of the forward passes per token, as the stories differ in length: one token at a time, at a gamma where the
+ * story holds, and at the chosen gamma.
  * @param {Edge[]} edges
- * @param {Edge | undefined} held
+ * @param {Edge | undefined} held an edge where the story holds, if there is one
  */
 function makePassBars(edges, held) {
   const most = Math.max(1, ...edges.map(passesOfToken));
@@ -113,7 +113,7 @@ function makePassBars(edges, held) {
 
 /** @type {MakeScene} */
 export function makeWrongScene({ lesson, signal, did, say }) {
-  // At γ = 0 it is a token a forward pass, as one at a time, and the prompt’s besides.
+  // γ = 0 is left out: it only repeats one token at a time, plus the prompt's forward pass.
   const edges = lesson.edges.filter(({ gamma }) => gamma > 0);
   const last = edges.length - 1;
   const broken = edges.findIndex(({ is_right: isRight }) => !isRight);

@@ -1,5 +1,5 @@
-// Your turn: what to do about a word that one doubts, and a prompt of the reader's own, straight into the
-// player; in a file without a model, what to run for that.
+// The scene “Your turn”: what to do about a doubtful word, and a box for the reader's own prompt, which the player then
+// decodes. The exported lesson, which has no model, says what to run instead.
 
 import constants from "../../constants.json" with { type: "json" };
 import { tokenName } from "../../core/letters.js";
@@ -36,8 +36,8 @@ export function makeYoursScene({ lesson, signal, did, host, say }) {
 }
 
 /**
- * The player's facts on a doubted word: its guesses, what the rereading would have written, and two
- * ways to decode again.
+ * Return what the player shows of a word: the model's guesses, what the rereading would have written, and two ways to
+ * decode again.
  * @param {Run} run
  * @param {number} position
  */
@@ -64,8 +64,8 @@ function inspect(run, position) {
 }
 
 /**
- * The first block of the story that has a word which its rereading would not have written; such words
- * can be clicked, as in the player.
+ * Make the first block of the story with words that the rereading would not have written; these can be clicked, as in
+ * the player.
  * @param {Run} run
  * @param {(words: string) => void} say
  */
@@ -122,7 +122,7 @@ function makePromptBox() {
   });
 }
 
-/** @param {string} prompt @param {HTMLTextAreaElement} box that it is put into when it is chosen */
+/** @param {string} prompt @param {HTMLTextAreaElement} box gets the prompt at a click */
 function makeExample(prompt, box) {
   const chip = make("button", "sbd-learn-choice is-prompt", { title: prompt }, prompt);
   chip.addEventListener("click", () => {
