@@ -1,4 +1,4 @@
-// The actions of a visitor, by pointer or key: every view is given these and changes nothing itself.
+// The actions that a visitor takes by pointer or key. Every view is given them and changes no state itself.
 
 import { clamp } from "../core/numbers.js";
 import { isLecturing } from "../dom/screen.js";
@@ -8,48 +8,49 @@ import { isLecturing } from "../dom/screen.js";
 /** @import { Player } from "./player.js" */
 
 /**
+ * The inspector shows the held position until it is released.
  * @typedef {object} Actions
- * @property {(position: number | null) => void} hover
- * @property {(position: number) => void} hold hold a position, or let it go
- * @property {(position: number | null) => void} holdAt
- * @property {() => void} release
- * @property {() => void} holdCursor
+ * @property {(position: number | null) => void} hover point at a position, null: at none
+ * @property {(position: number) => void} hold hold a position, or release it if it is held
+ * @property {(position: number | null) => void} holdAt hold a position, null: none
+ * @property {() => void} release release the held position
+ * @property {() => void} holdCursor hold or release the position pointed at
  * @property {() => void} previousPosition
  * @property {() => void} nextPosition
- * @property {(token: number) => void} choose
+ * @property {(token: number) => void} choose choose a candidate in the inspector, by its token id
  * @property {boolean} canRedo whether this page can decode again
- * @property {(changes: Record<string, unknown>, origin: Origin) => void} redo
- * @property {(run: Run | null) => void} show
- * @property {() => void} previousBranch
- * @property {() => void} nextBranch
- * @property {() => void} pin
- * @property {() => void} branch
- * @property {(gamma: number | null) => void} previewGamma
- * @property {() => number} gamma
+ * @property {(changes: Record<string, unknown>, origin: Origin) => void} redo decode again with some settings changed
+ * @property {(run: Run | null) => void} show show another run of the tree
+ * @property {() => void} previousBranch show the run one row up the tree
+ * @property {() => void} nextBranch show the run one row down the tree
+ * @property {() => void} pin press Pin in the inspector
+ * @property {() => void} branch press Branch in the inspector
+ * @property {(gamma: number | null) => void} previewGamma show what a gamma would reveal; null ends that
+ * @property {() => number} gamma the previewed gamma, else the run's
  * @property {(pass: number) => void} seek
  * @property {() => void} first
  * @property {() => void} last
  * @property {() => void} back
  * @property {() => void} forward
  * @property {() => void} togglePlay
- * @property {() => void} playPlain let next-token prediction go on to its end
+ * @property {() => void} playPlain play next-token prediction to its end
  * @property {(speed: number) => void} setSpeed
- * @property {() => void} lecture
- * @property {() => void} help
- * @property {() => void} hood
- * @property {() => void} share
- * @property {() => void} toggleHindsight
- * @property {() => void} timeAgain run it some times more, for its engine time
- * @property {() => void} letGo
+ * @property {() => void} lecture turn lecture mode on or off
+ * @property {() => void} help open or close the help sheet
+ * @property {() => void} hood open or close the panel Under the hood
+ * @property {() => void} share open or close the sheet Take it home
+ * @property {() => void} toggleHindsight turn the marks of hindsight in the text on or off
+ * @property {() => void} timeAgain decode the run several times more to time the engine
+ * @property {() => void} letGo close the details, release the position, end previews and lecture mode
  */
 
 /** @typedef {Pick<Actions, "hover" | "hold">} Pointing */
 
 /**
- * Let a node point at a position, and hold it when it is pressed.
+ * Hover a position while the pointer is over a node, and hold it when the node is clicked.
  * @param {HTMLElement} node
  * @param {Pointing} actions
- * @param {() => number} at the position it stands for now
+ * @param {() => number} at returns the position that the node stands for now
  */
 export function pointsAt(node, actions, at) {
   node.addEventListener("pointerenter", () => actions.hover(at()));
@@ -57,7 +58,7 @@ export function pointsAt(node, actions, at) {
   node.addEventListener("click", () => actions.hold(at()));
 }
 
-/** The actions of a player. @param {Player} player @returns {Actions} */
+/** Make the actions of a player. @param {Player} player @returns {Actions} */
 export function makeActions(player) {
   const { state } = player;
   /** @type {Actions["holdAt"]} */
@@ -69,7 +70,7 @@ export function makeActions(player) {
   };
   /** @type {Actions["hold"]} */
   const hold = (position) => holdAt(state.held === position ? null : position);
-  /** @param {"pin" | "branch"} name a button of the inspector, which comes first if it is not open */
+  /** Press a button of the inspector; if no position is held, only hold one. @param {"pin" | "branch"} name */
   const redoShown = (name) => {
     const view = player.makeView();
     if (!view || view.isLecture) return;
@@ -80,7 +81,7 @@ export function makeActions(player) {
     hover: (position) => player.set({ hovered: position }),
     hold,
     holdAt,
-    // The focus goes back to the position's tile, as the button that lets go goes away.
+    // The release button disappears, so the focus goes back to the position's tile.
     release: () => {
       const { held } = state;
       holdAt(null);
@@ -124,7 +125,7 @@ export function makeActions(player) {
 }
 
 /**
- * Up and down: between tiles, or, in a text or the staircase, along all positions.
+ * Move by some positions: between tiles, or, if a text or the staircase has the focus, along all positions.
  * @param {Player} player
  * @param {number} by
  */

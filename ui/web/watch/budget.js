@@ -1,6 +1,6 @@
-// The entropy budget of a forward pass: on an axis of nats that stands still, what was spent of gamma, hatched the
-// one revealed entropy that is not counted, then what did not fit. Gamma can be dragged: what it would reveal
-// lights up, without a forward pass.
+// The entropy budget of a forward pass, as a bar on a fixed axis in nats: the entropies that count towards gamma, then,
+// hatched, the one revealed entropy that does not count, then those of positions not revealed. While gamma is dragged,
+// the positions that it would reveal light up, without a forward pass.
 
 import { entropyColour, inkOn } from "../core/colours.js";
 import { clamp, digitsThatShow, draggedGamma, formatGamma } from "../core/numbers.js";
@@ -17,9 +17,9 @@ import { explain, paperLink, question, withTerms } from "../dom/terms.js";
 
 /** @typedef {Pick<Actions, "hover" | "previewGamma" | "gamma" | "canRedo" | "redo">} BudgetActions */
 
-const THIN = 0.05; // of the bar: too narrow for a token
+const THIN = 0.05; // share of the bar below which a segment is too narrow for its token
 
-/** The ticks under the bar. */
+/** Make the ticks under the bar. */
 function makeTicks() {
   return AXIS_TICKS.map((nats) => {
     const tick = make("span", "sbd-budget-tick", String(nats));
@@ -28,19 +28,19 @@ function makeTicks() {
   });
 }
 
-/** @param {number} place 0 to 1 */
+/** @param {number} place on the axis, 0 to 1 */
 function percent(place) {
   return `${(place * 100).toFixed(2)}%`;
 }
 
-/** The budget as a bar of segments, with the line of gamma that can be dragged. */
+/** The budget as a bar of segments, with a line at gamma that can be dragged. */
 export class Budget {
   /** @param {BudgetActions} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {BudgetLayout | null} */
     this.layout = null;
-    /** @type {{ node: HTMLElement, at: number }[]} segments on the page and their positions */
+    /** @type {{ node: HTMLElement, at: number }[]} by rank; at: the position that the segment shows now */
     this.segments = [];
     this.note = make("span", "sbd-budget-note");
     this.rule = question("solver", "");
@@ -55,7 +55,7 @@ export class Budget {
     const hidden = { "aria-hidden": "true" };
     this.axis = make("div", "sbd-budget-axis", hidden, ...makeTicks(), this.free);
     this.title = make("h3");
-    /** @type {Bound | null} what the title is of */
+    /** @type {Bound | null} the bound that the title describes now */
     this.titled = null;
     this.head = make("div", "sbd-budget-head", this.title, this.rule, this.again, this.note);
     this.root = make("section", "sbd-budget", this.head, this.track, this.axis);
@@ -106,7 +106,7 @@ export class Budget {
     return segment;
   }
 
-  /** Title of the picture, by the solver. @param {Bound} bound */
+  /** Show the title that fits the solver. @param {Bound} bound */
   showTitle(bound) {
     if (bound === this.titled) return;
     this.titled = bound;
@@ -171,7 +171,7 @@ export class Budget {
   }
 
   /**
-   * The label of the hatched segment, under its middle and never outside the bar.
+   * Show the label of the hatched segment, under its middle but never outside the bar.
    * @param {BudgetLayout} layout
    * @param {string} words
    */
@@ -195,11 +195,11 @@ export class Budget {
 }
 
 /**
- * A masked position on the axis. isFree: revealed, and outside the sum.
+ * A masked position on the axis. left, width: 0 to 1. isIn: revealed. isFree: revealed whatever gamma is.
  * @typedef {{ item: Masked, left: number, width: number, isIn: boolean, isFree: boolean }} Segment
  */
 /** @typedef {ReturnType<typeof layOut>} BudgetLayout */
-export const AXIS_END = 16; // nats; a longer budget runs out of the picture
+export const AXIS_END = 16; // nats; the bar cuts off what is beyond
 const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
 
 /** @type {Readonly<Record<string, number>>} */
@@ -215,7 +215,7 @@ const GAMMA_KEYS = {
 };
 
 /**
- * The γ that a key on its line makes of another, on the axis; null for a key that moves nothing.
+ * Return gamma as a key pressed on its line changes it; null if the key does not move it.
  * @param {string} key
  * @param {number} gamma
  */
@@ -226,21 +226,21 @@ export function keyedGamma(key, gamma) {
 }
 
 /**
- * The place of a sum of entropies on the axis, 0 to 1; the root gives small ones room.
+ * Return the place of a sum of entropies on the axis, 0 to 1; the cube root spreads out small sums.
  * @param {number} nats
  */
 export function axisPlace(nats) {
   return Math.cbrt(clamp(nats, 0, AXIS_END) / AXIS_END);
 }
 
-/** The sum of entropies at a place of the axis. @param {number} place */
+/** Return the sum of entropies at a place on the axis. @param {number} place 0 to 1 */
 export function axisNats(place) {
   return AXIS_END * clamp(place, 0, 1) ** 3;
 }
 
 /**
- * Positions revealed whatever gamma is: the largest entropy or the leftmost mask, outside the sum,
- * or the surest where none is below a threshold.
+ * Return the position revealed whatever gamma is, null for none: where gamma bounds a sum, the largest entropy or the
+ * leftmost mask, which the sum leaves out; where gamma bounds each entropy, the surest one if none is below gamma.
  * @param {Solver} solver
  * @param {Masked[]} revealed in the solver's order
  * @param {number} gamma
@@ -256,7 +256,7 @@ function freeOf(solver, revealed, gamma) {
 }
 
 /**
- * Positions that a pass saw masked, in the solver's order.
+ * Return the positions that a pass saw masked, in the solver's order.
  * @param {Run} run
  * @param {number} pass
  */
@@ -266,7 +266,7 @@ function orderOf(run, pass) {
 }
 
 /**
- * Nats as a whole number of what the last digit stands for.
+ * Return nats as a whole number of units of the last digit shown.
  * @param {number} nats
  * @param {number} digits after the point
  */
@@ -275,10 +275,10 @@ function inUnits(nats, digits) {
 }
 
 /**
- * With how many digits what is spent is seen to be within gamma, and with one more outside it.
- * @param {number} spent
- * @param {number | null} next
- * @param {string} gamma as it is shown
+ * Return how many digits show that the entropy spent is within gamma, and would not be with one position more.
+ * @param {number} spent nats
+ * @param {number | null} next nats with one position more; null if there is none
+ * @param {string} gamma as shown
  */
 function digitsOf(spent, next, gamma) {
   const least = gamma.split(".")[1]?.length ?? 2;
@@ -292,11 +292,11 @@ function digitsOf(spent, next, gamma) {
 }
 
 /**
- * The budget of a pass in which the positions of `revealed` were, or at a gamma would be, revealed.
+ * Lay out the budget of a pass, as it was or as it would be at another gamma.
  * @param {Run} run
  * @param {number} pass
- * @param {Set<number>} revealed
- * @param {number} [gamma] at which they were or would be
+ * @param {Set<number>} revealed positions that are or would be revealed
+ * @param {number} [gamma] that reveals them
  */
 export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
   const { solver } = run;
@@ -318,22 +318,22 @@ export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
   const next = (chosen.length && costs?.[chosen.length]) || null;
   return {
     segments, // from left to right
-    spent, // nats of what is revealed, the free one left out
-    free, // revealed whatever gamma says; null for none
+    spent, // nats of the revealed positions, without the free one
+    free, // the position revealed whatever gamma is; null for none
     isFreeAfterEnd: free !== null && run.main.isAfterEnd(free.position, pass),
     isFreeOffAxis: segments.some(({ isFree, left }) => isFree && left === 1),
-    isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END, // gamma or the sum is beyond it
-    next, // what would have been spent with one more, nats; null without a sum or a rest
-    digits: digitsOf(spent, next, formatGamma(gamma)), // so that one sees why no more was revealed
+    isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END, // whether gamma or the sum is beyond the axis
+    next, // nats spent with one position more; null if gamma bounds no sum or no position is left
+    digits: digitsOf(spent, next, formatGamma(gamma)), // enough to show why no more was revealed
     count: chosen.length,
     numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
     hasGamma: hasBudget(solver),
-    isSum, // whether gamma bounds a sum, and not each entropy
+    isSum, // false where gamma bounds each entropy, not their sum
   };
 }
 
 /**
- * Positions that `gamma` would reveal in a pass; none for a rule without gamma.
+ * Return the positions that `gamma` would reveal in a pass; none if the solver has no gamma.
  * @param {Run} run
  * @param {number} pass
  * @param {number} gamma
@@ -346,7 +346,7 @@ export function revealedAt(run, pass, gamma) {
 }
 
 /**
- * Names in words the position revealed whatever gamma is.
+ * Say which position is revealed whatever gamma is; "" for none.
  * @param {Solver} solver
  * @param {BudgetLayout} layout
  */
@@ -359,10 +359,10 @@ export function freeWords(solver, { free, isFreeAfterEnd, isFreeOffAxis, digits 
 }
 
 /**
- * The words beside the bar: what was, or at the dragged gamma would be, revealed.
+ * Say how much was revealed, or would be at the dragged gamma.
  * @param {Run} run
  * @param {number} pass
- * @param {number | null} preview the dragged gamma
+ * @param {number | null} preview the dragged gamma; null while none is dragged
  * @param {BudgetLayout} layout
  */
 export function budgetNote(run, pass, preview, layout) {

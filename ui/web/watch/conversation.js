@@ -1,4 +1,4 @@
-// The conversation before a run's prompt, and the line in which one asks on. Knows no server.
+// The conversation before a run's prompt, and the field for a follow-up question. Knows no server.
 
 import { make, setText } from "../dom/elements.js";
 import { promptBox, typeInto } from "../dom/gradio.js";
@@ -43,12 +43,12 @@ export class Conversation {
   update({ run, isLecture }) {
     const isOther = run !== this.run;
     this.run = run;
-    // Its room is there from the start, whatever model's run comes next.
+    // Where this run allows no follow-up the form keeps its space, so that nothing moves with the next run.
     this.form.hidden = isLecture || !this.actions.canRedo || !canAnyBeAsked();
     this.form.inert = run.main.finish === null || !mayAskOn(run.model);
     this.before.hidden = isLecture || !run.turns.length;
     if (!isOther) return;
-    // Not before it is asked: a question that is refused stays in its box.
+    // Emptied only now, when the question's run is there: a refused question stays in the box.
     if (run.prompt === this.box.value.trim()) this.box.value = "";
     const count = run.turns.filter(([role]) => role === "user").length;
     const asked = `Question ${count + 1} of this conversation: ${run.prompt}`;
@@ -60,8 +60,8 @@ export class Conversation {
 }
 
 /**
- * The form decodes without what was said before.
- * @param {string} text what was typed as a follow-up
+ * Open the form for a prompt without the conversation so far.
+ * @param {string} text typed as a follow-up, moves to the form; "" for none
  */
 function startAnew(text) {
   foldForm(false);

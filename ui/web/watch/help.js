@@ -1,5 +1,5 @@
-// The help sheet: what there is to see, and the keys. A modal dialog: the browser keeps the focus
-// inside, closes it on Escape and gives the focus back.
+// The help sheet: what the page shows, and the keys. It is a modal dialog, so the browser keeps the focus inside,
+// closes it on Escape, and then gives the focus back.
 
 import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.js";
 import { make, makeClose } from "../dom/elements.js";
@@ -64,7 +64,7 @@ const HELP_ACTIONS = [
   ],
 ];
 
-/** The glossary and the solvers, each in a line. */
+/** List the words of the glossary and the solvers, with a line about each. */
 function makeWords() {
   const words = Object.values(GLOSSARY).map(({ name, words }) => [name, words]);
   const solvers = Object.entries(SOLVER_LINES).map(([name, line]) => [
@@ -89,17 +89,17 @@ function makeWords() {
 }
 
 /**
- * Text of a view's help. hasScale: whether the view has the colours of the entropy.
+ * The text of a view's help. hasScale: whether the sheet explains the colours of entropy.
  * @typedef {{ sights: [name: string, words: string][], keys: KeyWords[], hasScale: boolean }} HelpWords
  */
 
-/** The help of Watch. @param {boolean} canRedo @returns {HelpWords} */
+/** Return the text of the Watch view's help. @param {boolean} canRedo @returns {HelpWords} */
 function watchHelp(canRedo) {
   const sights = canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
   return { sights, keys: KEY_WORDS, hasScale: true };
 }
 
-/** The sheet; `toggle` opens and closes it. */
+/** The help sheet; `toggle` opens and closes it. */
 export class Help {
   /** @param {boolean} canRedo @param {HelpWords} words */
   constructor(canRedo, words = watchHelp(canRedo)) {

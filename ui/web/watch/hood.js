@@ -1,6 +1,6 @@
-// Under the hood: a panel below the staircase, opened by one button and moved by the player's own scrubber: the
-// attention mask, the KV cache, the lines of the algorithm, and the cost of the forward pass beside a device's
-// roofline. Closed it draws nothing.
+// The panel "Under the hood" below the staircase. For the current forward pass it shows the attention mask, the KV
+// cache, the lines of the algorithm that the pass executes, and its cost beside a device's roofline. While closed, the
+// panel draws nothing.
 
 import {
   costOf,
@@ -57,7 +57,7 @@ export class Hood {
     this.redraw();
     if (!this.isOpen) return;
     const show = () => this.root.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
-    // Once it is drawn and has its height.
+    // Two frames later the panel is drawn and has its height.
     requestAnimationFrame(() => requestAnimationFrame(show));
   }
 
@@ -86,9 +86,9 @@ const ROWS = [
 ];
 
 /**
- * Says that a device's numbers differ in size from those of the trace, from which its time is computed.
+ * Say that a device stores a weight in another number of bytes than the run's model; "" if it does not.
  * @param {Device} device
- * @param {number} valueBytes of the trace
+ * @param {number} valueBytes bytes of a weight of the run's model
  */
 function sizeWords({ valueBytes: own }, valueBytes) {
   return own === valueBytes ? "" : `, at ${own} bytes a weight instead of ${valueBytes}`;
@@ -124,7 +124,7 @@ class CostTable {
     );
   }
 
-  /** A device may come after the panel is built. */
+  /** Add the devices that the list lacks: some become known only after the panel is built. */
   offer() {
     for (const [key, { name }] of [...DEVICES].slice(this.choice.length)) {
       this.choice.append(make("option", "", { value: key }, name));
@@ -172,7 +172,7 @@ class CostTable {
     setText(this.words, `${words} ${leftOutWords(cost)}`);
   }
 
-  /** A value of each row, with its note; none is known of a row that is not there. @param {string[][]} rows */
+  /** Show the value and the note of each row; a missing value shows a dash. @param {string[][]} rows */
   show(rows) {
     for (const [index, { value, note }] of this.cells.entries()) {
       setText(value, rows[index]?.[0] ?? "–");

@@ -1,4 +1,4 @@
-// One position in full: its tokens and probabilities, its entropy over the forward passes, what became of it.
+// The inspector: one position's candidate tokens, its entropy over the forward passes, and how its token came.
 
 import { tokenName } from "../core/letters.js";
 import { formatChange, formatNats, formatPercent } from "../core/numbers.js";
@@ -23,7 +23,7 @@ import { tileState } from "./tiles.js";
 /** @typedef {"open" | "agrees" | "differs"} Verdict */
 
 /**
- * The pass whose distribution is shown: this one if still masked, else that of the reveal.
+ * Return the pass whose guesses to show: this one, or the last before it that predicted the position; null for none.
  * @param {View} view
  * @param {number} focus
  */
@@ -32,7 +32,7 @@ function inspectedPass({ run, pass }, focus) {
   return run.main.entropyHistory(focus).findLast((item) => item.pass <= pass)?.pass ?? null;
 }
 
-/** How a strategy without a solver came to a token. @param {Run} run @param {FixedItem} item */
+/** Say how a strategy without a solver came to a token. @param {Run} run @param {FixedItem} item */
 function writtenText(run, { position, pass, token }) {
   const { drafted, isAccepted } = draftedAt(run.main, pass, position);
   if (isAccepted && drafted !== undefined) {
@@ -46,7 +46,7 @@ function writtenText(run, { position, pass, token }) {
 }
 
 /**
- * Describes a position after the end, whose token no longer counts.
+ * Describe a position after the end of the answer, whose token does not count.
  * @param {FixedItem | null} item
  */
 function afterEndText(item) {
@@ -54,7 +54,7 @@ function afterEndText(item) {
   return `After the end of the answer: not part of it${came}.`;
 }
 
-/** How the position came to what it holds. @param {View} view @param {number} focus */
+/** Say what has become of a position: given, revealed, drafted or masked. @param {View} view @param {number} focus */
 export function revealText(view, focus) {
   const { run, pass } = view;
   const item = run.main.fixedAt(focus, pass);
@@ -74,7 +74,7 @@ export function revealText(view, focus) {
 }
 
 /**
- * Describes a position that verify has not decided: only a drafted token will be checked.
+ * Describe a position that verify has not decided yet; only drafted tokens are checked.
  * @param {View} view
  * @param {number} focus
  */
@@ -86,11 +86,10 @@ function waitingWords(view, focus) {
 }
 
 /**
- * The heading of the guesses. In a run by verify they are what a mask at the position gives, beside
- * which the same forward pass may read the place causally.
+ * Return the heading of the guesses. Under verify it names the mask, as the pass may also read the position causally.
  * @param {Run} run
- * @param {number | null} at the pass they are of
- * @param {number} pass where the playhead stands
+ * @param {number | null} at the pass that made the guesses; null if none did
+ * @param {number} pass at the playhead
  */
 export function guessTitle({ strategy }, at, pass) {
   const isNow = at === null || at === pass;
@@ -98,7 +97,7 @@ export function guessTitle({ strategy }, at, pass) {
   return `${whose} in ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
 }
 
-/** How the answer came to its end, before what it never came to. @param {Run} run */
+/** Say how the answer ended, as the first half of a sentence. @param {Run} run */
 function endWords({ main, config }) {
   if (main.finish === "end_of_sequence") return "The answer ends";
   if (main.finish === "stopped") return "The run was stopped";
@@ -106,7 +105,7 @@ function endWords({ main, config }) {
 }
 
 /**
- * Result of the causal check, once its pass has been reached.
+ * Say how the causal check judged a position's token, once the playhead has reached the pass that made the check.
  * @param {View} view
  * @param {number} focus
  * @returns {[words: string, verdict: Verdict]}
@@ -142,7 +141,7 @@ export function hindsightText(view, focus) {
   ];
 }
 
-/** Names the position, and why it is shown. @param {View} view */
+/** Name the position in focus, and say why it is shown. @param {View} view */
 export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (focus === null) return "Inspector";
   if (held === focus) return `Position ${focus} · held`;
@@ -152,7 +151,7 @@ export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   const hasOthers = open.length < predictedTiles(run, pass).length;
   const isAlone = open.length === 1;
   const which = isAlone ? "only mask" : "least sure";
-  // Verify predicts further than its tiles go.
+  // Verify also predicts positions beyond its tiles.
   const tiles = isAlone ? "in these tiles" : "of these tiles";
   const where = run.strategy === "verify" ? tiles : "in this forward pass";
   return `Position ${focus} · ${hasOthers ? "the answer’s " : isAlone ? "the " : ""}${which} ${where}`;
@@ -160,7 +159,7 @@ export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
 
 const SPARK = { width: 240, height: 56, pad: 4 };
 
-/** The line, empty until the position was predicted. */
+/** Make the chart of a position's entropy over the forward passes, empty until one predicted it. */
 function makeSpark() {
   const { width, height, pad } = SPARK;
   const base = height - pad;
@@ -202,20 +201,20 @@ function makeSpark() {
 const TOP_ROWS = 5;
 
 /**
- * The candidate to act on: the one chosen by hand, else the best that is not the token itself.
+ * Return the candidate that Pin and Branch use: the one chosen by hand, else the best that is not the written token.
  * @param {View} view
  * @param {Top[]} top
- * @param {number | undefined} fixedToken
+ * @param {number | undefined} fixedToken the written token, if there is one
  */
 function chosenAlternative(view, top, fixedToken) {
   const byHand = top.find((entry) => entry.token === view.alternative);
   return byHand ?? top.find((entry) => entry.token !== fixedToken) ?? null;
 }
 
-/** @typedef {[position: number, id: number]} Pin */
+/** @typedef {[position: number, id: number]} Pin a given token */
 
 /**
- * The tokens that stood before the one in focus came; all by the view's pass where it is still masked.
+ * Return the tokens known before the pass that wrote the position in focus; if none did, those known now.
  * @param {View} view
  * @returns {Pin[]}
  */
@@ -226,7 +225,7 @@ function tokensBefore({ run, pass, focus }) {
 }
 
 /**
- * Why nothing can be pinned here or branched, "" if it can.
+ * Say why Pin and Branch cannot be used here; "" if they can.
  * @param {View} view
  * @param {Top | null} alternative
  */
@@ -241,7 +240,7 @@ function whyNoAction({ run, focus, pass }, alternative) {
     : "No candidates yet: go to a forward pass whose block holds this position.";
 }
 
-/** The rows and the two buttons under them. */
+/** A row for each candidate, and the buttons Pin and Branch under them. */
 class Alternatives {
   /** @param {Actions} actions */
   constructor(actions) {
@@ -275,11 +274,11 @@ class Alternatives {
   }
 
   /**
-   * A button that decodes again with the chosen token among the given ones.
+   * Make a button that decodes again with the chosen candidate as a given token.
    * @param {string} kind
-   * @param {string} word whose first letter is its key
+   * @param {string} word of the button; its first letter is the key
    * @param {string} title
-   * @param {(view: View) => Pin[]} moreOf what else is given
+   * @param {(view: View) => Pin[]} moreOf returns further tokens to give
    */
   makeAction(kind, word, title, moreOf) {
     const act = () => {
@@ -354,7 +353,7 @@ function section(title, node) {
   return make("section", "", make("h3", "", ...title), node);
 }
 
-/** The card of one position. */
+/** The drawer that shows one position. */
 export class Inspector {
   /** @param {Actions} actions */
   constructor(actions) {
@@ -391,7 +390,7 @@ export class Inspector {
   /** @param {View} view */
   update(view) {
     const { run, focus } = view;
-    // While it plays, only a position that somebody chose is worth following.
+    // During playback, show only a position that the visitor chose: any other changes with every pass.
     if (view.isPlaying && !view.showsFocus) return;
     const pass = focus === null ? null : inspectedPass(view, focus);
     const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);

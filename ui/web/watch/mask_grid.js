@@ -1,5 +1,5 @@
-// What a forward pass may look at, drawn: its attention mask as a grid (a row for what the model reads, a column for
-// what it may look at), and the KV cache as a strip of tokens.
+// Draws what a forward pass attends to: its attention mask as a grid (a row for each token read, a column for each
+// token that it may attend to), and the KV cache as a strip of tokens.
 
 import { tokenMarks } from "../core/letters.js";
 import {
@@ -23,20 +23,20 @@ import { unfold, withTerms } from "../dom/terms.js";
 /** @import { Run } from "../core/run.js" */
 /** @import { View } from "./playhead.js" */
 
-const NTP_SHARE = 0.34; // of the width, where both stand side by side
-const SIDE_BY_SIDE = 860;
+const NTP_SHARE = 0.34; // of the width, taken by next-token prediction's mask beside the run's
+const SIDE_BY_SIDE = 860; // pixels of width from which the masks are side by side
 
 /** @type {Map<string, string>} */
 const plainTexts = new Map();
 
-/** A token as its marks and letters. @param {string} text */
+/** Return tokenMarks(text), remembered. @param {string} text */
 function plain(text) {
   const marked = plainTexts.get(text) ?? tokenMarks(text);
   plainTexts.set(text, marked);
   return marked;
 }
 
-/** A legend: what the colours mean. @param {[name: string, words: string][]} rows */
+/** Make a legend that says what the colours mean. @param {[name: string, words: string][]} rows */
 function makeKey(...rows) {
   const items = rows.map(([name, words]) =>
     make("span", "sbd-hood-key-item", make("i", `sbd-hood-swatch is-${name}`), words),
@@ -90,14 +90,14 @@ export class MaskGrid {
   listen() {
     this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
     this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
-    // The slider's row comes back: what moves the page under a pointer that rests is no wish.
+    // Back to the slider's row: its keys can move the page, so that even a resting pointer leaves.
     this.canvas.addEventListener("pointerleave", () => this.hover(this.rowOfSlider));
     this.range.addEventListener("input", () => this.hover(Number(this.range.value) - 1));
     this.range.addEventListener("focus", () => this.hover(this.rowOfSlider));
     this.range.addEventListener("blur", () => this.hover(null));
   }
 
-  /** The row that the slider stands at; null while it has not the focus. */
+  /** The slider's row; null while the slider does not have the focus. */
   get rowOfSlider() {
     return document.activeElement === this.range ? Number(this.range.value) - 1 : null;
   }
@@ -175,10 +175,10 @@ export class MaskGrid {
 }
 
 /**
- * Give the canvas its size on the page and hand out its context, cleared.
+ * Give the canvas its size and return its context, cleared.
  * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
+ * @param {number} width pixels of the page
+ * @param {number} height pixels of the page
  */
 export function contextOf(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
@@ -205,12 +205,12 @@ const INKS = {
   font: "--sbd-mono",
 };
 
-/** @typedef {typeof INKS} Inks colours and letters of the page */
+/** @typedef {typeof INKS} Inks colours and font of the page */
 
-/** @type {Map<boolean, Inks>} by whether the page is dark: to ask for a style costs a layout */
+/** @type {Map<boolean, Inks>} by whether the page is dark; remembered, as reading a style costs a layout */
 const known = new Map();
 
-/** The page's colours. @param {HTMLElement} node @param {boolean} isDark */
+/** Return the page's colours and font. @param {HTMLElement} node @param {boolean} isDark */
 export function inksOf(node, isDark) {
   const inks = known.get(isDark) ?? { ...INKS };
   if (known.has(isDark)) return inks;
@@ -221,14 +221,14 @@ export function inksOf(node, isDark) {
   return inks;
 }
 
-const LETTER = 6.7; // pixels, of the axes' letters
-const LONGEST_DOWN = 12; // letters of a token beside its row
-const LONGEST_UP = 9; // and over its column
+const LETTER = 6.7; // pixels, the width of a letter on the axes
+const LONGEST_DOWN = 12; // letters shown of a token beside its row
+const LONGEST_UP = 9; // letters shown of a token over its column
 const LARGEST_CELL = 18;
-const READABLE = 11; // pixels of a cell that a label fits
+const READABLE = 11; // pixels that a cell needs for a label
 const LARGEST_HEIGHT = 372;
 
-/** @typedef {{ cached: string[], own: string[] }} AxisNames tokens in the cache, and those read now */
+/** @typedef {{ cached: string[], own: string[] }} AxisNames cached: tokens in the cache; own: tokens read now */
 
 /** @param {string[]} names */
 function longest(names) {
@@ -241,7 +241,7 @@ function shorten(text, most) {
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }
 
-/** A mask on a canvas, with the tokens on both axes, as many as can be read. */
+/** A mask on a canvas, with the tokens' names on both axes where cells are large enough. */
 class GridDrawing {
   /**
    * @param {HTMLCanvasElement} canvas
@@ -249,7 +249,7 @@ class GridDrawing {
    * @param {Mask} mask
    * @param {AxisNames} names
    * @param {Inks} inks
-   * @param {number | null} chosen row that is pointed at
+   * @param {number | null} chosen row pointed at; null for none
    */
   constructor(canvas, width, mask, names, inks, chosen) {
     this.width = width;
@@ -257,16 +257,16 @@ class GridDrawing {
     this.inks = inks;
     this.chosen = chosen;
     const { cached, own } = names;
-    this.left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12; // of the first key
+    this.left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12; // of the first column
     const room = Math.max(width - this.left - 4, 60);
     const [numCached, numRows] = [cached.length, Math.max(own.length, 1)];
     const least = numCached ? Math.min(0.35 * room, numCached * LARGEST_CELL) : 0;
-    // Of a key of this forward pass, and of a cached token.
+    // The width of a column is `cell` for a token read now, `cachedCell` for a cached one.
     this.cell = clamp((room - least) / numRows, 0.2, LARGEST_CELL);
     const rest = (room - this.cell * numRows) / Math.max(numCached, 1);
     this.cachedCell = numCached ? clamp(rest, 0.05, LARGEST_CELL) : 0;
     this.ownLeft = this.left + numCached * this.cachedCell;
-    this.row = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL); // its height
+    this.row = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL); // height of a row
     const isNamed = (/** @type {number} */ size) => size >= READABLE;
     const named = [...(isNamed(this.cachedCell) ? cached : []), ...(isNamed(this.cell) ? own : [])];
     this.top = Math.max(LETTER * Math.min(longest(named), LONGEST_UP) + 10, 20);
@@ -299,7 +299,7 @@ class GridDrawing {
     context.globalAlpha = 1;
   }
 
-  /** Lines between the columns, where there is room for them, and those that part the causal rows. */
+  /** Draw lines between wide columns, a box round the chosen row, and lines after the causal rows and columns. */
   drawLines() {
     const { context, inks, left, ownLeft, top, cell, cachedCell, row, chosen } = this;
     const { numCached, numCausal, visible } = this.mask;
@@ -338,7 +338,7 @@ class GridDrawing {
       context.fillText(`${cached.length} cached`, left + 2, top - 10);
   }
 
-  /** Names over the columns, upright. @param {string[]} names @param {number} left @param {number} width */
+  /** Draw names upwards over the columns. @param {string[]} names @param {number} left @param {number} width */
   drawAcross(names, left, width) {
     if (width < READABLE) return;
     const { context } = this;
@@ -351,14 +351,14 @@ class GridDrawing {
     });
   }
 
-  /** The row at a height, null outside. @param {number} y */
+  /** Return the row at a height; null outside the grid. @param {number} y */
   rowAt(y) {
     const row = Math.floor((y - this.top) / this.row);
     return row >= 0 && row < this.mask.visible.length ? row : null;
   }
 }
 
-const HEIGHT = 26; // pixels, of the strip
+const HEIGHT = 26; // pixels, height of the strip
 
 export class CacheStrip {
   constructor() {
@@ -402,7 +402,7 @@ export class CacheStrip {
   }
 
   /**
-   * A strip of tokens, each a cell; where they are too many, they melt into one another.
+   * Draw the strip, a cell for each token, with lines between the cells where they are wide enough.
    * @param {number} width
    * @param {number} count of tokens
    * @param {CacheStep} cache
@@ -431,7 +431,7 @@ export class CacheStrip {
 }
 
 /**
- * Hatch what is taken back or dropped.
+ * Hatch the part of the strip whose tokens are taken back or dropped.
  * @param {CanvasRenderingContext2D} context
  * @param {number} left
  * @param {number} right

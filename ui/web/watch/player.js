@@ -1,11 +1,11 @@
-// The player: shows a run of a history at one playhead, in parts that are made here, laid out and given what a
-// frame shows. mountPlayer, at the end, puts it on Gradio's page; nothing else here knows Gradio.
+// The player shows a run at its playhead: it makes the parts of the view, lays them out and updates them in each frame.
+// From mountPlayer on, the functions connect a player with Gradio's page.
 //
 //   const player = new Player(element, { redo(settings) {}, host });
 //   player.push(wireText);   // any number of wire lines, see core/run.js
 //
-// `redo` is asked to decode again with other settings; without it the player only replays. `host`
-// serves the share sheet. Drawing happens at most once a frame, and only when something changed.
+// The player calls `redo` to decode again with other settings; without it the player only replays. `host` serves the
+// share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
 
 import { clamp } from "../core/numbers.js";
 import { History } from "../core/run.js";
@@ -55,7 +55,7 @@ import { Family, Tree } from "./tree.js";
 /** @import { Node, Origin } from "./tree.js" */
 
 /**
- * `began`: a run is shown now; `time`: decode with these settings a few times.
+ * began: called when another run is shown. time: decodes with these settings several times, to time the engine.
  * @typedef {ShareHost & { began: (run: Run) => void, time: (settings: Settings) => void }} PlayerHost
  */
 /** @typedef {{ redo?: (settings: Settings) => void, host?: PlayerHost }} PlayerOptions */
@@ -100,7 +100,7 @@ export class Player {
     signal.addEventListener("abort", () => this.playhead.clock.stop());
   }
 
-  /** Leave the page: nothing listens or draws any more. */
+  /** Remove the player from the page and end all listening and drawing. */
   destroy() {
     this.leaving.abort();
     cancelAnimationFrame(this.frame);
@@ -111,7 +111,7 @@ export class Player {
     return this.history.run;
   }
 
-  /** The layout follows the width of the player, not of the window. */
+  /** Choose the layout by the width of the player, not of the window. */
   fit() {
     const width = this.root.clientWidth;
     this.root.classList.toggle("is-wide", width >= 760 && !isLecturing(this.root));
@@ -119,7 +119,7 @@ export class Player {
     this.draw();
   }
 
-  /** Take in wire text; a new run starts playing from its first pass. @param {string} text */
+  /** Take in wire lines; a new run is shown and plays. @param {string} text */
   push(text) {
     const news = this.history.accept(text);
     if (news === "run" && this.run) this.begin(this.run);
@@ -128,13 +128,13 @@ export class Player {
     this.playhead.clock.hurry();
   }
 
-  /** Runs came, went on or were left: whoever keeps them may want to know. */
+  /** Announce that runs came or went on, or another is shown, so that they can be saved. */
   changed() {
     this.root.dispatchEvent(new CustomEvent("sbd-change"));
   }
 
   /**
-   * Show runs that were kept while the page was loaded anew.
+   * Show the runs that were saved before the page was reloaded.
    * @param {{ nodes: Node[], shown: Run, pass: number }} tree
    */
   restore({ nodes, shown, pass }) {
@@ -144,12 +144,12 @@ export class Player {
     this.open(clamp(pass, 0, Math.max(shown.main.lastPass, 0)), false);
   }
 
-  /** Say what happened, to be read until the next run begins. @param {string} words */
+  /** Show a message until the next run begins. @param {string} words */
   tellVisitor(words) {
     this.parts.tellVisitor(words);
   }
 
-  /** Whether a decode was asked for that has not begun: the run shown is another. @param {boolean} isWaiting */
+  /** Show whether the visitor waits for a decode that has not begun. @param {boolean} isWaiting */
   wait(isWaiting) {
     if (this.stale.isWaiting === isWaiting) return;
     this.stale.isWaiting = isWaiting;
@@ -158,7 +158,7 @@ export class Player {
     this.stale.look();
   }
 
-  /** A run began: it takes its place in the tree and plays. @param {Run} run */
+  /** Add a new run to the tree, show it and play it. @param {Run} run */
   begin(run) {
     if (run.id !== "opening") this.host?.began(run);
     const { isRecorded, main } = run;
@@ -166,7 +166,7 @@ export class Player {
     this.family.take(run);
     foldForm(true);
     this.parts.tellVisitor(null);
-    // A live run opens after the pass that only read the prompt, if it came along.
+    // A live run opens after the pass that only reads the prompt, if a later one is already there.
     const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
     this.open(isCalm ? Math.max(main.lastPass, 0) : isRead ? 1 : 0, !isCalm);
     this.playhead.isFollowing = !isRecorded;
@@ -174,7 +174,7 @@ export class Player {
     if (run.id !== "opening") showOnPhone(this.root);
   }
 
-  /** Turn to the run that the history holds now. @param {number} pass @param {boolean} isPlaying */
+  /** Show the history's current run, with nothing held or previewed. @param {number} pass @param {boolean} isPlaying */
   open(pass, isPlaying) {
     this.wait(false);
     this.reveals.takeOver(this.parts.watch);
@@ -190,7 +190,7 @@ export class Player {
     });
   }
 
-  /** Show another run of the family, as it stands at its end. @param {Run | null} run */
+  /** Show another run of the tree, at its last pass. @param {Run | null} run */
   show(run) {
     if (!run || run === this.run) return;
     this.history.run = run;
@@ -201,7 +201,7 @@ export class Player {
   }
 
   /**
-   * Decode this run again with some settings changed; the new run becomes its branch.
+   * Decode this run again with some settings changed; the new run becomes its child in the tree.
    * @param {Record<string, unknown>} changes
    * @param {Origin} origin
    */
@@ -210,7 +210,7 @@ export class Player {
     this.redo?.(askFor(this.run, { ...changes, ask: this.family.ask(this.run, origin) }));
   }
 
-  /** Ask for more timings of the run shown; they come to takeTiming. */
+  /** Have the run shown decoded again to time it; takeTiming receives the results. */
   timeAgain() {
     const { run } = this;
     if (!run || !this.host) return;
@@ -224,7 +224,7 @@ export class Player {
     this.draw();
   }
 
-  /** The consumer left the run: no more lines will come. */
+  /** Mark the latest run as stopped: no more of its lines will come. */
   stop() {
     if (!this.history.latest) return;
     this.history.latest.isStopped = true;
@@ -247,14 +247,14 @@ export class Player {
   }
 
   /**
-   * Tell a screen reader; for what the visitor did, never for what streams in.
+   * Let a screen reader speak, of what the visitor did but never of what streams in.
    * @param {string} text
    */
   say(text) {
     setText(this.parts.live, text);
   }
 
-  /** Tell a screen reader what stands at a position. @param {number} position */
+  /** Let a screen reader speak what a position holds. @param {number} position */
   sayPosition(position) {
     const view = this.makeView();
     if (view) this.say(positionTitle(view, position));
@@ -268,7 +268,7 @@ export class Player {
     });
   }
 
-  /** Content of a frame drawn now; null without a run. */
+  /** Return what a frame drawn now shows; null without a run. */
   makeView() {
     const { run, reveals } = this;
     if (!run) return null;
@@ -295,7 +295,7 @@ export class Player {
   }
 
   /**
-   * Tell the page round the player which run is shown, and when it is complete.
+   * Announce to the page which run is shown and whether it is complete, if either changed.
    * @param {Run} run
    */
   tell(run) {
@@ -306,7 +306,7 @@ export class Player {
   }
 }
 
-/** On a phone the form is folded away: the button that opens it. */
+/** Make the button that opens the form, which is folded away on a phone. */
 function makeEdit() {
   return make("button", "sbd-action sbd-edit", { "aria-label": "Edit in the form" }, "Edit", () => {
     foldForm(false);
@@ -368,7 +368,7 @@ class Parts {
       this.watch,
       this.block.root,
       this.staircase.root,
-      this.tree.root, // below what it would push down
+      this.tree.root, // below the parts that it must not push down
       this.hood.root,
       this.transport.root,
     );
@@ -378,7 +378,7 @@ class Parts {
     return this.block.tiles;
   }
 
-  /** Parts of the page, in order. */
+  /** The elements of the parts, in their order on the page. */
   get roots() {
     return [this.stage, this.inspector.root, this.details.root, this.help.root, this.live];
   }
@@ -407,15 +407,15 @@ class Parts {
     this.block.update(view);
     this.transport.update(view);
     this.inspector.update(view);
-    // Last: text on its canvas makes the browser work out all styles, once is enough.
+    // After the parts above: text on a canvas makes the browser compute all styles, so let that happen once.
     this.staircase.update(view);
     this.hood.update(view);
     this.stage.classList.toggle("has-hood", this.hood.isOpen && !view.isLecture);
   }
 
   /**
-   * Say what happened, to be read until the next run begins; nothing: until now.
-   * @param {string | null} words
+   * Show a message until the next run begins.
+   * @param {string | null} words null hides the last message
    */
   tellVisitor(words) {
     this.news.hidden = words === null;
@@ -445,14 +445,14 @@ export function mountPlayer({ element, value, trigger, signal }) {
   host.sbdPlayer = player;
   signal.addEventListener("abort", () => player.destroy());
   document.addEventListener("input", forgetLink, { signal });
-  // Nobody sees it behind another view, and drawing takes time from an engine on this machine.
+  // Stop playback behind another view: drawing there would only take time from an engine on this machine.
   onTurn((name) => {
     foldForm(name === "watch");
     if (name !== "watch") player.set({ isPlaying: false });
   }, signal);
-  /** @param {string} text wire lines, or "stop": no more will come */
+  /** @param {string} text wire lines, or "stop" if no more will come */
   function take(text) {
-    // What the server says last of a run that it gave up is not about one of this browser.
+    // While this browser decodes, a "stop" from the server is about an older run.
     if (text === "stop") inBrowser.isOn?.() || player.stop();
     else if (text) player.push(text);
   }
@@ -460,7 +460,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
   if (currentView() !== "watch") player.set({ isPlaying: false });
   new TabKeeper(player, signal).restore();
   player.fit();
-  player.paint(); // in its first frame: what comes in the next one would move the page
+  player.paint(); // now: parts that appear only in the next frame would move the page
   onNumAhead((numAhead) => player.wait(numAhead > 0), signal);
   onRefused(() => player.wait(false), signal);
   stopWithoutServer(player, signal);
@@ -468,7 +468,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
 }
 
 /**
- * While the server is away nobody answers Stop: the run stands as it came, if any of it did.
+ * End the run in the page if the visitor presses Stop and the server does not answer in time.
  * @param {Player} player
  * @param {AbortSignal} signal
  */
@@ -477,9 +477,9 @@ function stopWithoutServer(player, signal) {
   /** @param {Event} event */
   const click = (event) => {
     const pressed = elementOf(event);
-    if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // another decode is asked for
+    if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // the visitor asked for another decode
     if (pressed && goButtons()[0]?.contains(pressed)) {
-      foldForm(true); // at the press, not when the run comes
+      foldForm(true); // at once, not only when the run begins
       player.wait(true);
     }
     if (!pressed?.closest("#sbd-stop")) return;
@@ -501,7 +501,7 @@ function stopWithoutServer(player, signal) {
 }
 
 /**
- * A prompt that is being rewritten is not that of the link any more, and must outlive a reload.
+ * Remove the link's prompt from the address once the visitor edits it, so that a reload does not bring it back.
  * @param {Event} event
  */
 function forgetLink(event) {

@@ -1,5 +1,5 @@
-// The playhead moves along the forward passes of a run: by hand, at the chosen speed, or as quickly as a live run
-// comes. A mask settles into its token as it comes by; every part draws from the view of where it stands.
+// The playhead moves along the forward passes of a run: by hand, at the chosen speed, or as fast as a live run grows.
+// Also here: the animation of reveals, and the view of a frame, from which every part draws.
 
 import { clamp } from "../core/numbers.js";
 import { isStill } from "../dom/screen.js";
@@ -19,10 +19,10 @@ export class Playhead {
     this.state = state;
     this.shown = shown;
     this.change = change;
-    /** @type {number | null} how long the pass stands that comes next [ms], null after a jump */
+    /** @type {number | null} duration of the pass to which the playhead stepped, ms; null after a jump */
     this.stepMs = null;
     this.hasMoved = false;
-    this.isFollowing = false; // a live run up to its end, as quickly as it came
+    this.isFollowing = false; // whether playback keeps up with a live run, up to its end
     this.clock = makeClock(
       () => state.isPlaying || this.isPlainOnItsWay,
       () => this.rate(),
@@ -30,12 +30,12 @@ export class Playhead {
     );
   }
 
-  /** Whether the pass to be drawn is the next one, so that its reveals settle. */
+  /** Whether the playhead stepped to the next pass, so that its reveals are animated. */
   get isStep() {
     return this.hasMoved && this.stepMs !== null;
   }
 
-  /** Another run is on the stage: forget when the next pass of the old one was due. */
+  /** Prepare for another run: forget when the old run's next pass was due. */
   jump() {
     this.stepMs = null;
     this.hasMoved = true;
@@ -43,26 +43,26 @@ export class Playhead {
     this.clock.stop();
   }
 
-  /** Let the pass at which a run opens settle like the next one. */
+  /** Animate the reveals of the pass at which a run opens, as after a step. */
   startStep() {
     this.stepMs = 1000 / this.pace();
   }
 
-  /** Passes a second at the chosen speed, more while a live run is ahead. */
+  /** Return how many passes a second to show: by the chosen speed, more while a live run is ahead. */
   pace() {
     const { state } = this;
     const run = this.shown();
     return playRate(state.speed, this.backlog(), run?.main.steps.length ?? 0);
   }
 
-  /** Passes of a live run that wait to be seen; 0 once it was played to its end. */
+  /** Return how many passes of a live run are not shown yet; 0 once it was played to its end. */
   backlog() {
     const run = this.shown();
     const isAhead = run && (this.isFollowing || !run.isComplete);
     return isAhead ? run.main.lastPass - this.state.pass : 0;
   }
 
-  /** The pace, but the pass that only reads a new prompt shows nothing to wait for. */
+  /** Return the pace, or Infinity at a live run's pass that only reads the prompt: it shows nothing. */
   rate() {
     const { state } = this;
     const run = this.shown();
@@ -83,13 +83,13 @@ export class Playhead {
     this.change({ pass: target, plainPass: null, gammaPreview: null, ...stop });
   }
 
-  /** Whether next-token prediction goes on alone: it was asked to, and is not at its end. */
+  /** Whether next-token prediction plays on alone, after the end of the run. */
   get isPlainOnItsWay() {
     const last = this.shown()?.ntp?.lastPass ?? 0;
     return this.state.plainPass !== null && this.state.plainPass < last;
   }
 
-  /** Let next-token prediction go on from the run's end to its own, at once where motion is not wanted. */
+  /** Play next-token prediction from the run's end to its own, at once if the visitor wants no motion. */
   playPlain() {
     const last = this.shown()?.ntp?.lastPass ?? 0;
     this.change({ isPlaying: false, plainPass: isStill() ? last : this.state.pass });
@@ -109,9 +109,9 @@ export class Playhead {
   }
 
   /**
-   * The next pass; on a screen that paints too slowly a live run leaves out passes that are late, so
-   * as to stay no more than a second behind.
-   * @param {number} [numLate]
+   * Go to the next pass, or stop at the end. If the screen paints too slowly for a live run, skip late passes, to
+   * stay at most a second behind.
+   * @param {number} [numLate] further passes that were due
    */
   advance(numLate = 0) {
     const run = this.shown();
@@ -130,8 +130,8 @@ export class Playhead {
 const FRAME_MS = 1000 / 60;
 
 /**
- * Calls `advance` at `rate()` a second while `isPlaying()`, at most once a frame, with the number of
- * further passes that were due while frames took too long.
+ * Make a clock that calls `advance` `rate()` times a second while `isPlaying()`, at most once a frame. `advance` gets
+ * the number of further passes that were due because frames took too long.
  * @param {() => boolean} isPlaying
  * @param {() => number} rate
  * @param {(numLate: number) => void} advance
@@ -141,7 +141,7 @@ export function makeClock(isPlaying, rate, advance) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let due = 0;
-  /** Come back in the frame in which the next pass is due; a frame for nothing costs the engine. */
+  /** Wake in the frame in which the next pass is due: idle frames would take time from the engine. */
   function wait() {
     const left = due - performance.now();
     if (left > FRAME_MS) timer = setTimeout(wake, left - FRAME_MS / 2);
@@ -156,16 +156,16 @@ export function makeClock(isPlaying, rate, advance) {
       frame = 0;
       return;
     }
-    // Not the time of the frame: what came in since it began may be due.
+    // Not the frame's own time, as a pass that came in since the frame began may be due.
     const now = performance.now();
-    // `frame` stays set meanwhile, so that start() adds no second tick.
+    // `frame` stays set during advance(), so that start() adds no second tick.
     if (now >= due) {
       const step = 1000 / rate();
       advance(step > 0 ? Math.floor((now - due) / step) : 0);
       due = Math.max(due + 1000 / rate(), now);
     }
     frame = 0;
-    // After advance(): what it draws in the next frame must come before the next advance.
+    // Only after advance(): in the next frame, what it draws must come before the next tick.
     wait();
   }
   function start() {
@@ -174,7 +174,7 @@ export function makeClock(isPlaying, rate, advance) {
     due = performance.now() + 1000 / rate();
     wait();
   }
-  /** Something changed that may make the next pass due sooner. */
+  /** Bring the next pass forward if the rate has grown. */
   function hurry() {
     due = Math.min(due, performance.now() + 1000 / rate());
     if (!timer) return;
@@ -194,22 +194,22 @@ export function makeClock(isPlaying, rate, advance) {
 
 const PASSES_PER_SECOND = 3;
 
-// A run of few forward passes is over before one has looked: each of them stands longer.
+// A run of few forward passes would be over too soon, so each pass is shown longer.
 const FEW_PASSES = 12;
 const FEW_A_SECOND = 1.25;
 
 // While a run is still coming in, fall no further behind it than this.
 const MAX_LAG_SECONDS = 0.3; // the server sends news every 0.125 s
 
-// A forward pass on the screen costs the browser as much as one of a small model costs the engine,
-// which may work beside it on the same cores. So no more than an eye can tell apart.
+// Drawing a pass costs the browser as much as a forward pass of a small model costs the engine, which may use the same
+// cores. So draw no more passes a second than an eye can tell apart.
 export const MOST_A_SECOND = 32;
 
 /**
- * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.
+ * Return how many passes a second to show: by the speed, or more while `backlog` passes of a live run wait.
  * @param {number} speed
  * @param {number} backlog
- * @param {number} numPasses that are known of the run
+ * @param {number} numPasses of the run so far
  */
 export function playRate(speed, backlog, numPasses) {
   const pace = (numPasses <= FEW_PASSES ? FEW_A_SECOND : PASSES_PER_SECOND) * speed;
@@ -218,14 +218,14 @@ export function playRate(speed, backlog, numPasses) {
 }
 
 /**
- * The pace of reveals [ms] in a pass that lasts `interval` ms: one reveal, and first to last.
- * @param {number} interval
+ * Return how long one reveal takes (settle), and the time from the first reveal's start to the last's (spread), ms.
+ * @param {number} interval how long the pass is shown, ms
  */
 export function revealPace(interval) {
   return { settle: clamp(interval * 0.8, 40, 480), spread: clamp(interval * 0.45, 0, 360) };
 }
 
-const SHORTEST_MS = 60;
+const SHORTEST_MS = 60; // of a pass whose reveals are animated
 
 const GHOST = {
   color: "var(--sbd-ghost)",
@@ -253,7 +253,7 @@ const SETTLE = {
   fade: [{ opacity: 0.25 }, { opacity: 1 }],
 };
 
-/** Plays the reveals of the pass on the screen; a new pass ends those of the one before. */
+/** Animates the reveals of the pass shown; a new pass ends the animations of the last. */
 export class Reveals {
   constructor() {
     /** @type {Animation[]} */
@@ -266,8 +266,8 @@ export class Reveals {
   }
 
   /**
-   * A pass is about to be painted; `interval` is how long it will stand, null for no motion.
-   * @param {number | null} interval
+   * Prepare for a pass that is about to be painted.
+   * @param {number | null} interval how long it will be shown, ms; null for no motion
    */
   begin(interval) {
     for (const animation of this.running) animation.cancel();
@@ -277,22 +277,22 @@ export class Reveals {
     this.began = performance.now();
   }
 
-  /** Passes come too quickly for motion. */
+  /** Whether passes come too quickly to animate. */
   get isQuick() {
     return this.interval !== null && this.interval < SHORTEST_MS;
   }
 
   /**
-   * How long after the start of the pass the reveal of this rank begins [ms].
+   * Return how long after the start of the pass the reveal of this rank begins, ms.
    * @param {number} rank
-   * @param {number} count
+   * @param {number} count reveals of the pass
    */
   delay(rank, count) {
     return this.pace ? (this.pace.spread * rank) / Math.max(count, 1) : 0;
   }
 
   /**
-   * Let `node` settle as the rank-th of `count` reveals; `kind` names the frames.
+   * Animate `node` as the reveal of this rank among `count`; `kind` names the keyframes.
    * @param {HTMLElement} node
    * @param {keyof typeof SETTLE} kind
    * @param {number} rank
@@ -310,12 +310,12 @@ export class Reveals {
     );
   }
 
-  /** A new run takes the place of another one in `node`. @param {HTMLElement} node */
+  /** Fade in `node`, in which a run replaces another. @param {HTMLElement} node */
   takeOver(node) {
     if (!isStill()) node.animate(SETTLE.fade, { duration: 280, easing: "ease-out" });
   }
 
-  /** How far the reveal of this rank is, 0 to 1. @param {number} rank @param {number} count */
+  /** Return how far the reveal of this rank has come, 0 to 1. @param {number} rank @param {number} count */
   progress(rank, count) {
     if (!this.pace) return 1;
     const age = performance.now() - this.began - this.delay(rank, count);
@@ -328,17 +328,17 @@ export class Reveals {
 }
 
 /**
- * The visitor's choices.
+ * What the visitor chose, and where playback is.
  * @typedef {object} PlayerState
- * @property {number} pass where the playhead stands
- * @property {number | null} plainPass where next-token prediction goes on alone once the run is over
+ * @property {number} pass index of the forward pass at the playhead
+ * @property {number | null} plainPass pass of next-token prediction as it plays on alone; null before
  * @property {boolean} isPlaying
- * @property {number} speed
- * @property {number | null} hovered position pointed at
- * @property {number | null} held position held by a click
- * @property {number | null} gammaPreview the dragged gamma
- * @property {number | null} alternative token chosen by hand in the inspector
- * @property {boolean} showsHindsight whether the text marks what hindsight disagrees with
+ * @property {number} speed 1 is normal
+ * @property {number | null} hovered position pointed at; null for none
+ * @property {number | null} held position that the inspector keeps showing; null for none
+ * @property {number | null} gammaPreview the dragged gamma; null while none is dragged
+ * @property {number | null} alternative id of the candidate chosen in the inspector; null for none
+ * @property {boolean} showsHindsight whether the text marks the tokens with which hindsight disagrees
  */
 
 /** State of a new player. @returns {PlayerState} */
@@ -362,13 +362,13 @@ export function initialState() {
  * @property {Reveals} reveals
  * @property {boolean} isDark
  * @property {boolean} isLecture
- * @property {boolean} isStep whether the pass is the next one, so that its reveals settle
+ * @property {boolean} isStep whether the playhead stepped to the next pass, so that its reveals are animated
  */
 
 /** @typedef {ReturnType<typeof viewOf>} View */
 
 /**
- * The positions that this pass predicted, of those that have a tile.
+ * Return the positions that this pass predicted and that have a tile.
  * @param {Run} run
  * @param {number} pass
  */
@@ -379,7 +379,7 @@ export function predictedTiles(run, pass) {
 }
 
 /**
- * The ones among them that belong to the answer: none after an end already known.
+ * Return the predicted tiles that may belong to the answer: none after an end already known.
  * @param {Run} run
  * @param {number} pass
  */
@@ -388,8 +388,8 @@ export function openPositions(run, pass) {
 }
 
 /**
- * The position worth looking at when nobody points: the most uncertain tile in this pass; of those
- * alike the one that the solver took last, if it took them all.
+ * Return the position to inspect when the visitor chose none: the predicted tile with the highest entropy; among equal
+ * ones one that was not revealed, else the one revealed last. Null if this pass predicted none.
  * @param {Run} run
  * @param {number} pass
  */
@@ -406,20 +406,20 @@ function hardestPosition(run, pass) {
   }).position;
 }
 
-/** The view of a frame. @param {PlayerState} state @param {ViewParts} parts */
+/** Return what a frame shows, from which every part draws. @param {PlayerState} state @param {ViewParts} parts */
 export function viewOf(state, parts) {
   const chosen = state.hovered ?? state.held;
   const { run } = parts;
   const { pass, gammaPreview } = state;
-  const isOver = run.main.finish !== null && pass >= run.main.lastPass; // the whole run has been
+  const isOver = run.main.finish !== null && pass >= run.main.lastPass;
   return {
     ...state,
     ...parts,
     plainPass: isOver ? state.plainPass : null,
-    focus: chosen ?? hardestPosition(run, pass), // position that the inspector shows
-    showsFocus: chosen !== null, // whether the visitor chose it
+    focus: chosen ?? hardestPosition(run, pass), // the position that the inspector shows
+    showsFocus: chosen !== null, // whether the visitor chose that position
     isOver,
-    // Positions that the dragged gamma would reveal.
+    // The positions that the dragged gamma would reveal; null while none is dragged.
     wouldReveal: gammaPreview === null ? null : revealedAt(run, pass, gammaPreview),
   };
 }

@@ -1,5 +1,5 @@
-// The algorithms of the paper in our words: which of their lines a forward pass executes, and the values of
-// their variables then, from the trace alone.
+// The decoding algorithms in plain words: which of their lines a forward pass executes, and the values of the variables
+// then, from the trace alone.
 
 import { tokenName } from "../core/letters.js";
 import { cacheAt } from "../core/mask.js";
@@ -14,7 +14,7 @@ import { layOut } from "./budget.js";
 /** @import { View } from "./playhead.js" */
 
 /**
- * A line: how deep, its words, whether the forward pass executes it, and the values there.
+ * A line of an algorithm. depth: level of indentation. isLit: whether the forward pass executes it. values: "" if not.
  * @typedef {{ depth: number, words: string, isLit: boolean, values: string }} Line
  */
 /** @typedef {{ title: string, lines: Line[] }} Program */
@@ -25,7 +25,7 @@ const MAX_LISTED = 6;
 const UNTIL = "Until the answer ends or reaches its limit:";
 
 /**
- * The programs of the run's strategy as they stand at a forward pass.
+ * Return the algorithms of the run's strategy, as a forward pass executes them.
  * @param {Run} run
  * @param {number} pass
  * @returns {Program[]}
@@ -54,7 +54,7 @@ function program(title, parts) {
   return { title, lines };
 }
 
-/** Number of this forward pass within its block, from 1. @param {Moment} moment */
+/** Return the number of this forward pass within its block, from 1. @param {Moment} moment */
 function passOfBlock({ run, pass, step }) {
   let first = pass;
   while (first > 0) {
@@ -71,7 +71,7 @@ function answerLines(moment) {
   const { run, step, cache, isPrefill } = moment;
   const { start, size } = step.block;
   const isFirst = !isPrefill && passOfBlock(moment) === 1;
-  // What was given between the text and the block stands before it, and is added with it.
+  // Given tokens between the text and the block come before the block, and are added with it.
   const before = size ? start : step.committedBefore;
   const done = step.committedBefore + step.committed.length;
   const text = `t = ${run.numPrompt + before}`;
@@ -289,7 +289,7 @@ function makeLine({ depth, words }) {
   return { root, values };
 }
 
-/** The lines on the page, those lit that the forward pass executes. */
+/** The algorithms on the page, with the lines highlighted that the forward pass executes. */
 export class Programs {
   constructor() {
     this.shape = "";

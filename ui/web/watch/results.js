@@ -1,5 +1,5 @@
-// The results of a run: two numbers over the lanes (forward passes instead of next-token prediction's, and time),
-// all of them with timings and hindsight in the drawer of details. Shows what the run counts, counts nothing.
+// The results of a run: a headline over the lanes with two numbers (forward passes compared with next-token prediction,
+// and time), and a drawer with all numbers, timings and hindsight. core/run.js does the counting.
 
 import { countOf, formatSeconds, median } from "../core/numbers.js";
 import {
@@ -18,20 +18,20 @@ import { explain, makeLegend, question, term } from "../dom/terms.js";
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./playhead.js" */
 
-/** @typedef {{ shown: string, label: string }} Cell */
+/** @typedef {{ shown: string, label: string }} Cell a number as shown, and the words for it */
 
-const SHOWN_DIGITS = 8; // of a digest: enough to tell weights apart
+const SHOWN_DIGITS = 8; // of a digest, enough to tell weights apart
 const UNKNOWN = "–";
 const WHOLE = "The whole run";
 
-/** "1.40 ms to 1.90 ms" @param {number[]} seconds */
+/** Return the range of some times: "1.40 ms to 1.90 ms". @param {number[]} seconds */
 function rangeWords(seconds) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
   return `${fine(low)} to ${fine(high)}`;
 }
 
 /**
- * The moment: what the forward passes up to this one gave.
+ * Return the numbers of the forward passes up to this one.
  * @param {View} view
  * @param {Numbers} numbers
  * @returns {Record<string, Cell>}
@@ -50,8 +50,8 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
 }
 
 /**
- * The whole run: forward passes instead of those that next-token prediction needs for the same tokens,
- * if it ran beside this one and no token was given, which it would not know.
+ * Return the forward passes of the whole run, compared with next-token prediction's if that ran too, no token was
+ * given, and both answers are as long.
  * @param {View} view
  * @param {Numbers} numbers
  * @returns {Cell}
@@ -68,8 +68,8 @@ function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) 
 }
 
 /**
- * Tokens a forward pass of the whole run, of which next-token prediction writes one; 0 if no more, or
- * not known yet.
+ * Return the whole run's tokens per forward pass; 0 if that is no more than next-token prediction's one, or cannot be
+ * compared with it.
  * @param {View["run"]} run
  * @param {Numbers} numbers
  */
@@ -79,7 +79,7 @@ function rateOf(run, { wholePasses, wholeTokens, ntpPasses }) {
 }
 
 /**
- * Time of a token, of both answers.
+ * Return the time per token, also of next-token prediction if it is known.
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  * @returns {Cell}
@@ -99,7 +99,7 @@ function clockCell(numbers, timing) {
 }
 
 /**
- * Explains the numbers of the whole run: another length, fewer forward passes in more time.
+ * Say how the answer's length differs from next-token prediction's, and why fewer passes were not faster.
  * @param {View} view
  * @param {Numbers} numbers
  * @param {Timing | null} timing
@@ -113,7 +113,7 @@ function wholeWords({ run }, numbers, timing) {
 }
 
 /**
- * Names the weights that decoded by the first digits of their digests; "" where the run does not say it.
+ * Name the weights that decoded, with the first digits of their digests; "" if the run does not name them.
  * @param {View["run"]} run
  */
 export function weightsWords({ weights }) {
@@ -127,10 +127,10 @@ export function weightsWords({ weights }) {
 }
 
 /**
- * A group of numbers under its heading.
- * @param {string} name
+ * Make a group of numbers under a heading.
+ * @param {string} name for the group's class
  * @param {string} title
- * @param {string[]} keys
+ * @param {string[]} keys of the numbers
  */
 function makeGroup(name, title, keys) {
   const cells = new Map(
@@ -147,7 +147,7 @@ function makeGroup(name, title, keys) {
   return { root, cells };
 }
 
-/** The row, with a cell a number. @param {Actions} actions */
+/** Make all the numbers of a run, each in a cell. @param {Actions} actions */
 export function makeNumbers(actions) {
   const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
   const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
@@ -160,15 +160,15 @@ export function makeNumbers(actions) {
   });
   const root = make("div", "sbd-numbers", moment.root, whole.root, why, weights);
   const cells = new Map([...moment.cells, ...whole.cells]);
-  /** @type {Map<string, Timing>} by run */
+  /** @type {Map<string, Timing>} by id of the run */
   const timings = new Map();
 
-  /** Result of timing a run again. @param {Timing} timing */
+  /** Keep the timing of a run. @param {Timing} timing */
   function take(timing) {
     timings.set(timing.run, timing);
   }
 
-  /** How long a run took when it was made again; null if it was not. @param {View["run"]} run */
+  /** Return the timing of a run that was decoded again; null if it was not. @param {View["run"]} run */
   function timingOf(run) {
     return timings.get(run.id) ?? run.timing;
   }
@@ -198,7 +198,7 @@ export function makeNumbers(actions) {
     setText(title, isAtEnd ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE);
     weights.hidden = !Object.keys(run.weights).length;
     setText(weights, weightsWords(run));
-    // Made again it would be whole.
+    // A run that was cut short is not timed: decoded again, it would not be cut.
     const isCut = !run.isComplete || run.main.finish === "stopped";
     again.hidden = !actions.canRedo || run.strategy === "ntp" || isCut;
     showProgress(again, timing);
@@ -230,8 +230,8 @@ const TIME =
   "prediction on the same machine. Run again, each takes a little more or less.";
 
 /**
- * Forward passes so far, and how many next-token prediction needs for as many tokens: one each. Null
- * where tokens were given, which it would not know.
+ * Count the forward passes so far (own), and those that next-token prediction needs for as many tokens, one each
+ * (plain; null if there is nothing to compare, as with given tokens, which next-token prediction does not get).
  * @param {View} view
  * @param {Numbers} numbers
  */
@@ -243,7 +243,7 @@ export function passesOf({ run }, { numPasses, numTokens }) {
 }
 
 /**
- * The clock while it runs; then how much faster or slower the whole run was, for a token.
+ * Return the time so far; at the end of the run, how much faster or slower it was per token.
  * @param {View} view
  * @param {Numbers} numbers
  * @param {Timing | null} timing
@@ -264,7 +264,7 @@ function timeOf({ run, pass, isOver }, numbers, timing) {
   return { shown: seconds, label: isOver ? "in all" : "so far" };
 }
 
-/** Both numbers, each over a word that explains itself, and a note: why one saves more than the other. */
+/** Make the two numbers, each over a term that explains it, and a note that qualifies them. */
 export function makeHeadline() {
   const own = make("b", "sbd-headline-own");
   const instead = explain(make("small"), "instead of", INSTEAD);
@@ -322,7 +322,7 @@ const HINDSIGHT =
   "another token so often. It is not compared with the answer that it wrote by itself. The last block, " +
   "where it had masks, is never read again.";
 
-/** The button and the drawer that it opens. */
+/** The button Details, and the drawer that it opens. */
 export class Details {
   /** @param {Actions} actions @param {HTMLElement} numbers */
   constructor(actions, numbers) {
@@ -359,7 +359,7 @@ export class Details {
     this.button.setAttribute("aria-expanded", String(isOpen));
   }
 
-  /** How many tokens hindsight disagrees with; pressed, the text marks them. @param {View} view */
+  /** Show how many tokens hindsight disagrees with; a press marks them in the text. @param {View} view */
   update({ run, pass, showsHindsight }) {
     const { main } = run;
     const count = main.disagreementsAt(pass).length;

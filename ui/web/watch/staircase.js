@@ -1,6 +1,6 @@
-// The staircase: x = position, y = forward pass, colour = entropy of a masked position, a dot where it was
-// revealed, a box round the current pass, and next-token prediction as a diagonal. Point at a cell to read it;
-// click or drag to go to its pass and position.
+// The staircase, a picture of a run: columns are positions, rows forward passes, colours the entropy of masked
+// positions, dots reveals, the box the current pass, and the diagonal next-token prediction. The visitor points at a
+// cell to read it, and clicks or drags to go to its pass and position.
 
 import constants from "../constants.json" with { type: "json" };
 import { entropyColour, inkOn } from "../core/colours.js";
@@ -14,10 +14,10 @@ import { question } from "../dom/terms.js";
 /** @import { Actions } from "./actions.js" */
 /** @import { Reveals, View } from "./playhead.js" */
 
-/** @typedef {{ width: number, height: number, scale: number }} Frame in pixels of the screen */
+/** @typedef {{ width: number, height: number, scale: number }} Frame scale: pixels of the screen to one of the page */
 /** @typedef {(context: CanvasRenderingContext2D, from: number, to: number) => void} DrawRows */
 
-/** A picture that is kept until its key changes. */
+/** A picture that is valid until its key changes. */
 class CachedPicture {
   constructor() {
     this.canvas = document.createElement("canvas");
@@ -26,7 +26,7 @@ class CachedPicture {
   }
 
   /**
-   * Its context, cleared if the key is a new one; null where the browser has none to give.
+   * Return the picture's context, cleared if the key is new; null if the browser gives none.
    * @param {string} key
    * @param {Frame} frame
    */
@@ -40,7 +40,7 @@ class CachedPicture {
   }
 
   /**
-   * Add the passes of the run that it lacks.
+   * Draw the passes of the run that the picture lacks.
    * @param {Run} run
    * @param {string} key
    * @param {Frame} frame
@@ -53,7 +53,7 @@ class CachedPicture {
   }
 
   /**
-   * Copy the rows from `from` up to `to` to another canvas of the same scale.
+   * Copy the passes from `from` up to, not including, `to` to another canvas of the same scale.
    * @param {CanvasRenderingContext2D} context
    * @param {Geometry} geometry
    * @param {number} scale
@@ -79,21 +79,21 @@ class CachedPicture {
   }
 }
 
-/** Parts of a frame of the staircase that other frames share: drawn once, then copied. */
+/** The parts of the staircase that many frames share, drawn once and then copied. */
 class StaircasePictures {
   constructor() {
     this.cells = new CachedPicture();
-    /** The numbers of both axes and the diagonal: letters are slow to draw. */
+    /** The numbers of both axes and the diagonal, cached because text is slow to draw. */
     this.scale = new CachedPicture();
   }
 
   /**
-   * Bring them up to date with the run and the size.
+   * Bring both pictures up to date with the run and the size.
    * @param {View} view
    * @param {Geometry} geometry
    * @param {StairsStyle} style
    * @param {Frame} frame
-   * @param {{ left: number, top: number }} margins where the numbers stand
+   * @param {{ left: number, top: number }} margins for the numbers of the axes
    */
   update(view, geometry, style, frame, margins) {
     const { run } = view;
@@ -115,12 +115,12 @@ class StaircasePictures {
 }
 
 const STAGE_PADDING = 6;
-const SMALL_TYPE = 13; // pixels
+const SMALL_TYPE = 13; // pixels, size of the axes' letters
 
 const MAX_ANIMATED_PASSES = 160;
 
 /**
- * Text of a cell, in two short lines; null where nothing was predicted.
+ * Describe a cell in short lines, some of them empty; null if the pass neither predicted nor revealed the position.
  * @param {Run} run
  * @param {number} pass
  * @param {number} position
@@ -140,7 +140,7 @@ function cellWords(run, pass, position) {
   return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];
 }
 
-/** The page's own colours and letters. @param {HTMLElement} stage @returns {StairsStyle} */
+/** Return the page's colours and font. @param {HTMLElement} stage @returns {StairsStyle} */
 function styleOf(stage) {
   const style = getComputedStyle(stage);
   /** @param {string} name */
@@ -160,7 +160,7 @@ function makeAxisTitle(axis, words) {
   return make("span", `sbd-stairs-axis is-${axis}`, { "aria-hidden": "true" }, words);
 }
 
-/** The staircase on its stage, with what the pointer reads out. */
+/** The staircase, with a readout beside the pointer. */
 export class Staircase {
   /** @param {Actions} actions */
   constructor(actions) {
@@ -217,13 +217,13 @@ export class Staircase {
     new ResizeObserver(() => this.resize()).observe(stage);
   }
 
-  /** Room for the numbers and titles of both axes. */
+  /** The space for the numbers and titles of both axes, in pixels of the page. */
   get margins() {
     const type = this.style?.size ?? SMALL_TYPE;
     return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
   }
 
-  /** Where the cells of a run lie now. @param {Run} run @returns {Geometry} */
+  /** Return the sizes of the grid and its cells for a run. @param {Run} run @returns {Geometry} */
   measure(run) {
     const { positions, passes } = staircaseExtent(run);
     const { left, top } = this.margins;
@@ -244,7 +244,7 @@ export class Staircase {
     this.draw();
   }
 
-  /** The canvas at the screen's own resolution, cleared, its origin inside the padding; null without room. */
+  /** Clear the canvas; return its context with the origin at the first cell, or null if there is no room. */
   prepare() {
     const { canvas, size } = this;
     const width = Math.round(size.width * size.scale);
@@ -268,7 +268,7 @@ export class Staircase {
 
   draw() {
     const { shown } = this;
-    // Read from the page only when it can have changed, as reading is slow.
+    // Read the style only when it may have changed, as reading it is slow.
     if (shown && this.style?.isDark !== shown.isDark) {
       this.style = { ...styleOf(this.stage), isDark: shown.isDark };
     }
@@ -289,7 +289,7 @@ export class Staircase {
   }
 
   /**
-   * While the dots of the current pass still land; not for runs too long to draw in a frame.
+   * Draw the next frame, too, while the dots of the current pass grow, unless the run is too long to draw so often.
    * @param {View} shown
    */
   drawAgain({ run, reveals }) {
@@ -302,7 +302,7 @@ export class Staircase {
   }
 
   /**
-   * The pass and position under the pointer, not bounded by the run; null before the first frame.
+   * Return the pass and position under the pointer, maybe outside the run; null before the first frame.
    * @param {PointerEvent} event
    */
   cellAt(event) {
@@ -322,7 +322,7 @@ export class Staircase {
   }
 
   /**
-   * Go to the pass under the pointer and hold the position under it.
+   * Go to the pass under the pointer, and hold the position if it has a cell or a token.
    * @param {PointerEvent} event
    */
   seek(event) {
@@ -337,7 +337,7 @@ export class Staircase {
     }
   }
 
-  /** Say beside the pointer what the cell holds. @param {ReturnType<Staircase["cellAt"]>} cell */
+  /** Show beside the pointer what a cell holds. @param {ReturnType<Staircase["cellAt"]>} cell null hides it */
   read(cell) {
     const words = cell && this.shown && cellWords(this.shown.run, cell.pass, cell.position);
     const position = words ? cell.position : null;
@@ -367,7 +367,7 @@ export class Staircase {
 }
 
 /**
- * Room for a growing number: in steps of an eighth to a quarter, so that it changes seldom.
+ * Round a growing number up, in steps of an eighth to a quarter of it, so that the result changes seldom.
  * @param {number} count
  */
 function roomFor(count) {
@@ -375,7 +375,7 @@ function roomFor(count) {
   return Math.ceil(count / step) * step;
 }
 
-/** The grid's extent: the whole run so far, some room more while it grows. @param {Run} run */
+/** Return the size of the grid in cells: the run so far, and some more while it grows. @param {Run} run */
 export function staircaseExtent(run) {
   const { main } = run;
   let positions = MIN_POSITIONS;
@@ -394,13 +394,13 @@ const MIN_PASSES = 12;
 
 export const MAX_CELL_HEIGHT = 22;
 
-const AFTER_END = 0.3; // how much is seen of a cell known in its forward pass to be after the end
+const AFTER_END = 0.3; // opacity of a cell after the end of the answer, as known at its forward pass
 
 /** @typedef {Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">} StairsFocus */
-/** @typedef {StairsFocus & { reveals: Pick<Reveals, "progress"> }} StairsView what is drawn */
+/** @typedef {StairsFocus & { reveals: Pick<Reveals, "progress"> }} StairsView */
 
-/** @typedef {Record<"width" | "height" | "cellWidth" | "cellHeight" | "gap", number>} Geometry of the cells, in pixels of the page; gap: between two */
-/** @typedef {Record<"accent" | "ntp" | "line" | "muted" | "font", string> & { size: number }} StairsStyle colours, and the letters with their size */
+/** @typedef {Record<"width" | "height" | "cellWidth" | "cellHeight" | "gap", number>} Geometry of the grid, in pixels of the page; gap: between two cells */
+/** @typedef {Record<"accent" | "ntp" | "line" | "muted" | "font", string> & { size: number }} StairsStyle colours and font; size: of the letters, in pixels */
 
 /**
  * @param {CanvasRenderingContext2D} context
@@ -422,7 +422,7 @@ export function drawBlocks(context, run, geometry, style) {
 }
 
 /**
- * Numbers along both axes: positions from 0 above the grid, forward passes from 1 to its foot beside it.
+ * Number both axes: positions from 0 above the grid, forward passes from 1 on its left, down to its foot.
  * @param {CanvasRenderingContext2D} context
  * @param {Geometry} geometry
  * @param {StairsStyle} style
@@ -451,7 +451,7 @@ export function drawAxes(context, geometry, style, { positions, passes }) {
 }
 
 /**
- * The cells and dots of some passes, as they are once those passes have been.
+ * Draw the cells and dots of the passes from `from` up to, not including, `to`.
  * @param {CanvasRenderingContext2D} context
  * @param {StairsView} view
  * @param {Geometry} geometry
@@ -471,7 +471,7 @@ export function drawPasses(context, view, geometry, from, to) {
 }
 
 /**
- * Every pass: those up to now as they are, the current one landing, those to come pale.
+ * Draw every pass: the current one with growing dots, the others from the cached picture, later ones pale.
  * @param {CanvasRenderingContext2D} context
  * @param {StairsView} view
  * @param {Geometry} geometry
@@ -501,8 +501,8 @@ function drawCell(context, position, pass, entropy, view, { cellWidth, cellHeigh
 }
 
 /**
- * Key of the colours and dots. Verify reads what it drafted, which is no mask then, and
- * next-token prediction reads no masks at all.
+ * Return the legend of colours and dots. Under verify a dot can lack a cell, where a drafted token was read instead of
+ * a mask; next-token prediction reads no masks at all.
  * @param {Run} run
  */
 export function stairsKey({ strategy }) {
@@ -512,7 +512,7 @@ export function stairsKey({ strategy }) {
 }
 
 /**
- * A dot where a position was revealed, on its cell if it was masked.
+ * Draw a dot at each position that a pass revealed; one that was not masked then has no cell under its dot.
  * @param {CanvasRenderingContext2D} context
  * @param {Step} step
  * @param {number} pass
@@ -559,7 +559,7 @@ export function drawDiagonal(context, geometry, style) {
   context.lineTo(reach * cellWidth, reach * cellHeight);
   context.stroke();
   context.setLineDash([]);
-  // The label runs under the line, where next-token prediction leaves the grid empty.
+  // The label goes under the line, where the grid has few cells.
   const angle = Math.atan2(cellHeight, cellWidth);
   const length = Math.hypot(reach * cellWidth, reach * cellHeight);
   context.save();

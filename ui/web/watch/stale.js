@@ -1,4 +1,4 @@
-// Whether the run on the stage is the one that the form would decode now, and if not, what differs.
+// The line that says how the form differs from the run shown, or that a new run is on its way.
 
 import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
@@ -12,9 +12,9 @@ import { settingDifferences } from "../form/fields.js";
 const OTHER_PROMPT = "another prompt";
 export const WAITING = "Yours is on its way. Until it comes, the one before it stays here.";
 
-/** Differences between the form and a run, each in a few words. @param {Run} run */
+/** List how the form differs from a run, each difference in a few words. @param {Run} run */
 export function differences(run) {
-  if (run.isConversation) return []; // the form starts anew, whatever it says
+  if (run.isConversation) return []; // the form cannot continue a conversation, so there is nothing to compare
   const prompt = promptBox("sbd-prompt-box");
   const isOther = prompt !== null && prompt.value.trim() !== run.prompt.trim();
   const system = promptBox("sbd-system-box");
@@ -26,15 +26,15 @@ export function differences(run) {
   ];
 }
 
-/** Settings that are to go into the form. @type {Channel<{ strategy: string, gamma: number, solver: string }>} */
+/** Settings to put into the form. @type {Channel<{ strategy: string, gamma: number, solver: string }>} */
 export const { say: useSettings, hear: onUseSettings } = channel("sbd-use-settings");
 
-/** A line beside the numbers that is there while the form says otherwise. */
+/** The line, hidden while the form agrees with the run and no new run is on its way. */
 export class Stale {
   /** @param {() => Run | null} shown @param {AbortSignal} signal */
   constructor(shown, signal) {
     this.shown = shown;
-    /** Whether a decode was asked for that has not begun. */
+    /** Whether a requested decode has not begun. */
     this.isWaiting = false;
     this.words = make("span", "", { role: "status" });
     this.root = make("p", "sbd-stale", { hidden: "" }, this.words);

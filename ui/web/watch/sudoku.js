@@ -1,5 +1,5 @@
-// A 4x4 sudoku in the prompt: its answer, a token a cell, also as a grid. Givens are marked, cells fill in as
-// they are revealed, and a digit that breaks a rule of the puzzle says so.
+// Shows the answer to a 4x4 sudoku, one token a cell, also as a grid. The puzzle's digits are marked, cells fill in as
+// they are revealed, and digits that break a rule are marked.
 
 import { entropyColour } from "../core/colours.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
@@ -15,7 +15,7 @@ const PIN_WORDS =
 const STRUCK_WORDS = "Struck: drafted, and thrown away in this forward pass.";
 
 /**
- * Content of the cells: null where nothing is written, the answer's end included.
+ * Return the text of each cell; null where nothing is written, or where the answer has ended.
  * @param {Pick<View, "run" | "pass">} view
  */
 export function cellTexts({ run, pass }) {
@@ -26,7 +26,7 @@ export function cellTexts({ run, pass }) {
   });
 }
 
-/** The grid beside the tiles, hidden unless the prompt asks for a sudoku. */
+/** The grid under the answer's text, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
   /** @param {Pointing} actions */
   constructor(actions) {
@@ -122,7 +122,7 @@ const UNITS = [0, 1, 2, 3].flatMap((unit) => {
 });
 
 /**
- * The 16 digits that end a prompt, 0 for a blank; null if the prompt asks for no 4x4 sudoku.
+ * Return the 16 digits that end a prompt, 0 for a blank; null if the prompt asks for no 4x4 sudoku.
  * @param {string} prompt
  */
 export function puzzleIn(prompt) {
@@ -130,9 +130,9 @@ export function puzzleIn(prompt) {
 }
 
 /**
- * Cells whose digit differs from its given, stands twice in a unit, or is no digit 1 to 4.
+ * Return the cells whose digit differs from the puzzle's, is repeated in its row, column or box, or is not 1 to 4.
  * @param {string} puzzle
- * @param {(string | null)[]} digits null where nothing is revealed
+ * @param {(string | null)[]} digits of the cells; null where nothing is written
  */
 export function brokenCells(puzzle, digits) {
   /** @type {Set<number>} */
@@ -152,16 +152,16 @@ export function brokenCells(puzzle, digits) {
   return broken;
 }
 
-/** How many cells hold a digit. @param {(string | null)[]} digits */
+/** Count the cells that hold a digit. @param {(string | null)[]} digits */
 export function numWritten(digits) {
   return digits.filter((digit) => digit !== null && /^\d$/.test(digit)).length;
 }
 
 /**
- * How far the puzzle is, in words.
+ * Say how far the puzzle is solved.
  * @param {number} numFilled
  * @param {number} numBroken
- * @param {boolean} isOver whether nothing more will come
+ * @param {boolean} isOver whether the playhead is at the end of a complete run
  */
 export function sudokuVerdict(numFilled, numBroken, isOver) {
   const breaks = `${numBroken} ${numBroken === 1 ? "cell breaks" : "cells break"} a rule`;
@@ -173,7 +173,7 @@ export function sudokuVerdict(numFilled, numBroken, isOver) {
   return isOver ? `Not solved: ${words}` : words;
 }
 
-/** Whether tokens are a grid: a digit each, for every cell. @param {string[]} texts */
+/** Whether the first 16 tokens fill the grid, each with one digit. @param {string[]} texts */
 export function answersInCells(texts) {
   const cells = texts.slice(0, SUDOKU_CELLS);
   return cells.length === SUDOKU_CELLS && cells.every((text) => /^\s?\d$/.test(text));

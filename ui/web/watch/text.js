@@ -1,5 +1,5 @@
-// A lane's text: every token in its place, the colour of its ground and the line under it as unsure as the model
-// was. A mask or draft is an empty place as wide as what will stand there, so no word moves when another lands.
+// A lane's text: every token in its place, with a background and an underline that show how unsure the model was. A
+// mask or draft is a gap as wide as the token that will fill it, so that no word moves when another is revealed.
 
 import { entropyColour, unsureness } from "../core/colours.js";
 import { againstPlain } from "../core/differences.js";
@@ -17,16 +17,16 @@ import { Chip } from "./verdict.js";
 /** @import { View } from "./playhead.js" */
 
 /**
- * count: of positions shown; others: of tokens that next-token prediction has not; parting: the first
- * where the two texts differ.
+ * count: number of positions shown. others: positions where next-token prediction's answer differs, null if it is not
+ * compared. parting: the first position where the two answers differ, null for none.
  * @typedef {{ count: number, others: Set<number> | null, parting: number | null }} TextMarks
  */
 
-const PART_LENGTH = 48; // nodes
-const MAX_TEXT_TOKENS = 300; // that can be pointed at, the newest ones
+const PART_LENGTH = 48; // nodes, at least
+const MAX_TEXT_TOKENS = 300; // the newest ones, which can be pointed at
 
 /**
- * Whether a new part may begin with this node without a line breaking elsewhere.
+ * Whether a new part may begin with this node without changing where lines break.
  * @param {HTMLElement[]} nodes
  * @param {number} index
  */
@@ -35,12 +35,12 @@ function mayPart(nodes, index) {
   return endsLine || (nodes[index]?.textContent?.startsWith(" ") ?? false);
 }
 
-/** The places where the lines of a part begin. @param {HTMLElement} node */
+/** Return the x at which the lines of a part begin. @param {HTMLElement} node */
 function startOf(node) {
   return node.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(node).paddingLeft);
 }
 
-/** A text in parts. */
+/** A text in parts, so that the browser skips the parts out of sight. */
 class Flow {
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -53,12 +53,12 @@ class Flow {
     new ResizeObserver(() => this.align(1)).observe(root);
   }
 
-  /** The part that grows; there is one once `open` was called. */
+  /** The last part, to which nodes are added; opened if there is none. */
   get last() {
     return this.parts.at(-1) ?? this.open(0);
   }
 
-  /** Forget how the text was parted: other letters are to come. */
+  /** Remove all parts, as other text is to come. */
   clear() {
     this.parts = [];
     this.count = 0;
@@ -66,7 +66,7 @@ class Flow {
   }
 
   /**
-   * Show the first `count` of the nodes; of these the first `settled` keep their letters.
+   * Show the first `count` nodes. New parts begin only among the first `settled`, whose text will not change.
    * @param {HTMLElement[]} nodes
    * @param {number} count
    * @param {number} settled
@@ -95,7 +95,7 @@ class Flow {
     return part;
   }
 
-  /** Give the last part's nodes back to the one before it. @param {number} count */
+  /** Move the last part's nodes to the part before it. @param {number} count nodes shown */
   join(count) {
     const { start, node } = this.last;
     this.parts.pop();
@@ -104,7 +104,7 @@ class Flow {
   }
 
   /**
-   * Where the last part is to be parted further; it keeps a part's length at least.
+   * Return the nodes at which new parts are to begin within the last one, each with PART_LENGTH nodes or more.
    * @param {number} settled
    */
   boundsUpTo(settled) {
@@ -119,7 +119,7 @@ class Flow {
     return bounds;
   }
 
-  /** Let the parts from `first` on begin where the one before each ends. @param {number} first */
+  /** Indent the parts from `first` on, so that each goes on where the one before it ends. @param {number} first */
   align(first) {
     const [head, ...more] = this.parts;
     const left = head && more.length ? startOf(head.node) : 0;
@@ -143,8 +143,8 @@ function hindsightTitle(run, lane, position) {
 }
 
 /**
- * How unsure the model was of a token, nats: at its reveal, or, where a check wrote it, when a mask
- * last stood there.
+ * Return the entropy of a token's position in nats: at its reveal, or, if a causal check wrote it, when the position
+ * was last masked. Null if the token was given, or the position never masked.
  * @param {TextPart} part
  * @param {Lane} lane
  */
@@ -155,11 +155,11 @@ function entropyOf({ item, position }, lane) {
 }
 
 /**
- * Whether a position is in the current block, and at which of its ends; "" if it is not.
+ * Return the classes that mark a position of the current block and the block's ends; "" outside the block.
  * @param {View} view
  * @param {Lane} lane
  * @param {number} position
- * @param {number} count of positions shown
+ * @param {number} count number of positions shown
  */
 function blockMarks({ run, pass }, lane, position, count) {
   if (lane !== run.main || run.strategy === "ntp") return "";
@@ -169,7 +169,7 @@ function blockMarks({ run, pass }, lane, position, count) {
   return ` is-block${position === start ? " is-first" : ""}${position === stop - 1 ? " is-last" : ""}`;
 }
 
-/** A token on the page; what it shows now is remembered, as asking the page is slow. */
+/** A token on the page. It remembers what it shows, as reading that from the page is slow. */
 class Token {
   /** @param {number} position @param {Pointing} actions */
   constructor(position, actions) {
@@ -185,7 +185,7 @@ class Token {
   }
 
   /**
-   * Bring it up to date, touching only what differs.
+   * Bring the token up to date, changing only what differs.
    * @param {TextPart[]} parts
    * @param {number} index
    * @param {View} view
@@ -216,7 +216,7 @@ class Token {
     view.reveals.play(this.node, "text", item.rank, reveals);
   }
 
-  /** @param {string} title what hindsight would have said, "" for none */
+  /** @param {string} title what next-token prediction would have written, "" for none */
   doubt(title) {
     if (this.title === title) return;
     this.title = title;
@@ -243,12 +243,12 @@ class Token {
     );
   }
 
-  /** Whether white space stands before its word. */
+  /** The class of a token with white space before its word, "" without. */
   get lead() {
     return this.node.firstChild === this.word ? "" : " has-lead";
   }
 
-  /** @param {Piece[]} pieces @param {boolean} isEmpty whether they only hold its place */
+  /** @param {Piece[]} pieces @param {boolean} isEmpty whether the pieces are invisible and only take up space */
   write(pieces, isEmpty) {
     if (this.pieces === pieces && this.isEmpty === isEmpty) return;
     this.pieces = pieces;
@@ -266,7 +266,7 @@ export class LaneText {
   constructor(label, actions) {
     this.actions = actions;
     const inner = make("div", "sbd-text-inner");
-    // Laid out from below (see the style sheet): the newest line stays in sight by itself.
+    // The style sheet lays the text out from below, so that the newest line stays in sight.
     this.root = make(
       "div",
       "sbd-text",
@@ -277,7 +277,7 @@ export class LaneText {
     this.root.addEventListener("copy", copyWithoutBreaks);
     /** @type {Token[]} */
     this.tokens = [];
-    /** The text before the tokens that can be pointed at, as one piece. */
+    /** The older text as one node, without tokens that can be pointed at. */
     this.before = make("span", "sbd-text-before");
     /** @type {HTMLElement[]} `before`, then the tokens from `start` on */
     this.nodes = [];
@@ -296,7 +296,7 @@ export class LaneText {
   }
 
   /**
-   * Begin the tokens at `position`: those on its left are one text.
+   * Begin the single tokens at `position`; the text before it becomes one node.
    * @param {View} view
    * @param {Lane} lane
    * @param {number} position
@@ -326,7 +326,7 @@ export class LaneText {
   }
 
   /**
-   * Bring the tokens up to date: all of them, or those that this pass or the focus can change.
+   * Bring the tokens up to date: all, or only those that this pass or the focus can change.
    * @param {View} view
    * @param {Lane} lane
    */
@@ -353,7 +353,7 @@ export class LaneText {
     if (!isSame || settled < this.start) this.beginAt(view, lane, first);
     const { start, shown, nodes } = this;
     const text = { count, others, parting };
-    // The letters of a token can depend on the next one; bytes can join over several.
+    // How a token is written can depend on the next one; a character cut into bytes spans several.
     const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
     const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, start) : start;
     this.showRange(view, lane, from, count, text);
@@ -368,14 +368,14 @@ export class LaneText {
   }
 }
 
-/** The first token that can be pointed at; it moves on in steps, so that it changes seldom. @param {number} count */
+/** Return the first position that can be pointed at. It grows in steps, so it changes seldom. @param {number} count */
 function firstToken(count) {
   const step = MAX_TEXT_TOKENS / 3;
   return Math.max(0, Math.ceil((count - MAX_TEXT_TOKENS) / step) * step);
 }
 
 /**
- * The browser would copy a line break between two parts of the text, and what holds a place.
+ * Copy the selection without the line breaks between parts and the invisible text of gaps, which browsers include.
  * @param {ClipboardEvent} event
  */
 function copyWithoutBreaks(event) {
@@ -386,7 +386,7 @@ function copyWithoutBreaks(event) {
 }
 
 /**
- * Next-token prediction reads no text to its right: tokens given to the run are not for it.
+ * Return a lane's title. Next-token prediction cannot read ahead, so it gets no given tokens; its title says so.
  * @param {Run} run
  * @param {Lane} lane
  */
@@ -395,7 +395,7 @@ function laneTitle(run, lane) {
   return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
 }
 
-/** A lane's head over its text. */
+/** A lane: its head, and its text below. */
 export class LaneView {
   /** @param {string} label @param {Pointing} actions */
   constructor(label, actions) {
@@ -423,7 +423,7 @@ export class LaneView {
     const isMain = lane === view.run.main;
     setText(this.name, laneTitle(view.run, lane));
     setAttribute(this.root, "data-lane", lane.name);
-    // Until its end is seen a lane may hold more tokens than its answer will have.
+    // Before the end of the answer is revealed, a lane may hold more tokens than the answer will have.
     const whole = isWhole && tokens <= lane.numCommitted ? ` of ${lane.numCommitted}` : "";
     const isOver = isWhole || view.run.isStopped;
     const none = isOver ? "stopped before its first token" : "comes next";
@@ -441,11 +441,11 @@ export class LaneView {
 }
 
 /**
- * Content of the lane at a position.
+ * What the lane shows at a position.
  * @typedef {object} TextPart
  * @property {number} position
- * @property {FixedItem | null} item
- * @property {string} text of a hole or a draft, what will stand there, as far as that is known
+ * @property {FixedItem | null} item null while no token is fixed there
+ * @property {string} text of a hole or draft: the text that will fill it, as far as known
  * @property {"token" | "end" | "hole" | "draft"} kind
  */
 
@@ -454,7 +454,7 @@ const UNKNOWN = "   ";
 const LONGEST_CHARACTER = 4; // bytes
 
 /**
- * How many positions the lane shows at `pass`, and how many of them were fixed before it.
+ * Return how many positions the lane shows at `pass` (count), and how many were final before it (settled).
  * @param {Run} run
  * @param {Lane} lane
  * @param {number} pass
@@ -471,8 +471,8 @@ export function textExtent(run, lane, pass) {
 }
 
 /**
- * Up to where a forward pass looks: the end of its block; of verify, the last place that it wrote,
- * drafted or guessed among its tiles.
+ * Return the exclusive end of the positions that a forward pass shows: the end of its block, or, for verify, of what it
+ * wrote, drafted or guessed within its tiles.
  * @param {Run} run
  * @param {number} pass
  */
@@ -485,7 +485,7 @@ function stopOf(run, pass) {
 }
 
 /**
- * Content of the lane at the positions from `from` up to, not including, `to`.
+ * Return what the lane shows at the positions from `from` up to, not including, `to`.
  * @param {Run} run
  * @param {Lane} lane
  * @param {number} pass
@@ -512,7 +512,7 @@ export function textParts(run, lane, pass, from, to) {
 }
 
 /**
- * A place without a token: as wide as the one that came later, the draft or the best guess.
+ * Return a gap for a position without a token: as wide as the token of a later pass, the draft or the best guess.
  * @param {Run} run
  * @param {Lane} lane
  * @param {number} pass
@@ -533,10 +533,10 @@ function emptyPart(run, lane, pass, position) {
 /** @type {Map<string, Piece[]>} */
 const knownPieces = new Map();
 
-const MAX_KNOWN_PIECES = 1000; // more than an answer has
+const MAX_KNOWN_PIECES = 1000; // more than an answer needs
 
 /**
- * lanePieces, remembered: a lane asks for the same tokens in every frame.
+ * Return lanePieces, remembered because a lane needs the same ones in every frame.
  * @param {string} text
  * @param {string} before
  * @param {string} after
@@ -553,7 +553,7 @@ function rememberedPieces(text, before, after) {
 const END_PIECES = [["end", ""]];
 
 /**
- * The pieces of a part between its neighbours; the end mark hides nothing.
+ * Return the pieces of a part, which depend on the letters beside it; an end mark there counts as a visible letter.
  * @param {TextPart[]} parts
  * @param {number} index
  */
@@ -571,8 +571,8 @@ export function partPieces(parts, index) {
 const LEAD = /^\s+$/;
 
 /**
- * Pieces parted into the white space at their beginning and the word after it; white space alone is
- * the word itself, so that it can be seen and pointed at.
+ * Split pieces into the white space at their beginning and the word after it. White space alone counts as the word,
+ * so that it can be seen and pointed at.
  * @param {Piece[]} pieces
  * @returns {{ lead: Piece[], word: Piece[] }}
  */

@@ -1,6 +1,6 @@
-// The tiles of the current block, and what a position's tile is in a forward pass. Each has position, forward pass,
-// token or best guess, and a bar that sinks as the model grows sure; over them is a heading, under them the entropy
-// budget, or what verify has to say.
+// The tiles of the current block. A tile shows a position, the forward pass that revealed it, its token or best guess,
+// and a bar that is lower the surer the model is. Over the tiles is a heading; under them is the entropy budget, or for
+// verify a legend and the branch.
 
 import { entropyColour, unsureness } from "../core/colours.js";
 import { tokenName } from "../core/letters.js";
@@ -22,7 +22,7 @@ const TILES =
   "Each tile is a place of the block. In grey italics: a mask’s best guess; the bar is how unsure " +
   "the model is. Bold: revealed; ringed: in this forward pass. Choose a tile to look inside it.";
 
-/** "Block 3 of 7", as far as that can be told. @param {View} view */
+/** Return the heading: "Draft", "Tokens to come", "Block 3", or "Block 3 of 7" of a complete run. @param {View} view */
 function headingOf({ run, pass }) {
   if (run.strategy === "ntp") return "Tokens to come";
   if (run.strategy === "verify") return "Draft";
@@ -87,17 +87,17 @@ export class BlockView {
 
 /** @typedef {"pinned" | "new" | "accepted" | "fixed" | "draft" | "struck" | "masked" | "beyond" | "empty"} TileKind */
 /**
- * Content of a tile.
+ * What a tile shows.
  * @typedef {object} TileState
  * @property {TileKind} kind
- * @property {number | undefined} token
- * @property {number | null} entropy nats
- * @property {FixedItem} [item]
- * @property {number} [struck] the drafted token that was thrown away for this one
+ * @property {number | undefined} token id; undefined if there is not even a guess
+ * @property {number | null} entropy nats; null if unknown
+ * @property {FixedItem} [item] how the token was fixed, if it was
+ * @property {number} [struck] id of the drafted token that this one replaced
  */
 
 /**
- * A token that verify just made final: drafted and accepted, or its own, if in the place of a draft.
+ * Return the state of a token that verify just made final: an accepted draft, one in place of a draft, or a new one.
  * @param {View} view
  * @param {TileState & { item: FixedItem }} state
  * @returns {TileState}
@@ -109,7 +109,7 @@ function checkedState({ run, pass }, state) {
 }
 
 /**
- * Content of one tile at the view's pass.
+ * Return what a position's tile shows at the view's pass.
  * @param {View} view
  * @param {number} position
  * @returns {TileState}
@@ -142,7 +142,7 @@ export function tileState(view, position) {
 }
 
 /**
- * How a position came to the token it holds, in a word: the forward pass, "set" if it was given, or nothing.
+ * Return a mark for how a token came: "#4" in forward pass 4, "set" if it was given, "" if there is none yet.
  * @param {Pick<TileState, "item">} state
  */
 export function passMark({ item }) {
@@ -151,7 +151,7 @@ export function passMark({ item }) {
 }
 
 /**
- * A position in words, as its tile shows it.
+ * Describe a position in words, as its tile shows it.
  * @param {View} view
  * @param {number} position
  * @param {TileState} [state]
@@ -179,9 +179,9 @@ export function positionTitle(view, position, state = tileState(view, position))
   return `Position ${position}: ${kinds[state.kind]}${struck}${entropy}`;
 }
 
-const MAX_HEAD_LETTERS = 4; // as many as stand side by side over a token
+const MAX_HEAD_LETTERS = 4; // that fit side by side over a token
 
-/** One position: where it is, when it was revealed, its token or best guess, its entropy. */
+/** The tile of one position. */
 class Tile {
   /** @param {Pointing} actions */
   constructor(actions) {
@@ -238,7 +238,7 @@ class Tile {
 
   /** @param {number | null} entropy @param {boolean} isDark */
   showEntropy(entropy, isDark) {
-    // On the bar, not on the tile: what a tile hands down, all of its parts work out anew.
+    // On the bar, not on the tile: the tile would hand the style down, to be computed anew for all its parts.
     setStyle(this.bar, "--level", entropy === null ? "0" : unsureness(entropy).toFixed(3));
     setStyle(this.bar, "background-color", entropy === null ? "" : entropyColour(entropy, isDark));
   }
@@ -263,14 +263,14 @@ class Tile {
   }
 }
 
-/** The tiles, one of them in the tab order; up and down move between them. */
+/** The tiles of the block. One of them is in the tab order; the up and down keys move between them. */
 export class Tiles {
   /** @param {Pointing} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {Tile[]} */
     this.tiles = [];
-    /** @type {number | null} the position shown for the sake of the focus, given by keys */
+    /** @type {number | null} the position of the tile that has the focus by key; null for none */
     this.followed = null;
     this.window = { start: 0, size: 0 };
     this.root = make("div", "sbd-tiles", {
@@ -312,13 +312,13 @@ export class Tiles {
     this.followFocus();
   }
 
-  /** On a phone the inspector comes up from below: keep the tiles above it. */
+  /** Keep the tiles in sight on a phone, where the inspector comes up from below. */
   keepInSight() {
     if (this.root.closest(".is-narrow"))
       this.root.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
-  /** The tile of a position, null if the block does not hold it. @param {number | null} position */
+  /** Return the index of a position's tile; null if it has none. @param {number | null} position */
   indexOf(position) {
     const index = position === null ? -1 : position - this.window.start;
     return index >= 0 && index < this.window.size ? index : null;
@@ -330,7 +330,7 @@ export class Tiles {
     return tile && index < this.window.size ? { tile, index } : null;
   }
 
-  /** A tile that has the focus may stand for another position now. */
+  /** Hover the position of the focused tile if it shows another one now. */
   followFocus() {
     const position = this.focused?.tile.at ?? null;
     if (this.followed === null || position === null || position === this.followed) return;
@@ -339,7 +339,7 @@ export class Tiles {
   }
 
   /**
-   * Move the focus by a number of tiles; from outside, to the tile of `position` first.
+   * Move the focus by a number of tiles; if no tile has the focus, give it to the tile of `position`.
    * @param {number} by
    * @param {number | null} position
    */

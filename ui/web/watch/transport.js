@@ -1,5 +1,5 @@
-// The row of buttons over the staircase: first, back, play, forward, last, the scrubber with a tick at
-// each block, and the speed. It holds no state; that is playhead.js.
+// The playback controls: buttons for first, back, play, forward and last, the scrubber with a tick at each block, and
+// the speed. The state is in playhead.js.
 
 import { evenly } from "../core/numbers.js";
 import {
@@ -15,7 +15,7 @@ import {
 /** @import { View } from "./playhead.js" */
 /** @import { Actions } from "./actions.js" */
 
-const MAX_TICKS = 100; // of the scrubber
+const MAX_TICKS = 100; // on the scrubber
 
 /** @param {Actions} actions */
 function makeScrubber(actions) {
@@ -56,7 +56,7 @@ function makeScrubber(actions) {
   return { root, update };
 }
 
-/** The row over the staircase. @param {Actions} actions */
+/** Make the playback controls. @param {Actions} actions */
 export function makeTransport(actions) {
   const play = makeButton("play", "Play", actions.togglePlay);
   const scrubber = makeScrubber(actions);

@@ -1,6 +1,6 @@
-// The tree of runs that grew out of one another by pins, branches, follow-ups and other gammas: one row a run,
-// indented below the one it came from; press a row to see that run. Below them the ending of the run shown
-// beside that of the one it came from, what differs marked.
+// The tree of runs that were made from one another by pins, branches, follow-ups and other gammas: a row for each run,
+// indented below its parent; pressing a row shows its run. Below the rows are the answers of the run shown and of its
+// parent, with their differences marked.
 
 import { answerTokens, differences, differWords } from "../core/differences.js";
 import { lanePieces, tokenName } from "../core/letters.js";
@@ -12,11 +12,11 @@ import { make, setText, showPieces } from "../dom/elements.js";
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./playhead.js" */
 
-/** @typedef {{ kind: string, position?: number, pass?: number }} Origin how a run came to be asked for */
-/** @typedef {{ run: Run, parent: Node | null, depth: number, words: string }} Node of the tree */
+/** @typedef {{ kind: string, position?: number, pass?: number }} Origin kind: pin, branch, gamma or follow-up */
+/** @typedef {{ run: Run, parent: Node | null, depth: number, words: string }} Node words: how the run was made */
 const MAX_ASKED = 32;
 
-/** How a run came out of the one before it, in words. @param {Run} run @param {Origin} origin */
+/** Say how a run was made from its parent. @param {Run} run @param {Origin} origin */
 function originWords(run, { kind, position = -1, pass = 0 }) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));
@@ -27,13 +27,13 @@ function originWords(run, { kind, position = -1, pass = 0 }) {
 }
 
 /**
- * The answer of a node beside that of its parent, null while either runs.
+ * Compare the answers of a node's run (right) and its parent's (left); null if one is incomplete.
  * @param {Node} node
  * @returns {{ left: AnswerToken[], right: AnswerToken[], differ: Differences } | null}
  */
 export function compareWithParent({ parent, run }) {
   if (!parent?.run.main.finish || !run.main.finish) return null;
-  if (run.turns.length !== parent.run.turns.length) return null; // another question
+  if (run.turns.length !== parent.run.turns.length) return null; // a follow-up answers another question
   const left = answerTokens(parent.run, parent.run.main);
   const right = answerTokens(run, run.main);
   /** @param {AnswerToken[]} tokens */
@@ -46,8 +46,8 @@ export class Family {
     /** @type {Node[]} */
     this.nodes = [];
     /**
-     * Requests by the id that the run will carry: a second question must not take the
-     * place of one whose answer is on its way.
+     * Requests by the id that their run will carry, so that a second request does not replace one whose run is on its
+     * way.
      * @type {Map<string, { parent: Node | null, origin: Origin }>}
      */
     this.asked = new Map();
@@ -55,7 +55,7 @@ export class Family {
   }
 
   /**
-   * Remember what was asked of `run`; the run that answers carries the id given back.
+   * Remember a request to make a run from `run`; return the id that the new run will carry.
    * @param {Run} run
    * @param {Origin} origin
    */
@@ -68,12 +68,12 @@ export class Family {
   }
 
   /**
-   * A run began: a branch of the one it was asked of, or else the first of a new family.
+   * Add a run that began: as a child of the run it was made from, or else as the first of a new tree.
    * @param {Run} run
    */
   take(run) {
     const asked = this.asked.get(run.ask);
-    // The tree it was asked in may have given way to another one.
+    // Another tree may have replaced the one with the parent.
     const parent = asked?.parent && this.nodes.includes(asked.parent) ? asked.parent : null;
     const words = asked && parent ? originWords(run, asked.origin) : "first run";
     const node = { run, parent, depth: parent ? parent.depth + 1 : 0, words };
@@ -88,7 +88,7 @@ export class Family {
   }
 
   /**
-   * The index after the last descendant of `node`, where its next child goes.
+   * Return the index after the last descendant of `node`, where its next child goes.
    * @param {Node} node
    */
   endOf(node) {
@@ -100,7 +100,7 @@ export class Family {
   }
 
   /**
-   * The run `by` rows further down the tree, the same one at either end.
+   * Return the run `by` rows further down the tree, or at most the first or last one.
    * @param {Run | null} run
    * @param {number} by
    */
@@ -111,7 +111,7 @@ export class Family {
 }
 
 /**
- * Tokens in a row, those at the indexes `marked` marked; their text stays text.
+ * Show tokens in a row, with those at the indexes in `marked` marked.
  * @param {HTMLElement} node
  * @param {AnswerToken[]} tokens
  * @param {Set<number>} marked
@@ -132,7 +132,7 @@ function showMarkedTokens(node, tokens, marked) {
 /** @typedef {NonNullable<ReturnType<typeof compareWithParent>>} Comparison */
 
 /**
- * How a run ended beside its parent, in words.
+ * Say how a run's answer differs from its parent's, or that it is not complete.
  * @param {Node} node
  * @param {Comparison | null} pair
  */
@@ -141,13 +141,13 @@ function endingWords(node, pair) {
   return pair ? differWords(pair.differ) || "same ending" : "";
 }
 
-/** With which run the ending of one is compared. @param {Node} node */
+/** Say with which run the answer of a node's run is compared. @param {Node} node */
 export function comparedWords({ parent }) {
   if (!parent) return "";
   return `compared with ${parent.depth ? parent.words : "the first run"}`;
 }
 
-/** The rows of the tree and the two endings. */
+/** The rows of the tree, and the two answers that are compared. */
 export class Tree {
   /** @param {Family} family @param {Actions} actions */
   constructor(family, actions) {
@@ -191,7 +191,7 @@ export class Tree {
   }
 
   /**
-   * The comparison with the parent, made once both are complete; null before.
+   * Return the comparison with the parent, remembered once there is one; null before.
    * @param {Node} node
    */
   compare(node) {
@@ -246,7 +246,7 @@ export class Tree {
   /**
    * Scroll the rows, never the page, to the row of the run shown.
    * @param {Element | null} row
-   * @param {boolean} hadFocus
+   * @param {boolean} hadFocus whether a row had the focus; the row of the run shown gets it
    */
   keepInSight(row, hadFocus) {
     if (!(row instanceof HTMLElement)) return;

@@ -1,4 +1,4 @@
-// Right or wrong, as a checker said it of a whole answer: a sign and a sentence.
+// How a checker judged a complete answer, and how the answer compares with next-token prediction's.
 
 import { againstPlain } from "../core/differences.js";
 import { capital } from "../core/letters.js";
@@ -9,14 +9,14 @@ import { explain } from "../dom/terms.js";
 /** @import { Against } from "../core/differences.js" */
 /** @import { View } from "./playhead.js" */
 
-// In one line of the narrowest lane, so that nothing below moves when a run ends.
+// Short enough for one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
 const ROUNDING =
   "In this dtype here a check of many tokens rounds otherwise than a forward pass of one.";
 const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
 
 /**
- * The checker's verdict, null without one; then its substitute, with the reason if one is known.
+ * Return the checker's verdict (judged), null without one, and the words to show without one (open).
  * @param {Checked | null} verdict
  */
 export function verdictParts(verdict) {
@@ -24,21 +24,21 @@ export function verdictParts(verdict) {
   return { judged: isJudged ? verdict : null, open: verdict?.words ?? NOT_JUDGED };
 }
 
-/** A verdict without its reason: "Right" of "Right: the answer is 12." @param {string} words */
+/** Return a verdict without its reason: "Right" for "Right: the answer is 12." @param {string} words */
 export function briefly(words) {
   return words.split(":")[0]?.replace(/\.$/, "") ?? words;
 }
 
-/** The line of one lane; it keeps its room while the answer is still on its way. */
+/** The line with one lane's verdict; it keeps its height while the answer is incomplete. */
 export class Verdict {
   constructor() {
     this.root = make("p", "sbd-verdict");
   }
 
   /**
-   * @param {Checked | null} verdict null: nothing could check the answer
-   * @param {boolean} isWhole whether the whole answer is known and due
-   * @param {string} without said of a whole answer that nothing could check
+   * @param {Checked | null} verdict null if nothing could check the answer
+   * @param {boolean} isWhole whether the answer is complete, and shown to its end
+   * @param {string} without words for a complete answer that nothing could check
    */
   show(verdict, isWhole, without) {
     const isRight = Boolean(verdict?.right);
@@ -55,9 +55,9 @@ export class Verdict {
 /** @typedef {{ kind: "right" | "wrong" | "same" | "differs" | "open", words: string, reason: string }} Said */
 
 /**
- * How an answer stands to next-token prediction's.
+ * Say how an answer differs from next-token prediction's, and why it may.
  * @param {Against} against
- * @param {string} exactness
+ * @param {string} exactness of verify, as the run states it
  */
 export function besidePlain({ words }, exactness) {
   if (!words) return { words: "identical", reason: "Token for token next-token prediction’s." };
@@ -69,7 +69,7 @@ export function besidePlain({ words }, exactness) {
 }
 
 /**
- * Text of a chip about a whole answer; null where there is nothing to say.
+ * Return the text of the chip about a complete answer; null if there is nothing to say.
  * @param {View["run"]} run
  * @param {Lane} lane
  * @returns {Said | null}
@@ -94,7 +94,7 @@ function saidOf(run, lane) {
 export class Chip {
   constructor() {
     this.root = make("button", "sbd-verdict-chip");
-    /** @type {unknown[]} what it was made of last */
+    /** @type {unknown[]} the inputs of the last update */
     this.shown = [];
   }
 
@@ -105,7 +105,7 @@ export class Chip {
     if (shown.every((each, index) => each === this.shown[index])) return;
     this.shown = shown;
     const said = isDue ? saidOf(run, lane) : null;
-    // A lane that is longer in its passes is judged while its text is not yet whole.
+    // A lane with more passes than the run is judged at the run's end, before all its text is shown.
     const isLate = lane.lastPass > run.main.lastPass;
     this.root.classList.toggle("is-due", said !== null);
     setAttribute(this.root, "data-kind", said?.kind ?? "");

@@ -1,5 +1,5 @@
-// Verify explained under its tiles: a legend of their looks, and the draft that was ready for a rejection, if the
-// forward pass used one.
+// Explains verify under its tiles: a legend of how tiles look, and the branch, which is the draft that was ready when a
+// drafted token was rejected, if the forward pass used one.
 
 import { tokenName } from "../core/letters.js";
 import { alternativeWords, branchOf, checkedDraft, draftedAt, MAX_TILES } from "../core/run.js";
@@ -19,7 +19,7 @@ const KINDS = [
   ["beyond", "after the end"],
 ];
 
-/** The legend under the tiles. @param {string} [without] a kind that none of them is */
+/** Make the legend under the tiles. @param {string} [without] a kind of tile to leave out */
 export function makeVerifyLegend(without) {
   const check = [
     "One ",
@@ -88,7 +88,7 @@ function makeBranch(run, pass, branch) {
 }
 
 /**
- * Tokens that the pass made final from a position on: an alternative that was right.
+ * Return the tokens that the pass made final from a position on, beginning with an alternative that was right.
  * @param {Run} run
  * @param {number} pass
  * @param {number} position
@@ -98,7 +98,7 @@ function exactTokens({ main }, pass, position) {
   return committed.slice(position - committedBefore);
 }
 
-/** The branch of the pass, if it used one, and a sentence under it. */
+/** The branch that the pass used, if any, and a sentence about alternatives and predrafts. */
 export class Branches {
   constructor() {
     this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafts that were ready" });
