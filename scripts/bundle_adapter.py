@@ -59,7 +59,8 @@ def bundle(
     cpu_dtype: dtype in which load() reads the weights on a CPU.
     rank: smaller rank to reduce the adapter to, see narrowed(); None keeps the rank.
     prompts: prompts to measure on; if empty, the first NUM_PROMPTS of the page.
-    max_new_tokens: most tokens in an answer to a prompt. Raises SetBlockDecodingError.
+    max_new_tokens: most tokens in an answer to a prompt.
+    Raises SetBlockDecodingError for an adapter that is damaged or too large.
     """
     adapter = read_block_adapter(trained)
     if rank is not None:
@@ -83,10 +84,10 @@ def bundle(
 
 
 def narrowed(adapter: BlockAdapter, rank: int) -> BlockAdapter:
-    """Approximate an adapter by one of a smaller rank, which runs faster on a CPU.
+    """Approximate an adapter by an adapter of a smaller rank, which runs faster on a CPU.
 
-    Linear layers with the same input (GROUPS) then share one matrix A, and their stacked B A is the
-    best approximation of that rank (truncated SVD). Raises ModelError if `rank` is not smaller.
+    Linear layers with the same input (GROUPS) are approximated together, by a truncated SVD, and
+    then share one matrix A. Raises ModelError unless `rank` is below the adapter's rank.
     """
     if not 1 <= rank < adapter.info.rank:
         raise ModelError(f"rank: must be from 1 to {adapter.info.rank - 1}, below its own: {rank}")

@@ -2,8 +2,8 @@
 
     python -m scripts.calibrate assets/checkpoints/sbd-nano
 
-nano is measured on training examples of its tasks, and a model with an adapter on the requests from
-index FIRST on. sbd_core.config.Calibration describes the numbers. Its field `rejected` is not
+The prompts are training examples of nano's tasks or, for a model with an adapter, some requests of
+assets/requests. sbd_core.config.Calibration describes the numbers. Its field `rejected` is not
 measured and keeps its value.
 """
 

@@ -1,9 +1,9 @@
 """Runs half an hour of work on a borrowed GPU machine: python -m scripts.on_gpu STEP
 
-First copy the repository to the machine, and the base model's file to WORK/base.gguf. The step
-`base` unpacks that file; then run the steps in the order of STEPS. A step takes at most
-MOST_MINUTES, resumes where it stopped, and leaves its results in WORK. Last, `figures` collects the
-measurements in one results file.
+First copy the repository to the machine, and the base model's file to base.gguf in WORK, the folder
+that --work names. Run the step `base`, which unpacks the file, then the steps in the order of
+STEPS. A step takes at most MOST_MINUTES, resumes where it stopped, and leaves its results in WORK.
+Last, `figures` collects the measurements in one results file.
 --dry-run tries the steps with tiny numbers on a CPU, or on the GPU with --device cuda.
 """
 

@@ -5,8 +5,8 @@
     python -m scripts.record gallery/code-1 ...  only these runs
 
 Every prompt was chosen by hand; those of the gallery are in gallery.json beside this file.
-assets/traces/learn/index.json, also written by hand, says which details of their runs the scenes of
-the Learn view point at; this command only updates the name of the processor there.
+assets/traces/learn/index.json, also written by hand, lists words and forward passes that the Learn
+view explains. In that file, this command only updates the name of the processor.
 """
 
 import argparse
@@ -54,9 +54,9 @@ class Card:
     """One entry of the gallery: a prompt decoded twice, by `main` and by next-token prediction.
 
     sentence: says what to look at; names in braces are replaced by numbers of facts().
-    title: title of the entry; "" takes the prompt.
+    group, title: heading of the entry's group, and the entry's title, where "" takes the prompt.
     main, ntp: configs of the two decodes.
-    task, case: task and Example.case to check the answer by; "" for a preset's prompt.
+    task, case: task and Example.case that check the answer; "" if a preset has the prompt.
     """
 
     name: str
@@ -83,10 +83,10 @@ REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
 
 
 def card_of(row: dict[str, Any]) -> Card:
-    """Make a card from a row of gallery.json.
+    """Make a card from an entry of gallery.json.
 
-    The row's "main" holds changes to the config SBD, where "gamma" changes the solver's gamma. The
-    row's "case" is text; any other value is turned into JSON text.
+    The entry's "main" holds changes to the config SBD, in which "gamma" changes the solver's gamma.
+    A "case" that is not text is turned into JSON text.
     """
     changes, is_real = row.pop("main", {}), row["group"] == REAL_GROUP
     if "gamma" in changes:
@@ -175,15 +175,15 @@ def index_entry(card: Card, main: Trace, ntp: Trace) -> Recording:
 
 
 def facts(main: Trace, ntp: Trace) -> dict[str, str]:
-    """Numbers for a card's sentence, as text.
+    """Numbers for a card's sentence, as text. main, ntp: the card's traces. Keys of the result:
 
-    tokens, ntp_tokens: number of tokens in the answer of `main` and of `ntp`.
-    passes, ntp: number of forward passes of `main` and of `ntp`.
+    tokens, ntp_tokens: number of tokens in the answer of each trace.
+    passes, ntp: number of forward passes of each trace.
     most: largest number of tokens that one forward pass wrote.
     early: share of the tokens that were written before a token on their left.
     after_end: number of tokens that were written after the answer's last token.
-    changed: share of the tokens, checked afterwards, that next-token prediction would not choose.
-    repeats, ntp_repeats: share of repeated words, see repeats(), in `main` and in `ntp`.
+    changed: share of the tokens in StepEvent.hindsight that next-token prediction would not choose.
+    repeats, ntp_repeats: share of repeated words in each trace, see repeats().
     """
     passes = main.token_passes
     early = [at < latest for at, latest in zip(passes, accumulate(passes, max), strict=True)]

@@ -52,7 +52,8 @@ SPACE = Path(__file__).with_name("site_readme.md")
 def write_site(out: Path, exports: Sequence[WebFolder]) -> dict[str, int]:
     """Write the site; return the size in bytes of every file by its path in `out`.
 
-    exports: the models of the site; the page opens with the first. Raises ArgumentError, OSError.
+    exports: the models of the site; the page opens with the first.
+    Raises ArgumentError as make_room() does, and OSError if a file cannot be written.
     """
     make_room(out)
     for script in SCRIPTS:
@@ -149,7 +150,7 @@ def block_range_of(export: WebFolder) -> tuple[int, int]:
 
 
 def engine_setting(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """Tell the page where its engine and models lie, as a Setting of ui/web/engine_choice.js."""
+    """Paths of the page's engine and models, as a Setting of ui/web/engine_choice.js."""
     models = [
         {
             "name": export.name,
@@ -170,8 +171,8 @@ def engine_setting(exports: Sequence[WebFolder]) -> dict[str, Any]:
 def service_worker(out: Path, exports: Sequence[WebFolder]) -> str:
     """Make sw.js: the service worker's script with the list of files to cache for offline use.
 
-    The list has no weights, which the engine caches itself. The files of ONNX Runtime have a
-    version of their own, since they seldom change; its GPU build is cached at first use.
+    The list has no weights, which the engine caches itself. The files of ONNX Runtime, which seldom
+    change, have a separate version; the files for the GPU are cached at their first use.
     """
     runtime, asked = (
         [file.relative_to(DIST.parent).as_posix() for file in files]

@@ -111,7 +111,7 @@ def shoot(page: Any, flags: Namespace, name: str) -> None:
 
 
 def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
-    """Take the picture `name` of the Watch view, prepared by its function in ACTS."""
+    """Take the picture `name` of the Watch view, after ACTS[name] has prepared the page."""
     height, act = ACTS[name]
     with tab(browser, flags, height) as page:
         page.goto(on_watch(url))

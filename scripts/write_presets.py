@@ -55,12 +55,12 @@ def reads_well(example: Example) -> bool:
 
 
 def kind_of(example: Example) -> str:
-    """The answer with its names, colors and numbers blanked, the same for similar examples."""
+    """The answer with names, colors and numbers blanked, to tell whether examples are similar."""
     return re.sub(r"\d+|\b[A-Z]\w+|\bwhite|yellow\b", "_", example.answer)
 
 
 def readable_examples(task: str) -> Iterator[Example]:
-    """Yield test examples without end that read well and are unlike the last few."""
+    """Yield, without end, test examples that read well and are unlike the last few."""
     random = Random(f"{SEED}/{task}")
     kinds: deque[str] = deque(maxlen=PROMPTS_PER_PRESET)
     while True:
@@ -72,7 +72,7 @@ def readable_examples(task: str) -> Iterator[Example]:
 
 
 def preset_rows() -> list[dict[str, object]]:
-    """The entries of the file, one per task; ui.examples.presets() reads them."""
+    """The content of the file PRESETS, one dict per task, which ui.examples.presets() reads."""
     rows: list[dict[str, object]] = []
     for task, label in LABELS.items():
         examples = list(islice(readable_examples(task), PROMPTS_PER_PRESET))

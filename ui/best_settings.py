@@ -1,10 +1,10 @@
 """Chooses a model's initial settings from the committed measurements, and says why in a sentence.
 
-For nano, a setting counts as accurate if its mean accuracy over the tasks is at most MAX_LOSS below
-that of next-token prediction. The chosen gamma of Eq. 8 is the largest accurate one; if none is
-accurate, it is the one with the best accuracy. The strategy is Set Block Decoding if verify is not
-accurate, or if the chosen gamma is accurate and reveals more tokens per forward pass than verify.
-Otherwise it is verify.
+For nano, a setting is accurate if its mean accuracy over the tasks is at most MAX_LOSS below the
+accuracy of next-token prediction. The chosen gamma of Eq. 8 is the largest accurate gamma or, if no
+gamma is accurate, the gamma with the best accuracy. The strategy is Set Block Decoding if verify is
+inaccurate, or if the chosen gamma is accurate and reveals more tokens per forward pass than verify.
+Otherwise the strategy is verify.
 """
 
 import json
@@ -85,8 +85,8 @@ def best_for(
 def measured_on_requests(model: str) -> Best | None:
     """Initial settings from results on open-ended requests; None if the model has no such results.
 
-    The strategy is verify, which gives the base model's own answers. The sentences in `paper` and
-    `causal_first` say what share of their tokens next-token prediction would keep.
+    The strategy is verify, which gives the base model's own answers. For two solvers, `paper` and
+    `causal_first` say what share of the solver's tokens next-token prediction would keep.
     """
     try:
         data = json.loads(REQUESTS.read_text(encoding="utf-8"))
@@ -135,7 +135,7 @@ def measured() -> Best | None:
 
 
 def best_of(evaluation: Mapping[str, Any]) -> Best | None:
-    """Choose settings by the module's rule; None if no gamma or NTP was measured.
+    """Choose settings by the module's rule; None if NTP or every gamma is missing.
 
     evaluation: {"block_size": k, "rows": {name: {"mean": {"accuracy", "tokens_per_forward"},
         "families": [...]}}}.

@@ -44,7 +44,7 @@ def markups() -> dict[str, str]:
 
 @cache
 def saved_runs_flag() -> str:
-    """JavaScript that tells the page's load event whether the tab saved the runs of its URL."""
+    """JavaScript that tells the page's load event whether the tab has saved this URL's runs."""
     return (DIST / "saved_runs_flag.js").read_text(encoding="utf-8").strip()
 
 
@@ -79,7 +79,7 @@ def view(name: str, value: str, *events: str, classes: Sequence[str] = ()) -> gr
     """Make a component that shows the view `name` of ui/web, with the element id `sbd-NAME`.
 
     value: initial value, which the view's script reads.
-    events: names of events that the view can trigger; Gradio looks for them in its script.
+    events: names of events that the view can trigger; Gradio finds them in the view's script.
     classes: CSS classes of the element.
     """
     names = "".join(f"// may trigger {event!r}\n" for event in events)
@@ -101,8 +101,8 @@ _turns = itertools.count()
 class Speaker:
     """Makes numbered messages for the status line, so that the page can ignore outdated ones.
 
-    Each stream of messages has its own speaker; once it has spoken, the page ignores speakers made
-    earlier. Gradio may deliver late: it repeats a stream's last value when the stream ends, and a
+    Each stream of messages has its own speaker. Once a speaker has spoken, the page ignores older
+    speakers. Gradio may deliver late: it repeats a stream's last value when the stream ends, and a
     cancelled stream may still send a value after Stop was answered.
     """
 
@@ -117,7 +117,7 @@ class Speaker:
 
         is_error: whether the text is an error, which screen readers read out at once.
         num_ahead: number of runs in line before this visitor's run.
-        is_of_form: whether to clear the text once the form asks for another run than the shown one.
+        is_of_form: whether to clear the text once the form no longer matches the run that is shown.
         """
         kind = "error" if is_error else "status"
         body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}

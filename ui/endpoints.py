@@ -125,7 +125,7 @@ next-token prediction, shown beside it; may be empty."""
 
 
 def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
-    """Decode a form and yield the values of the endpoint `decode`. Raises gr.Error."""
+    """Decode a form; yield the values of the endpoint `decode`. Raises gr.Error if it fails."""
     told = time.monotonic()
     for update in session.decode(form, client=client, is_compared=False):
         if update.is_error:
@@ -150,9 +150,9 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
 def raced(
     session: Session, prompt: str, lanes: list[str], sizes: dict[str, Any], client: Client
 ) -> Iterator[list[dict[str, Any]]]:
-    """Decode lanes one after the other; yield the rows of the endpoint `race`. Raises gr.Error.
+    """Decode lanes one after the other; yield lists as RACE says. Raises gr.Error if this fails.
 
-    Rows are yielded during a decode, too, since Gradio notices only at a yield that a client left.
+    Lists are yielded during a decode, too, since Gradio notices only at a yield that a client left.
     sizes: block_size, max_new_tokens and model, the same for every lane.
     """
     try:

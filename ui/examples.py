@@ -83,9 +83,10 @@ class Recording:
 
 
 def recorded(name: str) -> list[Trace]:
-    """Read the traces of a recorded run, the main lane first. Raises OSError, TraceError.
+    """Read the traces of a recorded run, the main lane first.
 
     name: path of the file in assets/traces, without its ending; each line of the file is a trace.
+    Raises OSError if the file cannot be read, TraceError if a trace is damaged.
     """
     lines = (TRACES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [Trace.from_json(line) for line in lines]
@@ -154,20 +155,20 @@ class LearnRuns:
     """The recorded runs of the Learn view, and the details of these runs that its scenes explain.
 
     runs: maps the name of each run to its traces by lane, the main lane first.
-    choices: the details, read from index.json, most of them chosen by hand:
-    - sure, unsure: two words in the run `guess` that the reader guesses; each has the `position` of
-      its token, and the `forward_pass` whose predictions are shown.
-    - mask_pass, bound_pass: forward passes of the run `text`, for the scenes on masks and bound.
-    - check_pass: a forward pass of the run `verify` that rejects part of a draft.
+    choices: the details, an object with these attributes, most of them chosen by hand:
+    - sure, unsure: two words in the run `guess` that the reader guesses, each with the `position`
+      of its token, and the `forward_pass` whose predictions are shown.
+    - mask_pass, bound_pass: the index of the forward pass of the run `text` that the scene on mask
+      tokens shows, and of the pass that the scene on the entropy bound shows.
+    - check_pass: the index of a forward pass of the run `verify` that rejects part of a draft.
     - is_verify_ntp: whether verify and next-token prediction wrote the same answer.
-    - order: facts on the first empty cell of the run `sudoku`. cell: its index, 0 to 15.
-      candidates: the digits that the givens leave for it. settled_by: indices of the cells, filled
-      earlier, that rule out all candidates but one; empty if the run does not show this.
-    - edges: one entry for each run edge-0, edge-1, ..., by rising `gamma`. is_right: whether the
-      checker found no fault. fault: the first fault, as a clause. has_facts: whether the checker
-      compared facts with the prompt too. clashes: groups of words that do not fit together, the
-      clearest first; each has its `words`, the `start` and the exclusive `end` of its tokens, and
-      the `forward_pass` that filled them.
+    - order: the first empty cell of the run `sudoku`, with its index `cell`, the digits
+      `candidates` that the puzzle leaves for the cell, and the indices `settled_by` of cells filled
+      earlier that rule out all candidates but one, or none if the run does not show this.
+    - edges: one entry for each run edge-0, edge-1, ..., with its `gamma`; `is_right`, whether the
+      checker found no fault; the first `fault`, as a clause; `has_facts`, whether the checker also
+      compared facts with the prompt; and `clashes`, groups of words that do not fit together. A
+      clash has its `words`, the `start` and `end` of its tokens, and their `forward_pass`.
     - story_case: Example.case of the story that the edge runs tell.
     - processor: name of the processor on which the run `text` was timed.
     """
@@ -229,14 +230,14 @@ def _learn_story() -> tuple[Example, ...]:
 
 @cache
 def checked_example_for(prompt: str) -> Example | None:
-    """The first of checked_examples() with this prompt, extra spaces ignored; None if none has."""
+    """The first of checked_examples() with this prompt, extra spaces ignored, or None."""
     titles = (prompt, " ".join(prompt.split()))
     return next((example for example in checked_examples() if example.prompt in titles), None)
 
 
 @cache
 def gallery_run_for(prompt: str) -> str:
-    """The name of the gallery's run of this prompt, unless it shows a failure; "" if none."""
+    """The name of the gallery's run with this prompt as its title, or "" without such a run."""
     title = " ".join(prompt.split())
     names = (item.name for item in gallery() if item.title == title and not item.case)
     return next(names, "")

@@ -44,7 +44,7 @@ def set_queue_poll_seconds(page: gr.Blocks, seconds: float) -> None:
 
 
 def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
-    """Refuse events with queue=False in Gradio's queue, where the middleware cannot limit them."""
+    """Refuse queue=False events that are sent to the queue, past the limits on such events."""
     queued = page._queue.push
 
     async def push(body: Any, *rest: Any, **named: Any) -> Any:
@@ -88,8 +88,7 @@ class ForgottenValues:
 class KnownStreams:
     """ASGI middleware that answers requests for the messages of an unknown session.
 
-    Gradio gives the same answer, but then raises an error: every tab that outlives the server, and
-    every stray request, would put a traceback into the log.
+    Gradio gives the same answer, but then raises an error, whose traceback would fill the log.
     """
 
     def __init__(self, app: App) -> None:

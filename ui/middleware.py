@@ -1,7 +1,7 @@
 """ASGI middleware in front of Gradio: identifies visitors, limits requests, and guards files.
 
 For each address, requests with a large body and requests that bypass Gradio's queue are served one
-at a time. After each comes a pause as long as the request took, at most MAX_PAUSE seconds.
+at a time, each followed by a pause as long as the request took, at most MAX_PAUSE seconds.
 `ui.page.launch_options` hands the middleware to the server.
 """
 
@@ -78,7 +78,7 @@ logger = logging.getLogger(__name__)
 
 
 def proxies_of(text: str) -> Networks:
-    """Parse networks such as "10.0.0.0/8,127.0.0.1"; () for "". Raises ArgumentError."""
+    """Parse "10.0.0.0/8,127.0.0.1" or the like; () for "". Raises ArgumentError for other text."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     try:
         return tuple(ip_network(part, strict=False) for part in parts)
@@ -133,8 +133,8 @@ class SenderState:
     free_at: the time.monotonic() at which the pause after the last of these requests ends.
     num_waiting: number of these requests that are waiting or being served.
     num_bytes: bytes of this address's large bodies in memory.
-    joined_until: the time.monotonic() at which the queue would be done with all events of this
-    address if it took JOINS_A_SECOND per second.
+    joined_until: the time.monotonic() at which the queue would have taken all events of this
+    address if the queue took JOINS_A_SECOND events of an address per second.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -163,7 +163,7 @@ def is_loopback(host: str) -> bool:
 def is_local_name(host: str) -> bool:
     """Whether a Host header, or an Origin without its scheme, is an IP address or localhost.
 
-    Any other name could be a hostile site's that points to this machine (DNS rebinding).
+    A hostile site could let any other name point to this machine (DNS rebinding).
     """
     name = host.lower().partition(":")[0]
     return _address(host) is not None or name == "localhost" or name.endswith(".localhost")

@@ -384,7 +384,7 @@ class Models:
         return self.first.name if len(self) > 1 else ""
 
     def offer(self, name: object) -> Offer:
-        """The Offer of the model `name`; the first one for "" and None. Raises ArgumentError."""
+        """Offer of a model; the first for "" or None. Raises ArgumentError for an unknown name."""
         if name is None or name == "":
             return self.first
         if not isinstance(name, str) or name not in self._offers:
@@ -392,7 +392,7 @@ class Models:
         return self._offers[name]
 
     def wanted(self, name: object) -> LazyModel:
-        """Start to load the model `name` and return it. Raises ArgumentError, ModelError."""
+        """Load a model in the background; return it. Raises ModelError if its base is missing."""
         offer = self.offer(name)
         if not offer.is_here:
             raise ModelError(offer.absence)
@@ -404,11 +404,11 @@ DEVICES_TO_TRUST = ("auto", "cpu")
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
-    """Return a model that is loaded when it is first needed, or load it now.
+    """Return a LazyModel, which is loaded when it is first needed or, in three cases, at once.
 
-    Loading waits if the model's folder describes the model, `device` is auto or cpu, and the GPU is
-    not lent per call. path_or_hub_id: None is the bundled model.
-    Raises SetBlockDecodingError if the model is loaded now and this fails.
+    The cases are: the GPU is lent per call, `device` is neither auto nor cpu, or the model's folder
+    does not describe the model. path_or_hub_id: None is the bundled model.
+    Raises SetBlockDecodingError if loading at once fails.
     """
 
     def load() -> SetBlockModel:

@@ -120,8 +120,8 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
 def player(model: str) -> gr.HTML:
     """Make the player, which opens with the opening run of `model`.
 
-    Its events carry data: `redo` the settings of a decode that the visitor asks for in the player,
-    `time` the settings of a decode that is to be timed, `give` a trace that is to be shown.
+    The player triggers three events: `redo` and `time` carry the settings of a decode that is to be
+    run or to be timed, and `give` carries a trace that is to be shown.
     """
     styles = [ASSETS / "css" / f"{style}.css" for style in REPLAY_STYLES]
     # Files of which its script makes a replay page.

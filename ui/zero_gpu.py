@@ -16,7 +16,7 @@ StreamFunction = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
 
 
 def on_zero_gpu() -> bool:
-    """Whether this machine is a Space with ZeroGPU, where only a call has a GPU."""
+    """Whether this machine is a Space with ZeroGPU, which lends a GPU for one call at a time."""
     return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 
 

@@ -1,7 +1,7 @@
 """The training loop of a model or an adapter, which saves regularly and stops at Ctrl-C.
 
-A run for a number of steps has the same result whether or not it is stopped and resumed. A run for
-a number of minutes, once resumed, trains for the minutes that are left.
+A `Run` for a number of steps has the same result whether or not it is stopped and resumed. A `Run`
+for a number of minutes, once resumed, trains for the minutes that are left.
 """
 
 import atexit
@@ -63,7 +63,7 @@ class StepAbandoned(Exception):
 
 
 class StopRequest(threading.Event):
-    """Event that the first stop signal sets; the signal also interrupts code within abandons()."""
+    """Event set by the first stop signal, which also interrupts a `with abandons()` block."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class StopRequest(threading.Event):
 
     @contextmanager
     def abandons(self) -> Iterator[None]:
-        """Raise StepAbandoned in the enclosed code as soon as a stop signal has come."""
+        """Raise StepAbandoned inside the `with` block as soon as a stop signal has come."""
         try:
             self.may_abandon = True
             if self.is_set():
@@ -120,7 +120,7 @@ TellParts = Callable[[int, int], None]
 
 
 class Loop(ABC):
-    """A training run that goes step by step and saves its state in a folder beside `out`.
+    """A training run that writes the folder `out`, and saves its state in a folder beside `out`.
 
     step: number of steps done. seconds: training time so far, summed over all starts of the run.
     """
@@ -147,7 +147,7 @@ class Loop(ABC):
 
     @abstractmethod
     def backward(self, tell: TellParts) -> Any:
-        """Compute the gradients of the next step; return what update() needs."""
+        """Compute the gradients of a step; return what update() needs. tell: see TellParts."""
 
     @abstractmethod
     def discard_gradients(self) -> None:
@@ -174,10 +174,10 @@ class Loop(ABC):
     def steps(
         self, stop_request: StopRequest, tell: TellParts = lambda done, count: None
     ) -> Iterator[dict[str, Any]]:
-        """Train to the end, and yield the metrics of each step.
+        """Train to the end, and yield the metrics of each step. tell: see TellParts.
 
-        When the run is asked to stop, it abandons the current step if may_abandon is True, else it
-        finishes the step. A resumed run draws the batch of an abandoned step again.
+        A run that is asked to stop abandons the current step if may_abandon is True, else finishes
+        the step. A resumed run draws the batch of an abandoned step again.
         """
         while not self.is_done:
             began = time.perf_counter()
@@ -473,8 +473,8 @@ def train(
     save_every, save_minutes: number of steps and of minutes after which the run saves.
     settings: settings for speed and memory.
 
-    Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for an existing
-    `out` that training did not write, and TrainingError; the last save stays in both cases.
+    Ctrl-C and SIGTERM save, then raise KeyboardInterrupt. Raises ArgumentError for a bad
+    argument or an `out` that training did not write, TrainingError if training cannot go on.
     """
     require_integer("save_every", save_every, 1)
     require_number("save_minutes", save_minutes, 0)

@@ -1,4 +1,4 @@
-"""Trains a block adapter, which changes the base model in the rows of blocks only.
+"""Trains a block adapter, which changes the base model only at the positions of blocks.
 
 models/block_adapter.py describes the adapter, and adapter_step.py holds the training step.
 """
@@ -49,10 +49,10 @@ HELD_OUT_SHARE = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterRecipe:
-    """Recipe of a block adapter's training. Raises ArgumentError naming field, rule and value.
+    """Recipe of a block adapter's training. Raises ArgumentError for a value out of range.
 
     rank: rank of the update B A of each linear layer.
-    sampler_width: width of the sampler head; 0 trains none.
+    sampler_width: width of the sampler head (SamplerHead); 0 trains no sampler head.
     cooldown_ratio: final share of the training minutes, in which the learning rate falls to 0.
     num_texts: texts per step. rows_per_text: total length of the blocks placed in each text.
     block_sizes: sizes from which each step draws its block size.
@@ -106,7 +106,7 @@ def read_texts(
     """Read prompts with answers; return training pairs, held-out pairs, and notes on skipped texts.
 
     is_held_out() picks the held-out prompts; if it picks none, the first example is held out. An
-    answer ends in its end token unless it is unfinished in the file or cut here.
+    answer ends in its end token unless the answer is unfinished in the file or cut at `max_tokens`.
     name: name of the base model for error messages.
     max_tokens: number of tokens after which a prompt with its answer is cut.
     limits: the base model's limits on token ids and lengths.
@@ -142,7 +142,7 @@ def read_texts(
 
 
 def is_held_out(prompt: str) -> bool:
-    """Whether a prompt is held out: a hash of its words decides, the same in every file."""
+    """Whether a prompt is held out; a hash of its words decides, whatever file has the prompt."""
     digest = hashlib.sha256(" ".join(prompt.lower().split()).encode()).digest()
     return int.from_bytes(digest[:8], "big") % HELD_OUT_SHARE == 0
 
@@ -200,8 +200,8 @@ def read_base(
 class AdapterRun(Loop):
     """Training run of a block adapter.
 
-    The run resumes from a state saved beside `out`. Without one it starts from the adapter in the
-    folder `init`, or from a new adapter if `init` is None.
+    The run resumes from a state saved beside `out`. If there is no saved state, the run starts from
+    the adapter in the folder `init`, or from a new adapter if `init` is None.
     masked_tokens: number of masked tokens trained on so far.
     """
 
@@ -370,7 +370,7 @@ class AdapterRun(Loop):
             self.base.set(own)
 
     def measure(self) -> dict[str, float]:
-        """Measure the running average of the adapter on held-out texts."""
+        """Measure the averaged adapter on held-out texts; return adapter_step.measure()'s means."""
         with self._averaged():
             return measure(self.base, self._held_out)
 
@@ -409,7 +409,7 @@ class AdapterRun(Loop):
             write_block_adapter(replace(self.base.adapter, info=info), folder)
 
     def _totals(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Steps, masked tokens and minutes up to a step, added to those of the `init` adapter."""
+        """Add the steps, masked tokens and minutes of the `init` adapter to those of `line`."""
         own = {"steps": line["step"], "masked_tokens": line["masked_tokens"]}
         own["minutes"] = line["seconds"] / 60
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}

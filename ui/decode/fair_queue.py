@@ -119,7 +119,7 @@ class FairQueue:
             self._drop(ticket)
 
     def _turn_seconds(self) -> float:
-        """Mean seconds of recent turns; before one has ended, at least FIRST_GUESS_SECONDS."""
+        """Mean seconds of recent turns; at least FIRST_GUESS_SECONDS until a turn has ended."""
         if self._recent:
             return sum(self._recent) / len(self._recent)
         present = self._clock() - self._turn_began if self._line else 0.0

@@ -57,7 +57,7 @@ class Form:
     solver: name in SOLVERS. gamma, tau, factor, k, by: parameters of the solvers.
     pinned: [[offset in the answer, token id], ...].
     template: answer with blanks, see template_pins().
-    ask: short id of the request, repeated in the run's lines so that the player recognizes its run.
+    ask: short id of the request; the run's lines repeat this id, by which the player knows the run.
     repetition_penalty: 0 or None takes the model's default.
     max_rows: most rows (input positions) of a forward pass of verify; 0 picks by measured cost.
     model: name of the model; "" takes the page's first model.
@@ -170,10 +170,11 @@ PUBLIC = Limits(
 
 
 def lane_forms(lanes: object, form: Form) -> dict[str, Form]:
-    """Make one form per lane to compare; return them by the lanes' names. Raises ArgumentError.
+    """Make a form for each lane to compare; return the forms by the lanes' names.
 
     lanes: list of 1 to MAX_LANES lane names, see lane_settings().
     form: form with the fields that all lanes share.
+    Raises ArgumentError for a bad list or a bad name of a lane.
     """
     if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
         raise ArgumentError("Ways to decode", f"must be 1 to {MAX_LANES}; choose one", None)
@@ -182,7 +183,7 @@ def lane_forms(lanes: object, form: Form) -> dict[str, Form]:
 
 
 def lane_settings(lane: object) -> dict[str, Any]:
-    """Translate the name of a lane into fields of a form. Raises ArgumentError.
+    """Translate the name of a lane into fields of a form. Raises ArgumentError for a bad name.
 
     lane: "ntp", "verify", "sbd" or a solver's name. A colon and a number may follow: "verify:41"
         sets max_rows to 41, and "sbd:0.1" sets gamma, the first parameter of the solver, to 0.1.
@@ -219,7 +220,7 @@ def lane_name(config: DecodeConfig) -> str:
 def prompt_of_form(form: Form, prompt: str) -> str | list[dict[str, str]]:
     """The prompt as text, or as chat messages if the form has earlier turns or a system message.
 
-    Raises ArgumentError.
+    Raises ArgumentError for bad turns or a bad system message.
     """
     system = form.system or ""  # Gradio sends null for a box that is not on the page
     if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
@@ -250,8 +251,8 @@ BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 def template_pins(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
     """Translate a template into pinned tokens: {offset in the answer: token id}.
 
-    template: answer with blanks, such as ___; an empty template pins nothing. The model's end
-        token, if it has one, is pinned after the last token. Raises ArgumentError.
+    template: answer with blanks, such as ___; "" pins nothing. An end token, if any, comes last.
+    Raises ArgumentError for a bad template, or a strategy other than Set Block Decoding.
     """
     if not isinstance(template, str):
         raise ArgumentError("template", "must be text", template)
@@ -284,7 +285,7 @@ def _template_tokens(model: SetBlockModel, template: str) -> list[int | None]:
 
 
 def _blank_length(blank: re.Match[str]) -> int:
-    """Number of tokens that a blank stands for. Raises ArgumentError."""
+    """Number of tokens that a blank stands for. Raises ArgumentError for 0 or too many."""
     digits = blank[1] or blank[2] or "1"
     length = int(digits) if len(digits) <= 4 else 0
     if not 1 <= length <= MAX_TEMPLATE_CHARACTERS:
@@ -326,9 +327,9 @@ def _whole(value: Any) -> Any:
 
 
 def _pairs(value: Any) -> dict[int, int]:
-    """Turn [[offset, token id], ...] into {offset: token id}. Raises ArgumentError.
+    """Turn [[offset, token id], ...] into {offset: token id}; the token ids stay unchecked.
 
-    The token ids stay unchecked.
+    Raises ArgumentError for a value of another form, and for a bad or repeated offset.
     """
     is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
     if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):

@@ -104,7 +104,7 @@ class Lane:
 
     prompt: text or messages, as sbd_core.stream() takes them.
     lent: function that decodes on a GPU lent per call (ZeroGPU); None uses sbd_core.stream().
-    events: events of the forward passes so far. token_ids: tokens that they committed.
+    events: events of the forward passes so far. token_ids: tokens that these passes committed.
     has_revealed: whether a forward pass has revealed a token.
     name: name of the lane; "" takes the strategy.
     The lane holds a KV cache from its first step() until the decode ends or close() is called.
@@ -153,9 +153,8 @@ def passes(
     """Decode lanes; yield (lane, event) per forward pass, and (lane, None) when a lane is complete.
 
     deadline: value of time.monotonic() at which to stop.
-    is_race: True alternates between the lanes, one forward pass at a time; passes that only read
-        the prompt do not count as turns. False, or a GPU lent per call, decodes one lane after the
-        other.
+    is_race: whether to alternate between the lanes after each forward pass; passes before a lane's
+        first token do not count. Otherwise, and on ZeroGPU, one lane is decoded after the other.
     """
     running = list(lanes)
     # A second GPU might not be lent while the first call waits for it.
@@ -238,7 +237,7 @@ class Session:
         return self.models.wanted(name).result()
 
     def with_known_model(self, form: Form) -> Form:
-        """Return the form, with the page's first model if it names a model not offered here."""
+        """Return the form; a model that the page lacks is replaced by the page's first model."""
         return replace(form, model=self.models.known(form.model))
 
     def while_loading(self, name: object = "") -> Iterator[Update]:
@@ -353,7 +352,7 @@ class Session:
 
     @contextmanager
     def turn(self, client: Client) -> Iterator[None]:
-        """Wait in line and hold the turn within a `with` block. Raises SetBlockDecodingError."""
+        """Wait in line; hold the turn in a `with` block. Raises QueueFull, and errors of wait()."""
         ticket = self.queue.join(client.address, client.session)
         try:
             for _ in self.wait(ticket, client):
@@ -365,7 +364,7 @@ class Session:
     def open(self, form: Form) -> list[Lane]:
         """Check a form and make its lanes without starting them: the main one, then one by NTP.
 
-        If the main lane decodes by NTP, it is the only one. Raises SetBlockDecodingError.
+        A main lane by NTP is the only lane. Raises SetBlockDecodingError for an unusable form.
         """
         text, config = checked(form)
         self.limits.check_config(text, config)
@@ -391,7 +390,7 @@ class Session:
         return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
 
     def complete_configs(self, lanes: Iterable[Lane]) -> None:
-        """Fill in the lanes' settings for this machine. Call it in their turn: it may time rows."""
+        """Fill in the lanes' defaults. Call this in the run's turn: it may time forward passes."""
         for lane in lanes:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
@@ -416,7 +415,7 @@ class Session:
         is_stopped: Callable[[], bool],
         client: Client,
     ) -> Iterator[Update]:
-        """Yield updates with a run's lines. rows: yields the lines until a given deadline."""
+        """Yield updates with a run's JSON lines. rows: makes the lines until the given deadline."""
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
@@ -481,8 +480,7 @@ class Session:
 def _engine() -> ModuleType:
     """Import sbd_core.decoding.api. Call this only after a model has been loaded.
 
-    The page opens before that module is imported. The thread that loads the first model imports it,
-    since transformers fails if two threads import it at the same time.
+    The thread that loads the first model imports it: transformers fails if two threads import it.
     """
     return import_module("sbd_core.decoding.api")
 
@@ -515,8 +513,7 @@ SECONDS_TO_FIRST = 0.1
 class UpdateThrottle:
     """Limits how often updates are sent: at intervals, or at once if a visitor waits for one.
 
-    Every update costs engine time, whatever its size. The player shows forward passes that arrive
-    together one after the other.
+    Every update costs engine time, whatever its size.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -89,7 +89,7 @@ class Verdict:
 def verdicts_of(
     traces: Mapping[str, Trace], *, is_decoded_here: bool = True
 ) -> dict[str, dict[str, Any]]:
-    """Judge the lanes' answers; return the verdicts found, as dicts. See verdict_of()."""
+    """Judge each lane by verdict_of(); return {lane: fields of the Verdict}, leaving out None."""
     verdicts = {
         lane: verdict_of(trace, is_decoded_here=is_decoded_here) for lane, trace in traces.items()
     }
@@ -157,7 +157,7 @@ def _unknown_verdict(trace: Trace) -> Verdict | None:
 
 
 def _asked_for(prompt: str) -> Example | None:
-    """Make an example of a visitor's own sudoku or sum, to check by; None for other prompts."""
+    """Make an example that checks answers to a visitor's sudoku or sum; None for other prompts."""
     puzzle = PUZZLE.search(prompt)
     if puzzle and solutions(puzzle[1]):
         return Example("sudoku", prompt, "", puzzle[1])

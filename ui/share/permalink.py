@@ -1,4 +1,4 @@
-"""Runs, as soon as the page opens, the decode or the comparison that its URL asks for.
+"""Starts the decode or the comparison that the page's URL asks for, once the page opens.
 
 ui/web/share/permalink.js writes these URLs. Their values may be wrong, as people may edit them.
 """
@@ -85,8 +85,8 @@ def linked_run(
     """Make the function that Gradio calls when the page loads; it runs what the URL asks for.
 
     shown: decodes a form and yields the page's values. fields: names of the form's fields.
-    The function only fills in the form, and decodes nothing, if the URL asks for an engine in the
-    browser, or for a single decode that the tab has saved, which its argument `flag` says.
+    The function only fills in the form, and decodes nothing, if the URL leaves decoding to the
+    browser, or if its argument `flag` is KEPT, which says that the tab has saved the decode.
     """
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:

@@ -23,7 +23,7 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
-    """Draw a figure in the light theme, with its "id"; "dark" holds what the dark theme changes."""
+    """Draw a figure as Plotly JSON in the light theme; "dark" holds the dark theme's changes."""
     light, dark = (make(theme).to_plotly_json() for theme in THEMES)
     return {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
 
@@ -89,8 +89,8 @@ def card_words() -> list[dict[str, str]]:
 def figures_of(sent: dict[str, Any]) -> list[dict[str, Any]]:
     """Draw the figures that the page asks for: the charts of a trace, and the chart of all solvers.
 
-    sent: {"trace": JSON of a trace, "marks": [data for mark_of(), ...]}; the marks are runs of the
-    reader to show in the chart of all solvers. Raises ArgumentError, TraceError.
+    sent: {"trace": JSON of a trace, "marks": [data for mark_of(), ...]}; marks are a reader's runs.
+    Raises ArgumentError or TraceError for bad data.
     """
     marks = sent.get("marks", [])
     if not isinstance(marks, list) or len(marks) > MAX_MARKED:
@@ -114,7 +114,7 @@ def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any
 
 
 def mark_of(data: object) -> "RunMark":
-    """Read one of the reader's runs from the page's data. Raises ArgumentError."""
+    """Read one of the reader's runs from the page's data. Raises ArgumentError for bad data."""
     from sbd_core.plots import RunMark
 
     node = JsonNode(data, "mark")

@@ -91,7 +91,7 @@ def times(ratio: float) -> str:
 
 
 def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
-    """Seconds that a forward pass of Llama-3.1-8B would take to load only, and to compute only.
+    """Seconds to load the bytes for a forward pass of Llama-3.1-8B, and seconds to compute it.
 
     rows: number of input positions. cached: number of tokens in the KV cache.
     """
@@ -151,7 +151,7 @@ def by_block(recorded: LearnRuns) -> dict[int, Trace]:
 
 
 def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
-    """Seconds of loading and of computing on BIG_CHIP for forward passes over 1 to 1,024 tokens."""
+    """Results of parts_of_pass() on BIG_CHIP for 1 to 1,024 rows: {rows, loading, computing}."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
     rows = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):

@@ -109,9 +109,9 @@ def models() -> dict[str, tuple[str, ModelShape]]:
 
 
 def own_shape(config: object, *, may_name_folder: bool = True) -> ModelShape:
-    """Read a shape from a pasted config.json, or from a folder with one. Raises ArgumentError.
+    """Read a shape from the text of a config.json, or from the path of a folder with that file.
 
-    may_name_folder: whether the visitor may name folders of this machine.
+    may_name_folder: whether to accept a path. Raises ArgumentError for an unusable `config`.
     """
     text = config.strip() if isinstance(config, str) else ""
     is_pasted = text.startswith("{")
@@ -162,7 +162,7 @@ def cards() -> list[dict[str, str]]:
 def table_card(
     model: str, shape: ModelShape, device: Device, batch: int, point: Any
 ) -> dict[str, str]:
-    """The card of the slowdown table by the paper's count. point: the visitor's RooflinePoint."""
+    """Id, title and text of the slowdown table's card. point: the visitor's RooflinePoint."""
     card = next(each for each in cards() if each["id"] == TABLE)
     is_the_papers = model == PAPER and device == H100_FP8 and batch in TABLE_3_BATCHES
     title = "as published (Table 3)" if is_the_papers else "as the paper counts"
@@ -187,7 +187,7 @@ def _widths(shape: ModelShape, point: Any) -> str:
 
 
 def _column(point: Any) -> str:
-    """A sentence on how a longer KV cache changes times and the framed column of the table."""
+    """A sentence on how a longer KV cache changes the time and the slowdown of `point`."""
     from sbd_core.plots import framed_column
 
     (first, *_, last), (least, *_, most) = (
@@ -368,7 +368,7 @@ SHOWN_ROWS = (4, 16, 40)
 
 
 def _free_rows(what: Choices) -> tuple[str, str]:
-    """Number of rows that take at most FREE times as long as one, and a note on what rows cost."""
+    """Most rows that a forward pass computes in FREE times the time of one row, and a note."""
 
     def slowdown(rows: int) -> float:
         one, more = (
