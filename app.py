@@ -85,8 +85,8 @@ def check_address(host: str, port: int) -> None:
 def load_while_serving(models: "Models") -> Exception | None:
     """Load the page's first model while the page is already served; return the error, if any.
 
-    Loading slows the page down for its first visitor. So this waits until a visitor's page has
-    opened or asks for the model, but at most SECONDS_FOR_FIRST_VISITOR.
+    As loading slows the page down, the function first waits until a visitor's page has opened or
+    a visitor needs the model, but at most SECONDS_FOR_FIRST_VISITOR.
     """
     lazy = models.first.lazy
     lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)

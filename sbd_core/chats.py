@@ -58,7 +58,10 @@ class Chat:
 
 
 def chat_of(row: Row, *, has_answer: bool) -> Chat:
-    """Read a record's chat. has_answer: False reads the prompt alone. Raises ArgumentError."""
+    """Read a record's chat. Raises ArgumentError for an unfit record.
+
+    has_answer: whether the record must hold an answer to learn. False accepts a prompt alone.
+    """
     if has_answer and (row.given(*PREFERENCES) or isinstance(row.given("label"), bool)):
         rule = f"must have an answer to learn, not a preference ({', '.join(PREFERENCES)}, label)"
         raise row.wrong(rule, dict(row.fields))

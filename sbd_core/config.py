@@ -88,8 +88,8 @@ class Calibration:
         draft tokens.
     alternatives: number of right alternatives to draft tokens, divided by the sum of the
         probabilities of all checked alternatives.
-    rejected: factor on `survival` for a draft made after a rejected token. Its masks did not see
-        the right token before them.
+    rejected: factor on `survival` for a draft after a rejected token, as the masks of such a draft
+        did not see the right token.
     """
 
     survival: tuple[float, ...] = (0.5, 0.25)

@@ -31,8 +31,7 @@ EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
 class LayerShape:
     """Sizes of one transformer layer. All layers of a model have the same sizes.
 
-    num_feed_forward_matrices: 3 if the feed-forward has a gate (up, gate, down), else 2. The
-        roofline's mode "published" always counts 2.
+    num_feed_forward_matrices: 3 if the feed-forward has a gate (up, gate, down), else 2.
     """
 
     hidden_size: int
@@ -164,7 +163,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _get(config: Any, *names: str) -> Any:
-    """The first value among the config's fields `names` that is there and not None; else None."""
+    """The value of the config's first field in `names` that exists and is not None; else None."""
     for name in names:
         is_dict = isinstance(config, Mapping)
         value = config.get(name) if is_dict else getattr(config, name, None)
@@ -207,7 +206,7 @@ def forward_cost(
 
     num_cached: number of tokens in the KV cache before the pass.
     num_causal: number of tokens that the pass reads causally.
-    blocks: (num_seen, size, num_causal) of each block; see masks.SeenBlock.
+    blocks: the fields of masks.SeenBlock for each block that the pass reads.
     num_logits: number of rows for which the pass computes logits.
     """
     layer = shape.layer

@@ -38,7 +38,7 @@ class Row:
         return ArgumentError(self.argument, f"{self.where} {rule}", value)
 
     def given(self, *names: str) -> Any:
-        """The first value among the fields `names` that is there and not null; else None."""
+        """The value of the first field in `names` that exists and is not null; else None."""
         return next(
             (self.fields[name] for name in names if self.fields.get(name) is not None), None
         )

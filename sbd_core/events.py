@@ -84,8 +84,8 @@ class Predraft:
     and the alternative is right.
 
     block: the positions of the masks, which see the tokens before block.start.
-    token_ids: the next draft if is_used, else empty. Without an alternative, the draft starts at
-        block.start + 1, as the check gives the token at block.start; with one, at block.start.
+    token_ids: the next draft if is_used, else empty. With an alternative, the next draft starts at
+        block.start, else at block.start + 1, as the check gives the token at block.start.
     is_used: whether this predraft became the next draft.
     alternative: the token read in place of the drafted token before block.start, or None.
     """
@@ -108,15 +108,15 @@ class StepEvent:
     index: number of the pass, from 0.
     kind: "prefill" for the pass that reads the prompt, "decode" for every other.
     num_cached: number of tokens in the KV cache before the pass.
-    num_causal: number of tokens read causally: the prompt, final tokens not yet cached, the draft.
+    num_causal: number of tokens read causally: prompt, uncached final tokens, draft to check.
     block: the positions that the pass predicted.
     masked: the positions of the block that were masked before the pass, left to right. Positions
         after a known end-of-sequence are left out, as they are no part of the answer.
     committed: ids of the tokens that the pass added to the end of the answer, left to right.
-    draft: (verify) ids of the tokens drafted for the positions after the committed ones.
+    draft: (verify) token ids of the next draft, which follows the committed tokens.
     hindsight: the causal head's judgement of the answer tokens that it read or predicted.
     seconds: time that the engine took, without the time that the caller spends between events.
-    predrafts: (verify) the drafts made ahead in case the checked draft is rejected.
+    predrafts: (verify) drafts made ahead in case the pass rejects a token that it checks.
     """
 
     index: int

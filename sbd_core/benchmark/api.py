@@ -56,7 +56,7 @@ class OptionalMethods:
 
     assistant: smaller model that drafts for generate(); None leaves this method out.
     gguf: file of the model's weights for llama.cpp; None leaves llama.cpp out.
-    with_dtypes: whether to time our strategies, and parts(), in every dtype of ONNX Runtime.
+    with_dtypes: whether to time our strategies in every dtype of ONNX Runtime as well.
     """
 
     assistant: HuggingFaceModel | None = None
@@ -92,12 +92,12 @@ def bench(
 ) -> dict[str, Any]:
     """Time all methods and return JSON data, which report.text() shows. Raises ArgumentError.
 
-    rows: {method name: row()}; the baseline, transformers' generate(), comes first.
-    forwards: result of forwards().
-    parts_by_dtype: {dtype: parts()}, only with more.with_dtypes.
+    The data describes the model and the machine, and has these keys:
+    rows: {method name: result of row()}; the baseline, transformers' generate(), comes first.
+    parts_by_dtype: {dtype: result of parts()}, only with more.with_dtypes.
     left_out: lines that say which methods were not timed, and why.
     baseline_seconds_by_threads: {number of threads: seconds of the baseline on one prompt}.
-    other_load: result of other_load().
+    forwards, other_load: results of the functions of these names.
     """
     more = more or OptionalMethods()
     result: dict[str, Any] = {"model": model.name, "device": model.device}
@@ -174,12 +174,12 @@ def time_methods(
     examples: Sequence[Example],
     num_rounds: int,
 ) -> Iterator[Timings]:
-    """Time every method on every prompt. Yields all timings so far after each prompt.
+    """Time every method on every prompt. After each prompt, yields all timings so far.
 
-    methods: the first one is the baseline, whose answers the other answers are compared with.
+    methods: the first method is the baseline. All answers are compared with its answers.
     num_rounds: number of runs per prompt. The fastest counts, as disturbances only slow a run down.
 
-    Each round has another order, because the caches that a method leaves slow the next one.
+    Each round shuffles the methods, as the caches that a method leaves slow the next method.
     """
     rows: Timings = {method.name: [] for method in methods}
     prompts = [model.encode(example.prompt, is_raw=False) for example in examples]
@@ -203,10 +203,11 @@ def time_methods(
 
 
 def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any]:
-    """Sum up one method's timings: its rates, their ratios to the baseline's rates, and counts.
+    """Sum up one method's timings: in total, and by task in a dict under the key "families".
 
+    The figures are the method's rates, their ratios to the baseline's rates, and counts of answers.
     name, baseline: names of the method and of the baseline.
-    tasks: {task: timings of all methods}. The result has totals, and each task under "families".
+    tasks: {task: timings of all methods}.
     """
     cells: dict[str, dict[str, Any]] = {}
     for task_name, rows in tasks.items():
@@ -236,7 +237,7 @@ def row(name: str, baseline: str, tasks: Mapping[str, Timings]) -> dict[str, Any
 
 
 def median_and_spread(values: Sequence[float]) -> dict[str, float]:
-    """The median of values, and their quartiles as "low" and "high"."""
+    """Return {"median", "low", "high"}: the median of the values and their quartiles."""
     low, middle, high = (
         statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * [*values]
     )
@@ -277,7 +278,7 @@ def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[i
 
 @contextmanager
 def other_load() -> Iterator[dict[str, float]]:
-    """Yield a dict. On exit it gets "cores": how many cores other processes kept busy (Linux)."""
+    """Yield a dict. After `with`, the dict has "cores": how many cores others kept busy (Linux)."""
     load: dict[str, float] = {}
     busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
     yield load

@@ -87,9 +87,9 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
 def parts(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
     """Time parts of a forward pass in ONNX Runtime after 64 cached tokens.
 
-    Returns {part: {number of rows (input positions): milliseconds}}. "products alone" is all matrix
-    products of a pass, "causal rows" a pass over causal rows, "masks" a pass over one causal row
-    and masks.
+    Returns {part: {number of rows (input positions): milliseconds}}. The part "products alone" is
+    all matrix products of a pass. The part "causal rows" is a pass over causal rows. The part
+    "masks" is a pass over one causal row and then masks.
     """
     multiply, cache = products_of(model.model, model.dtype), model.new_cache()
     model.forward(cache, [0] * CACHE_LENGTHS[0], (), 1)
@@ -135,11 +135,11 @@ def machine(weight: Tensor) -> Device:
 class Products(Exporter):
     """Exports an ONNX graph of matrix products alone: inputs times each linear layer's weight.
 
-    Each input is (rows, in_features), in uint8 for dtype int8. An adapter is left out.
+    Inputs are (rows, in_features): float32, or uint8 if `dtype` is int8. Adapters are left out.
     """
 
     def groups(self) -> list[tuple[str, Sequence[Any]]]:
-        """(name, linear layers) of each product. Layers that read the same input share one."""
+        """(name, linear layers) of each product. Layers with the same input form one product."""
         groups: list[tuple[str, Sequence[Any]]] = [("head", [self.model.lm_head])]
         for index, layer in enumerate(self.model.model.layers):
             for name, members in GROUPS.items():

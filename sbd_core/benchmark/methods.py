@@ -165,7 +165,7 @@ def by_transformers(
 
 @contextmanager
 def _counted(model: Any) -> Iterator[list[None]]:
-    """Yield a list that gains an item with each forward pass of `model`, never if it is None."""
+    """Yield a list that grows by one item per forward pass of `model`; empty if `model` is None."""
     seen: list[None] = []
     if model is None:
         yield seen

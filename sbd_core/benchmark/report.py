@@ -59,10 +59,7 @@ def spread(cell: Mapping[str, float]) -> str:
 
 
 def gain_over_ntp(rows: Mapping[str, Any], name: str) -> str:
-    """How many times as fast as our `ntp` a method is; "" for a method that is not ours.
-
-    The two have the same dtype, so the gain comes from fewer forward passes alone.
-    """
+    """Speed-up of a method over our `ntp` in the same dtype; "" for a method that is not ours."""
     prefix = next(
         (name[: name.index(each)] for each in get_args(StrategyName) if each in name), None
     )

@@ -125,8 +125,8 @@ def _decoded(
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
     """Yield the text that each event adds, without characters that still lack a byte.
 
-    An incomplete character can also change the text before it, so such text waits for more tokens.
-    If text that was already yielded changes, the whole text is yielded at the end.
+    Text that the next token may still change is held back until a later event. If text that was
+    already yielded changes, the whole text is yielded at the end.
     """
     token_ids: list[int] = []
     given = ""
@@ -141,7 +141,7 @@ def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterato
 
 
 def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
-    """Answer a file of prompts and print the counts. Raises SetBlockDecodingError."""
+    """Answer a file of prompts. Returns what --json prints. Raises SetBlockDecodingError."""
     if arguments.out is None:
         raise ArgumentError("out", "must be given with --prompts", None)
     batch_size = 32 if arguments.batch_size is None else arguments.batch_size

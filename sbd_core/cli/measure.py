@@ -119,7 +119,7 @@ def _request_sets(arguments: argparse.Namespace) -> "list[RequestSet]":
 
 
 def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> dict[str, Any] | None:
-    """Answer the first --limit requests of each file with every config, and print tables."""
+    """Measure every config on files of requests. The first process prints and returns results."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
@@ -363,7 +363,7 @@ def _roofline_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Print and return the slowdown and the speed-up in every mode. Raises ArgumentError."""
+    """Print and return slowdown and speed-up of block decoding by mode. Raises ArgumentError."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
     device, shape = DEVICES[arguments.device], None  # the paper's

@@ -18,7 +18,7 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Download a base model, or delete it with --remove. Raises SetBlockDecodingError."""
+    """Download or --remove a base model. Returns None if removed. Raises SetBlockDecodingError."""
     from tqdm import tqdm
 
     from sbd_core.models.bases import (

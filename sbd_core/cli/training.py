@@ -69,7 +69,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
-    """Add the flags that affect time and memory, but the result only by rounding."""
+    """Add the flags that affect time and memory. They change the result only by rounding."""
     group.add_argument("--save-every", type=int, help="steps between saves (1000)")
     group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
     group.add_argument(
@@ -89,7 +89,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Train a model or resume a run with the same --out. Raises SetBlockDecodingError."""
+    """Train a model. Process 0 alone returns what --json prints. Raises SetBlockDecodingError."""
     changes = _changes(arguments)
     if arguments.estimate:
         from sbd_core.training.recipe import read_recipe
@@ -170,7 +170,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _prepared_range(init: Path | None) -> dict[str, int]:
-    """The recipe's block sizes that `prepare` wrote into the folder `init`; {} if it did not."""
+    """Return min_block_size and max_block_size of the folder `init`; {} if it is not prepared."""
     if init is None:
         return {}
     try:

@@ -26,7 +26,7 @@ from sbd_core.shared_work import Journal, Share
 def read_prompts(argument: str, path: Path) -> list[dict[str, Any]]:
     """Read a file's records. Under "prompt", each record gets its prompt as text or messages.
 
-    Raises ArgumentError for a bad line, which it names, and for a file without records.
+    Raises ArgumentError naming a bad line, and for a file without records.
     """
     prompts = [{**row.fields, "prompt": prompt_of(row)} for row in read_rows(argument, path)]
     if not prompts:
@@ -58,7 +58,7 @@ def answer_prompts(
     prompts: records from read_prompts().
     out: JSON Lines file to write: each record in the order of the prompts, with `text`,
         `token_ids`, `num_tokens`, `num_forwards` and `finish` added.
-    report: called as report(done, of): of this process's `of` answers, `done` are finished.
+    report: called with (number of this process's finished answers, number of all its answers).
     Returns None if other processes have yet to answer. Raises ArgumentError.
     """
     require_writable("out", out)
@@ -117,6 +117,6 @@ def _written(out: Path, journal: Journal, count: int) -> Summary | None:
 def _fingerprint(
     model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
 ) -> str:
-    """A digest of all that answers depend on. Runs with different digests use separate journals."""
+    """A digest of everything that affects answers. Each digest has journals of its own."""
     asked = json.dumps([model.name, model.num_parameters, repr(config), list(prompts)])
     return hashlib.sha256(asked.encode()).hexdigest()[:12]

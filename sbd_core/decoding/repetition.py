@@ -15,10 +15,7 @@ from sbd_core.sampling import is_on_cpu
 
 
 class SeenTokens:
-    """The distinct tokens of a text so far. penalise() changes their logits.
-
-    The cost depends on the number of these tokens, not on the size of the vocabulary.
-    """
+    """The distinct tokens of a text so far. penalise() changes their logits."""
 
     def __init__(self, penalty: float) -> None:
         self._penalty = penalty
@@ -41,13 +38,17 @@ class SeenTokens:
         self._num_added = num_cached + num_sure
 
     def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
-        """List `not_added` of penalise() for causal rows. Row 0 is that of the last sure token."""
+        """Return the argument `not_added` of penalise() for causal rows.
+
+        The first row belongs to the last of the num_sure tokens of read().
+        """
         return [self._unsure[:row] for row in range(num_rows)]
 
     def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
-        """List `not_added` of penalise() for a block's rows.
+        """Return the argument `not_added` of penalise() for a block's rows.
 
-        Each row counts all causal tokens, and the block's known tokens to the left of the row.
+        A row's tokens are all causal tokens that add() was not given, and the block's known tokens
+        to the left of the row.
         """
         before, known = [], list(self._unsure)
         for token_id in block_ids:
@@ -62,9 +63,9 @@ class SeenTokens:
 
     @torch.inference_mode()
     def penalise(self, rows: Tensor, not_added: Sequence[Sequence[int]]) -> None:
-        """Penalise logits in place. rows: (rows, vocab); no row may be passed twice.
+        """Penalise `rows` of logits, (rows, vocab), in place. Penalise no row of logits twice.
 
-        not_added: for each row, the tokens to penalise besides those that add() was given.
+        not_added: for each row, the tokens to penalise besides the tokens that add() was given.
         """
         if len(self._index) != len(self._ids) or self._index.device != rows.device:
             ids = np.fromiter(self._ids, np.int64)
@@ -77,7 +78,7 @@ class SeenTokens:
 def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> None:
     """Penalise logits in place. rows: (rows, vocab).
 
-    seen: for each row, the token ids to penalise; repeated ids count once. Rows may lack an entry.
+    seen: for each row, the token ids to penalise, once each. Rows after len(seen) do not change.
     """
     pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
     if pairs and penalty != 1 and is_on_cpu(rows):

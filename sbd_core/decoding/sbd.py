@@ -74,15 +74,12 @@ class Block:
 
     @property
     def final_token_ids(self) -> list[int] | None:
-        """The block's tokens, cut after the first end-of-sequence; None while one is masked."""
+        """The block's tokens, cut after the first end-of-sequence; None if any is still masked."""
         known = cut_after_end(self.token_ids, self._end_ids)
         return None if self._mask_id in known else known
 
     def masked(self) -> list[int]:
-        """Offsets of masked positions before the first known end-of-sequence.
-
-        Positions after the end are not part of the answer, so no forward pass is spent on them.
-        """
+        """Offsets of masked positions before the first known end-of-sequence."""
         before_end = cut_after_end(self.token_ids, self._end_ids)
         return [offset for offset, known in enumerate(before_end) if known == self._mask_id]
 

@@ -149,14 +149,14 @@ class DecodingState:
     ) -> tuple[LogitStats, list[int]]:
         """Draft tokens from a block's rows, which are logits[start:stop].
 
-        exact: final tokens after the token of the first row of logits. The last one stands at the
-            block's first position.
+        exact: the accepted tokens of the checked draft, then one or two exact tokens. The last
+            exact token stands at the block's first position.
         is_recorded: whether to add the statistics that events need.
         num_top: least number of likeliest tokens to list per row.
 
-        Returns (statistics, tokens) of all rows. Ignore the first token, as exact[-1] stands there.
-        With a repetition penalty or a sampler head, each token is chosen given the tokens to its
-        left.
+        Returns (statistics, tokens) of all rows of the block. Use exact[-1] in place of the first
+        token. With a repetition penalty or a sampler head, each token is chosen given the tokens to
+        its left.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
@@ -197,7 +197,7 @@ class DecodingState:
         spec: LogitStatsSpec,
         before: Sequence[Sequence[int]] = (),
     ) -> LogitStats:
-        """Penalise `before` in logits[start:stop], as SeenTokens does, and compute statistics."""
+        """Penalise seen tokens and each row's `before`; return statistics of logits[start:stop]."""
         if self._seen is not None:
             self._seen.penalise(logits[start:stop], before)
         return self._measured(logits, start, stop, spec)

@@ -43,13 +43,13 @@ from sbd_core.sampling import LogitStats
 class Draft:
     """Guesses for the positions after the final tokens.
 
-    probabilities: at each position, the probability of the likeliest token at the mask; 1 for a
-        sure token.
+    probabilities: for each token, the probability of the likeliest token at the mask; 1 for the
+        first num_sure tokens.
     distributions: (tokens, vocab), from which the tokens were drawn; None at temperature 0.
     alternatives: for each token, pairs (other token, its probability), likeliest first; empty above
         temperature 0.
-    num_sure: number of leading sure tokens, which come from an alternative's causal row. They are
-        checked too, as attention over an alternative's keys may round differently.
+    num_sure: number of leading tokens that come from an alternative's causal row. They are checked
+        too, as attention over an alternative's keys may round differently.
     """
 
     token_ids: list[int]
@@ -97,10 +97,11 @@ def _draft_of(
 
 @dataclass(frozen=True, slots=True)
 class _AskedPredraft:
-    """A predraft in a request. row: index in the logits of its first row.
+    """A predraft that a forward pass is asked to read.
 
-    span: positions of its masks.
-    alternative: token read in place of a drafted one; None reads masks alone.
+    span: positions of the predraft's masks.
+    alternative: token read in place of a drafted token; None reads masks alone.
+    row: index in the logits of the predraft's first row.
     """
 
     span: Span
@@ -182,7 +183,7 @@ class DraftAndVerify:
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
         """Make the part of the request for one predraft.
 
-        num_before: number of causal tokens before an answer position, minus that position.
+        num_before: the pass reads num_before + p causal tokens before position p of the answer.
         """
         masks, num_causal = self._masks(asked.span), num_before + asked.span.start
         if asked.alternative is None:
@@ -238,7 +239,7 @@ class DraftAndVerify:
         )
 
     def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
-        """Record how many draft tokens were right. The num_sure tokens do not count."""
+        """Record how many draft tokens were right, and whether one of their alternatives was."""
         draft, config, plan = self._draft, self._state.config, self._plan
         others = [
             draft.alternatives[place][rank][1]
@@ -259,9 +260,10 @@ class DraftAndVerify:
     def _drafted(
         self, stats: LogitStats, chosen: Sequence[int], *, is_after_rejected: bool = False
     ) -> Draft:
-        """Make a draft, only as long as pays off.
+        """Make the next draft from a block's rows, not longer than pays off.
 
-        is_after_rejected: True if a token before it was rejected; then `_record` leaves it out.
+        is_after_rejected: whether the draft follows a rejected token without a right alternative.
+            Such a draft is not counted in `_record`.
         """
         own, most = stats.probability[1:], self._state.config.max_rows
         end_ids = self._state.model.end_token_ids
@@ -289,7 +291,7 @@ class DraftAndVerify:
     def _predrafts(
         self, logits: Tensor, used: _AskedPredraft | None, exact: Sequence[int]
     ) -> tuple[Predraft, ...]:
-        """Make the event's Predrafts. The used one becomes the next draft."""
+        """Make the event's Predrafts. The predraft `used` becomes the next draft."""
         predrafts = []
         for asked in self._asked:
             draft = EMPTY_DRAFT
@@ -301,7 +303,7 @@ class DraftAndVerify:
         return tuple(predrafts)
 
     def _draft_of_used(self, used: _AskedPredraft, logits: Tensor, exact: Sequence[int]) -> Draft:
-        """Make a draft from the used predraft. An alternative's row, if any, gives its token 0."""
+        """Make a draft from a used predraft. An alternative's row, if any, gives token 0."""
         state, before = self._state, list(exact)
         if used.alternative is not None:
             before += state.alternative_stats(logits, used.row, exact).best_ids

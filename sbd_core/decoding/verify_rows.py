@@ -60,7 +60,7 @@ class DraftRecord:
     others: (number of right alternatives, sum of the probabilities of all checked ones).
     survivals: item n - 1 is (sum over drafts of the chance that the first n tokens are right,
         number of drafts). Drafts after a rejected token are left out.
-    rate: (number of tokens, seconds by the cost table), summed over the forward passes.
+    rate: (number of tokens, seconds by RowCosts), summed over the forward passes.
     """
 
     calibration: Calibration
@@ -118,7 +118,7 @@ class DraftRecord:
         others: the masked head's probabilities of the alternatives that the check reached.
         has_alternative: whether one of these alternatives was right.
         num_tokens: number of tokens that the pass added to the answer.
-        seconds: seconds of the pass by the cost table; 0 leaves the pass out of `rate`.
+        seconds: seconds of the pass by RowCosts; 0 leaves the pass out of `rate`.
         """
         return replace(
             self,

@@ -77,11 +77,12 @@ def evaluate(
 ) -> Evaluation:
     """Decode held-out examples of `tasks` and score the answers with each task's checker.
 
-    config: one DecodeConfig, or {row name: DecodeConfig} for several; None means DecodeConfig().
+    config: a DecodeConfig, or {name of a configuration: DecodeConfig}; None means DecodeConfig().
     limit, data_seed, split, batch_size: see Sample. The batch size changes tokens per second but no
-        score; 1 measures the speed of a single text.
+        score; a batch size of 1 measures the speed of a single text.
     runner: the Runner that answers the examples; None answers with `model` in this process.
-    shows_progress: whether to show a progress bar on standard error. Raises ArgumentError.
+    shows_progress: whether to show a progress bar on standard error.
+    Raises ArgumentError for an unknown task or another unfit argument.
     """
     if isinstance(tasks, str):
         raise ArgumentError("tasks", "must be a list of at least one task name", tasks)
@@ -104,10 +105,10 @@ def evaluate_rows(
     *,
     shows_progress: bool = True,
 ) -> Evaluation:
-    """Evaluate rows that may belong to several models; otherwise like evaluate().
+    """Evaluate configurations of one or more models; otherwise like evaluate().
 
     model: the model that the result names and describes.
-    rows: {row name: (model name, config)}; the runner must have every model named here.
+    rows: {name of a configuration: (model name, config)}; the runner must have every model.
     """
     from tqdm import tqdm
 

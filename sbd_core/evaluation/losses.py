@@ -28,11 +28,11 @@ TEXTS_PER_FORWARD = 64
 
 
 def perplexity(folder: Path, examples_by_task: Mapping[str, Sequence[Example]]) -> dict[str, float]:
-    """Compute the perplexity of each suite's answer tokens, <eos> included, given their prompts.
+    """Compute the perplexity of each task's answer tokens, <eos> included, given the prompts.
 
     folder: a model folder, which is read in fp32.
-    examples_by_task: {suite name: examples}, with at least one example each.
-    Raises TrainingError.
+    examples_by_task: {task: examples}, with at least one example each.
+    Returns {task: perplexity}. Raises TrainingError for an unfit folder.
     """
     model, tokenizer = load_model(folder)
     require_tokens(tokenizer, folder.name, needs_mask=False)
@@ -50,7 +50,7 @@ def perplexity(folder: Path, examples_by_task: Mapping[str, Sequence[Example]]) 
 def masked_loss(
     folder: Path, examples_by_task: Mapping[str, Sequence[Example]], block_size: int, seed: int = 0
 ) -> dict[str, float]:
-    """Compute the mean cross-entropy, in nats, of each suite's masked answer tokens (MATP, Eq. 14).
+    """Compute the mean cross-entropy, in nats, of each task's masked answer tokens (MATP, Eq. 14).
 
     Every answer is masked once as in Alg. 1 (eta ~ U(0, 1)). Equal seeds give equal masks for all
     models. The first block starts at the first answer token. Raises TrainingError.
@@ -80,7 +80,7 @@ def _loss_sums(
     items: Sequence[Example],
     sequence_of: Callable[[Pair], TrainingSequence],
 ) -> Tensor:
-    """Add up Loss.sums, (4,), over all items. sequence_of: makes an item's training sequence."""
+    """Add up Loss.sums over all items. sequence_of: makes the training sequence of an item."""
     module, total = LossModule(model).eval(), torch.zeros(4, dtype=torch.float64)
     for start in range(0, len(items), TEXTS_PER_FORWARD):
         part = items[start : start + TEXTS_PER_FORWARD]

@@ -433,8 +433,8 @@ def measure_requests(
         is measured at all of GAMMAS.
     out: file of the results. Journals beside it keep the answers until clear_journals(); None keeps
         no journal.
-    rank: number of this process among those that share the work. Every process gets all answers.
-    advance: see answer_requests(). Raises ArgumentError.
+    rank, advance: see answer_requests(). Every process gets all answers.
+    Raises ArgumentError.
     """
 
     def answers(

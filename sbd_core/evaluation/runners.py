@@ -37,8 +37,8 @@ ROUND = 4
 class Job:
     """Examples of one task that are to be answered in batches with one config.
 
-    row: name of the row that the answers count for.
-    task, model: names of the task and of the runner's model.
+    row: name of the configuration that the answers count for; see evaluate_rows().
+    task, model: names of the task and of one of the runner's models.
     """
 
     row: str
@@ -63,7 +63,7 @@ class Runner(Protocol):
 
 
 class LocalRunner:
-    """Answers jobs with models in this process, after one uncounted answer per row as a warm-up."""
+    """Answers jobs with models in this process, after an uncounted warm-up for each Job.row."""
 
     num_processes = 1
     batches_per_job = ROUND
@@ -102,8 +102,7 @@ def seed_of(seed: int, item: Example) -> int:
 class ProcessPoolRunner:
     """Answers jobs in several processes, each with one thread and its own copy of the models.
 
-    This pays for small models: they spend much of their time in Python code, which threads of one
-    process cannot run at once.
+    This pays for small models, which spend much of their time in Python code.
     sources: {model name: folder or hub id}; None means the bundled model.
     load_options: further arguments of load().
     """

@@ -61,8 +61,8 @@ class Score:
     tokens_per_forward: num_tokens / num_forwards (NFE speed-up), prefills included.
     tokens_per_second: num_tokens divided by the time that the engine took.
     num_unseen: number of examples with a phrasing that training never uses.
-    accuracy_seen: accuracy on all but these num_unseen examples; None if there are no others.
-    accuracy_unseen: accuracy on the num_unseen examples; None if there are none.
+    accuracy_seen: accuracy on all other examples; None if every example is unseen.
+    accuracy_unseen: accuracy on the unseen examples; None if num_unseen is 0.
     """
 
     task: str
@@ -180,7 +180,7 @@ def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
 
 
 def summary(scores: Sequence[Score]) -> dict[str, float]:
-    """Average accuracy, tokens per forward pass and tokens per second over the tasks' scores."""
+    """Return {name: mean of the scores} for accuracy, tokens_per_forward and tokens_per_second."""
     return {
         "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
         "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),

@@ -90,8 +90,8 @@ class PaperTable:
     """Result of paper_table().
 
     perplexity: {model: {task: perplexity of the causal head}} (Fig. 4), for models in folders.
-    handwritten: {row name: score on the handwritten prompts}.
-    answers: for each handwritten prompt, the answers of all rows.
+    handwritten: {name of a configuration: score on the handwritten prompts}.
+    answers: for each handwritten prompt, the answers with all configurations.
     notes: one line for each perplexity that was left out.
     """
 
@@ -123,11 +123,11 @@ class PaperTable:
 def paper_table(
     models: ModelSet, config: DecodeConfig, sample: Sample, num_processes: int | None = None
 ) -> PaperTable:
-    """Evaluate the rows of TABLE: NTP, SBD at several gammas, and verify.
+    """Evaluate the configurations of TABLE: NTP, SBD at several gammas, and verify.
 
-    models: must include MODEL. If they include BASELINE, NTP with that model is one more row.
-    config: all settings except strategy and solver.
-    num_processes: see ModelSet.runner(). Raises ArgumentError.
+    models: must include MODEL. If they include BASELINE, NTP is measured with BASELINE too.
+    config: all settings except strategy and solver. num_processes: see ModelSet.runner().
+    Raises ArgumentError.
     """
     configs = table_configs(config)
     rows = {row: (MODEL, one) for row, one in configs.items()}
@@ -174,7 +174,8 @@ def paper_table(
 class Comparison:
     """Result of compare().
 
-    models: {model name: dict with recipe, masked_loss, weights_sha256 and rows}.
+    models: {model name: {"recipe", "masked_loss", "weights_sha256", "rows"}}. The rows are the
+        result of rows_data() for the configurations COMPARED.
     """
 
     evaluation: Evaluation
@@ -201,11 +202,11 @@ def compare(
     num_processes: int | None = None,
     **load_options: Any,
 ) -> Comparison:
-    """Compare model folders by recipe, loss on masked answers, and scores of the rows COMPARED.
+    """Compare model folders by recipe, masked loss, and scores of the configurations COMPARED.
 
     config: all settings except strategy and solver.
-    num_processes: see ModelSet.runner().
-    load_options: arguments of load(). Raises ArgumentError.
+    num_processes: see ModelSet.runner(). load_options: arguments of load().
+    Raises ArgumentError.
     """
     for folder in folders:
         if not folder.is_dir():

@@ -1,8 +1,8 @@
 """Set Block Decoding behind model.generate() of transformers.
 
-A caller passes generate() as the argument custom_generate. folder_generate() does the same for a
-model folder that contains a copy of this code. transformers prepares the inputs, the logits
-processors and the stopping criteria. Settings that block decoding cannot follow raise
+A caller passes generate() as the argument custom_generate. A model folder that contains a copy of
+this code runs folder_generate() in place of generate(). transformers prepares the inputs, the
+logits processors and the stopping criteria. Settings that block decoding cannot follow raise
 ArgumentError.
 """
 
@@ -284,9 +284,10 @@ def _decode(
     streamer: Any,
     mask_token_id: int | None,
 ) -> None:
-    """Add the tokens of all events to their rows and the streamer, until every row is stopped.
+    """Add the tokens of all events to the texts and the streamer, until every text is stopped.
 
-    events: (index of the row, event).
+    rows: the texts of the batch.
+    events: (index of the text in `rows`, event).
     """
     for index, event in events:
         row = rows[index]
@@ -310,7 +311,7 @@ def _decode(
 def _until_stopped(
     row: _Text, committed: Sequence[int], criteria: StoppingCriteriaList
 ) -> list[int]:
-    """Add tokens to a row one by one until a criterion stops the row; return the tokens added."""
+    """Add tokens to a text one by one until a criterion stops the text; return these tokens."""
     if not criteria:
         row.answer.extend(committed)
         return list(committed)
@@ -326,7 +327,7 @@ def _until_stopped(
 
 
 def _draft(row: _Text, event: StepEvent, mask_token_id: int | None) -> list[int]:
-    """The tokens known after the committed text, with mask tokens in the gaps; [] if none."""
+    """The tokens known after the committed text, with mask tokens in the gaps; may be empty."""
     if event.draft:
         return list(event.draft)
     start = len(row.answer)
@@ -338,7 +339,7 @@ def _draft(row: _Text, event: StepEvent, mask_token_id: int | None) -> list[int]
 
 
 def _output(rows: Sequence[_Text], input_ids: Tensor, generation_config: Any) -> Any:
-    """Make the result of generate(): prompts and answers, with the shorter answers padded."""
+    """Make the result of generate(): all prompts with their answers; short answers are padded."""
     ends = sorted(_end_token_ids(generation_config))
     padding = generation_config.pad_token_id
     if padding is None:
@@ -414,14 +415,12 @@ def _solver(gamma: float | None, solver: Solver | None) -> Solver:
 
 
 def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
-    """Return the number of new tokens asked for, but no more than the model has positions left.
-
-    Logs a warning if there are fewer. The server of transformers asks every model for 1,024 tokens.
-    """
+    """Return the number of new tokens asked for, but no more than the model has positions left."""
     asked = int(generation_config.max_length) - input_ids.shape[1]
     left = asked if model.max_positions is None else model.max_positions - input_ids.shape[1]
     if not 0 < left < asked:
         return asked
+    # No error, as the server of transformers asks every model for 1,024 tokens.
     logger.warning_once(
         f"max_new_tokens: {asked} are more than the {left} positions left of the model's "
         f"{model.max_positions}, where the answer will end"
