@@ -1,5 +1,5 @@
-// The colours of entropy, from sure to unsure: one scale for tiles, text, budget and staircase. Sequential and
-// colour-blind safe (cividis); the sure end is dark, lifted on a dark page so that it does not sink into the
+// The colours of entropy, from low to high: one scale for tiles, text, budget and staircase. It is sequential and
+// colour-blind safe (cividis). Its low end is dark, but lighter on a dark page, where it would not stand out from the
 // background. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
@@ -10,22 +10,22 @@ export const SCALE_TICKS = constants.entropyScale.ticks;
 const SHADES = 512;
 
 /**
- * 0 for certain, 1 at MAX_ENTROPY nats and above; the root gives small entropies room.
- * @param {number} entropy
+ * Map an entropy to a value from 0 (certain) to 1 (MAX_ENTROPY and above). The root keeps small entropies apart.
+ * @param {number} entropy nats
  */
 export function unsureness(entropy) {
   return Math.sqrt(clamp(entropy, 0, MAX_ENTROPY) / MAX_ENTROPY);
 }
 
-/** @param {string} hex */
+/** Return red, green and blue, 0 to 255. @param {string} hex such as "#00204c" */
 function parseHex(hex) {
   return [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
 }
 
 /**
- * The colour at a place of the ramp, 0 to 1, as red, green and blue.
- * @param {string[]} ramp
- * @param {number} place
+ * Interpolate between the colours of a ramp. Return red, green and blue, 0 to 255.
+ * @param {string[]} ramp colours such as "#00204c", evenly spaced
+ * @param {number} place from 0, the first colour, to 1, the last one
  */
 export function rampRgb(ramp, place) {
   const low = Math.min(Math.floor(place * (ramp.length - 1)), ramp.length - 2);
@@ -35,8 +35,8 @@ export function rampRgb(ramp, place) {
 }
 
 /**
- * Black or white, whichever can be read on the colour: at a luminance of 0.179 both have 4.58 : 1.
- * @param {number[]} rgb
+ * Return black or white, whichever has more contrast on the colour; at a luminance of 0.179 both have 4.58 : 1.
+ * @param {number[]} rgb 0 to 255 each
  */
 export function inkOnRgb(rgb) {
   const [red = 0, green = 0, blue = 0] = rgb.map((value) => {
@@ -54,7 +54,7 @@ function paletteOf(ramp) {
   });
 }
 
-// Every colour of both ramps and the ink on it: the views ask for thousands a frame.
+// Computed once, as the views look up thousands of colours per frame.
 const LIGHT = paletteOf(constants.entropyScale.ramps.light);
 const DARK = paletteOf(constants.entropyScale.ramps.dark);
 const UNKNOWN = { colour: "transparent", ink: "#000000" };
@@ -64,12 +64,12 @@ function shade(entropy, isDark) {
   return (isDark ? DARK : LIGHT)[Math.round(unsureness(entropy) * SHADES)] ?? UNKNOWN;
 }
 
-/** The colour of an entropy. @param {number} entropy @param {boolean} isDark */
+/** Return the colour of an entropy. @param {number} entropy nats @param {boolean} isDark whether the page is dark */
 export function entropyColour(entropy, isDark) {
   return shade(entropy, isDark).colour;
 }
 
-/** Black or white, as it can be read on the colour of an entropy. @param {number} entropy @param {boolean} isDark */
+/** Return the text colour, black or white, for entropyColour(). @param {number} entropy @param {boolean} isDark */
 export function inkOn(entropy, isDark) {
   return shade(entropy, isDark).ink;
 }

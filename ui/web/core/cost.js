@@ -1,18 +1,21 @@
-// The cost of a forward pass, from the model's shape and what it read, as sbd_core/cost.py has it;
-// and what a device's roofline allows for that. Knows no DOM.
+// Computes what a forward pass costs from the model's shape and the rows that the pass reads, as sbd_core/cost.py
+// does, and the least time that a device needs for it (its roofline). Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
 import { blocksOf } from "./mask.js";
 
 /** @import { Shape, Step } from "./run.js" */
 
-/** @typedef {{ name: string, flops: number, attentionFlops: number, bandwidth: number, valueBytes: number, source: string }} Device */
+/**
+ * flops, attentionFlops: operations per second. bandwidth: bytes per second. valueBytes: bytes of one number.
+ * @typedef {{ name: string, flops: number, attentionFlops: number, bandwidth: number, valueBytes: number, source: string }} Device
+ */
 
-/** @type {Map<string, Device>} by key */
+/** @type {Map<string, Device>} by the key of the device */
 export const DEVICES = new Map(Object.entries(constants.devices));
 
 /**
- * A device that only this page knows, as the machine that it was measured on.
+ * Add a device that is not among the constants, such as a measured machine.
  * @param {string} key
  * @param {Device} device
  */
@@ -21,27 +24,25 @@ export function addDevice(key, device) {
 }
 
 /**
- * valueBytes: of a weight. numPredicted: rows for which it predicts, which alone meet the output
- * layer: behind the last token of the prompt and at the masks. attention, output, ownKeys: of flops,
- * those of attention, of the output layer, and of attention to the keys of the rows read.
+ * The cost of a forward pass.
  * @typedef {object} Cost
- * @property {number} rows
- * @property {number} numPredicted
- * @property {number} flops
- * @property {number} attention
- * @property {number} output
- * @property {number} ownKeys
- * @property {number} valueBytes
- * @property {number} weightBytes
- * @property {number} outputBytes
- * @property {number} cacheBytes
+ * @property {number} rows rows that the pass reads
+ * @property {number} numPredicted rows for which the output layer computes logits
+ * @property {number} flops operations of the whole pass
+ * @property {number} attention operations of attention
+ * @property {number} output operations of the output layer
+ * @property {number} ownKeys operations of attention to the keys of the pass's own rows
+ * @property {number} valueBytes bytes of one weight
+ * @property {number} weightBytes bytes of all weights, the output layer's included
+ * @property {number} outputBytes bytes of the output layer's weights
+ * @property {number} cacheBytes bytes of the cached keys and values
  */
-
 /**
+ * Compute the cost of a forward pass.
  * @param {Shape} shape
  * @param {Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">} step
  * @param {string} strategy
- * @param {number} numPrompt tokens
+ * @param {number} numPrompt tokens of the prompt
  * @returns {Cost}
  */
 export function costOf(shape, step, strategy, numPrompt) {
@@ -53,7 +54,7 @@ export function costOf(shape, step, strategy, numPrompt) {
   let pairs = causal * cached + (causal * (causal + 1)) / 2;
   for (const { seen, size, numCausal } of blocks) {
     pairs += size * (cached + seen + size);
-    // The first of its causal rows sees itself alone, the next one more.
+    // Causal rows of a block do not see the block's rows after them.
     for (let index = 0; index < numCausal; index += 1) pairs -= size - 1 - index;
   }
   const { hidden_size: hidden, num_layers: numLayers, bytes_per_value: valueBytes } = shape;
@@ -79,8 +80,8 @@ export function costOf(shape, step, strategy, numPrompt) {
 }
 
 /**
- * The least time that a device needs: for moving the bytes or for the operations, the longer. A
- * device with a number format of its own has that.
+ * Compute the least time that a device needs for a forward pass: the longer of moving its bytes and computing its
+ * operations. Bytes are converted to the device's number format.
  * @param {Pick<Cost, "flops" | "attention" | "valueBytes" | "weightBytes" | "cacheBytes">} cost
  * @param {Device} device
  */
@@ -97,7 +98,7 @@ export function rooflineOf({ flops, attention, valueBytes, weightBytes, cacheByt
 }
 
 /**
- * Costs of the same forward pass that the roofline view leaves out, as the paper does.
+ * Describe the costs of a forward pass that the Roofline view leaves out, as the paper does.
  * @param {Pick<Cost, "output" | "outputBytes" | "ownKeys">} cost
  */
 export function leftOutWords({ output, outputBytes, ownKeys }) {
@@ -105,13 +106,13 @@ export function leftOutWords({ output, outputBytes, ownKeys }) {
   return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: the Roofline view leaves both out, as the paper does.`;
 }
 
-/** Says that a device's attention has a rate of its own. @param {Device} device */
+/** Say that a device computes attention at another rate; "" if it does not. @param {Device} device */
 export function rateWords({ flops, attentionFlops }) {
   const share = +(attentionFlops / flops).toPrecision(2);
   return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
 }
 
-/** Parts of a forward pass's operations. @param {Pick<Cost, "rows" | "numPredicted">} cost */
+/** List the operations of a forward pass. @param {Pick<Cost, "rows" | "numPredicted">} cost */
 export function operationWords({ rows, numPredicted }) {
   const fewer = numPredicted < rows ? `, the output layer’s for ${numPredicted} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
@@ -119,7 +120,7 @@ export function operationWords({ rows, numPredicted }) {
 
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
-/** A count with three digits and a prefix: 1.27 G. @param {number} count @param {string} unit */
+/** Format a count with three digits and an SI prefix: 1.27 G. @param {number} count @param {string} unit */
 export function formatLarge(count, unit) {
   let power = 0;
   let value = count;
@@ -131,9 +132,9 @@ export function formatLarge(count, unit) {
   return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`;
 }
 
-/** A short time: 12.3 ms, 4.1 µs. @param {number} seconds */
+/** Format a time with three digits: 12.3 ms, 4.10 µs. @param {number} seconds */
 export function formatShort(seconds) {
-  const shown = Number(seconds.toPrecision(3)); // 0.9996 s is a second
+  const shown = Number(seconds.toPrecision(3)); // rounded first: 0.9996 s is 1.00 s, not 1000 ms
   const [value, unit] =
     shown >= 1 ? [shown, "s"] : shown >= 1e-3 ? [shown * 1e3, "ms"] : [shown * 1e6, "µs"];
   return `${value.toPrecision(3)} ${unit}`;

@@ -1,10 +1,11 @@
-// How one answer differs from another: by the fewest edits, in which a token in another's place differs in
-// both and none is missing there. Knows no DOM.
+// Compares two answers token by token, by the fewest edits. A token that replaces another counts as a difference in
+// both answers, not as one missing and one added. Knows no DOM.
 
 /** @import { Lane, Run } from "./run.js" */
 
 /**
- * [i][j]: the fewest insertions, deletions and swaps that make left from i into right from j.
+ * Compute all edit distances: [i][j] is the fewest insertions, deletions and replacements that turn the tokens of left
+ * from i on into those of right from j on.
  * @param {number[]} left
  * @param {number[]} right
  */
@@ -26,9 +27,9 @@ function editCosts(left, right) {
 
 /**
  * @typedef {object} Differences
- * @property {Set<number>} onlyLeft indexes of left that right does not have there
- * @property {Set<number>} onlyRight indexes of right that left does not have there
- * @property {Map<number, number>} missing index of right to how many of left are missing before it
+ * @property {Set<number>} onlyLeft indexes into left of tokens that right lacks or replaces
+ * @property {Set<number>} onlyRight indexes into right of tokens that left lacks or that replace one of left
+ * @property {Map<number, number>} missing by index into right, the number of tokens of left missing before it
  */
 
 /**
@@ -68,8 +69,8 @@ export function differences(left, right) {
 }
 
 /**
- * "34 differ, 5 added, 10 missing": tokens of the right in another's place, those with none, and those
- * of the left that the right lacks; "" for none.
+ * Count differences in words: "34 differ, 5 added, 10 missing"; "" for none. Tokens of right differ if they replace
+ * one of left, else they are added; tokens of left without a counterpart are missing.
  * @param {Differences} differences
  */
 export function differWords({ onlyLeft, onlyRight, missing }) {
@@ -89,7 +90,7 @@ export function differWords({ onlyLeft, onlyRight, missing }) {
 /** @typedef {{ id: number, text: string, isEnd: boolean }} AnswerToken */
 
 /**
- * The tokens of a lane's answer, left to right; joined bytes count as one text.
+ * Return the tokens of a lane's answer, left to right. Of tokens joined to one text, the first has all of it.
  * @param {Run} run
  * @param {Lane} lane
  * @returns {AnswerToken[]}
@@ -104,16 +105,20 @@ export function answerTokens(run, lane) {
   });
 }
 
-/** @typedef {{ positions: Set<number>, words: string, parting: number | null }} Against positions of the answer that differ; words: see differWords; parting: the first place where the two are not the same */
+/**
+ * How the main lane's answer differs from next-token prediction's. positions: those of the main answer that differ.
+ * words: see differWords(). parting: first position at which the answers differ, null if they are equal.
+ * @typedef {{ positions: Set<number>, words: string, parting: number | null }} Against
+ */
 
-const MAX_TOKENS = 1000; // each of one answer is laid beside each of the other
+const MAX_TOKENS = 1000; // of an answer, as editCosts() compares every token of one with every token of the other
 
 /** @type {WeakMap<Run, Against | null>} */
 const known = new WeakMap();
 
 /**
- * Null where that cannot be said: a lane is not whole or was stopped, tokens were given to one of
- * them alone, or the answers are too long.
+ * Compare the main lane's answer with that of next-token prediction. Return null if that is impossible: a lane is
+ * incomplete or was stopped, tokens were pinned, or an answer is too long.
  * @param {Run} run
  * @returns {Against | null}
  */

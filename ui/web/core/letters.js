@@ -1,12 +1,12 @@
-// Text as it is: what cannot be seen (spaces at an edge, line breaks, controls, direction marks,
-// lone bytes) becomes a mark; tokens that are parts of one character are joined to it (a tokenizer
-// may cut "é" in \xC3 and \xA9); everything else stays as it came. Knows no DOM.
+// Prepares text for display. Characters that cannot be seen (spaces at an edge, line breaks, controls, direction
+// marks, lone bytes) become marks. Tokens that each hold a part of a character's bytes (a tokenizer may split "é" into
+// \xC3 and \xA9) are joined to the whole character. Everything else stays as it is. Knows no DOM.
 
-/** @typedef {{ text: string, index: number, count: number }} Joined part of a whole character */
+/** One of the tokens that spell `text` together. @typedef {{ text: string, index: number, count: number }} Joined */
 
 export const BYTE = /\\x([89A-F][0-9A-F])/;
 
-/** The bytes of a token that is not whole text by itself, else null. @param {string} text */
+/** Return the bytes of a token whose text has bytes written as \xE2; null for other tokens. @param {string} text */
 export function tokenBytes(text) {
   if (!BYTE.test(text)) return null;
   const bytes = [];
@@ -18,7 +18,7 @@ export function tokenBytes(text) {
   return bytes;
 }
 
-/** @param {number[]} bytes */
+/** Decode UTF-8; return null if the bytes are not whole characters. @param {number[]} bytes */
 function decodeBytes(bytes) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(bytes));
@@ -28,9 +28,9 @@ function decodeBytes(bytes) {
 }
 
 /**
- * Join tokens in order of position: a map from each position that is part of a character now
- * complete to its part. Positions that stay byte parts are not in it.
- * @param {{ position: number, text: string }[]} items
+ * Join tokens that hold parts of the same character. Return the joined ones by position, without those whose
+ * character is incomplete.
+ * @param {{ position: number, text: string }[]} items in order of position
  */
 export function joinBytes(items) {
   /** @type {Map<number, Joined>} */
@@ -58,15 +58,15 @@ export function joinBytes(items) {
   return joined;
 }
 
-/** @typedef {[text: string, kind: string]} Piece a stretch of letters; kind "" is plain text */
+/** @typedef {[text: string, kind: string]} Piece letters of one kind, such as "mark" or "space"; "" is plain text */
 
 /** @type {Readonly<Record<string, string>>} */
 export const MARKS = { " ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥" };
-const MAX_MARKS = 3; // marked stretches of one token
+const MAX_MARKS = 3; // largest number of marked pieces in a token
 const LETTERS = /\\x[89A-F][0-9A-F]|./gsu;
 
 /**
- * Controls, bidirectional marks, zero-width and other characters that cannot be seen.
+ * Whether a character cannot be seen: a control, a direction mark, a zero-width space or the like.
  * @param {string} character
  */
 function isInvisible(character) {
@@ -78,7 +78,7 @@ function codePoint(character) {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** The mark for a letter that cannot be seen, else null. @param {string} letter */
+/** Return the mark for a letter that cannot be seen, else null. @param {string} letter */
 export function markOf(letter) {
   const mark = MARKS[letter];
   if (mark !== undefined) return mark;
@@ -87,7 +87,7 @@ export function markOf(letter) {
 }
 
 /**
- * Pieces of a text; `kindOf` says the kind of a letter.
+ * Split a text into pieces by the kind that `kindOf` gives each letter.
  * @param {string} text
  * @param {(letter: string, index: number) => string} kindOf
  */
@@ -109,7 +109,8 @@ function piecesOf(text, kindOf) {
 }
 
 /**
- * A token alone: every edge space and line break is a mark; spaces between words stay.
+ * Split a token that is shown alone into pieces. Letters that cannot be seen become marks; so do spaces, unless it
+ * holds several words.
  * @param {string} text
  * @returns {Piece[]}
  */
@@ -123,11 +124,11 @@ export function tokenPieces(text) {
 }
 
 /**
- * A token inside running text: it keeps its layout, and spaces that are easily missed get a
- * faint dot.
+ * Split a token inside running text into pieces. Line breaks and tabs keep their effect. A space that is easily
+ * missed, beside white space or at an end of the text, is of the kind "space".
  * @param {string} text
- * @param {string} before the letter before it, "" where the text starts
- * @param {string} after the letter after it, "" where the text breaks off
+ * @param {string} before the letter before the token, "" at the start of the text
+ * @param {string} after the letter after the token, "" if the text ends or is not known there
  */
 export function lanePieces(text, before, after) {
   const letters = text.match(LETTERS) ?? [];
@@ -142,19 +143,19 @@ export function lanePieces(text, before, after) {
   });
 }
 
-/** A token alone as its marks and letters. @param {string} text */
+/** Return a token as it is shown alone, in one string. @param {string} text */
 export function tokenMarks(text) {
   return tokenPieces(text)
     .map(([piece]) => piece)
     .join("");
 }
 
-/** The token in words for a title or a screen reader. @param {string} text */
+/** Return the token in quotation marks, for a title or a screen reader. @param {string} text */
 export function tokenName(text) {
   return `“${tokenMarks(text)}”`;
 }
 
-/** With a capital at its beginning. @param {string} text */
+/** Return the text with a capital first letter. @param {string} text */
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,6 +1,6 @@
-// The rows of one forward pass, from the trace alone: what each may attend to, by the same predicate as
-// sbd_core/masks.py, to which a test holds it, and which of their keys and values stay in the KV cache. Rows
-// are causal tokens, then the blocks; keys are the cached tokens, then the rows. Knows no DOM.
+// Derives the rows of a forward pass from its trace: what each row may attend to, by the same rule as
+// sbd_core/masks.py (a test compares them), and which keys and values stay in the KV cache. Rows are the causal tokens,
+// then the blocks. Keys are the cached tokens, then the rows. Knows no DOM.
 
 import { tokenName } from "./letters.js";
 import { countOf } from "./numbers.js";
@@ -9,26 +9,27 @@ import { checkedDraft } from "./run.js";
 /** @import { Lane, Predraft, Run, Step } from "./run.js" */
 
 /**
- * Causal tokens it stands behind, its rows, and how many of these, its first, are read causally.
+ * A block of rows. seen: number of the causal rows that it sees. size: number of its own rows. numCausal: how many of
+ * these, the first ones, are read causally.
  * @typedef {{ seen: number, size: number, numCausal: number }} SeenBlock
  */
 /**
- * Rows that a row sees besides all that is cached: rows before `seen`, and `first` to before `stop`.
- * isCausal: whether it sees nothing to its right; position: behind what is cached.
+ * The rows that a row sees besides the whole cache: those before `seen`, and those from `first` to before `stop`.
+ * isCausal: whether it sees nothing to its right. position: in the text, counted from the end of the cache.
  * @typedef {{ seen: number, first: number, stop: number, isCausal: boolean, position: number }} VisibleRow
  */
 /** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "predraft" | "alternative"} RowKind */
 /**
- * The token that a row reads. position: in the answer, below 0 in the prompt. token: undefined where unknown.
+ * A row as read. position: in the answer, below 0 in the prompt. token: undefined if it is unknown or a mask.
  * @typedef {{ kind: RowKind, position: number, token: number | undefined, isMask: boolean }} Row
  */
 /** @typedef {{ numCached: number, numCausal: number, blocks: SeenBlock[], visible: VisibleRow[] }} Mask */
 
 /**
- * The blocks that a forward pass read; next-token prediction reads none.
+ * Return the blocks that a forward pass read; next-token prediction reads none.
  * @param {Pick<Step, "block" | "cached" | "causal" | "predrafts">} step
  * @param {string} strategy
- * @param {number} numPrompt
+ * @param {number} numPrompt tokens of the prompt
  * @returns {SeenBlock[]}
  */
 export function blocksOf(step, strategy, numPrompt) {
@@ -43,8 +44,8 @@ export function blocksOf(step, strategy, numPrompt) {
 }
 
 /**
- * The rows that each row sees; visible_rows() of sbd_core/masks.py.
- * @param {number} numCausal
+ * Return what each row sees; see visible_rows() in sbd_core/masks.py.
+ * @param {number} numCausal causal tokens of the pass
  * @param {SeenBlock[]} blocks
  * @returns {VisibleRow[]}
  */
@@ -63,7 +64,7 @@ export function visibleRows(numCausal, blocks) {
   return rows;
 }
 
-/** The mask of a forward pass. @param {Run} run @param {number} pass @returns {Mask | null} */
+/** Return the mask of a forward pass. @param {Run} run @param {number} pass @returns {Mask | null} */
 export function maskOf(run, pass) {
   const step = run.main.steps[pass];
   if (!step) return null;
@@ -73,10 +74,9 @@ export function maskOf(run, pass) {
 }
 
 /**
- * Rows that next-token prediction reads when the text is as long: the prompt, or its last token, all
- * before that in the cache. Drafted tokens are not of the text. It reads the prompt once, at the
- * start: behind a cached prompt it reads the first token that it wrote itself. Nothing where the
- * rows are the rest of the answer.
+ * Return the mask that next-token prediction has for a text as long as this pass's, without drafted tokens. At first
+ * it reads the whole prompt; later it reads the text's last token, and at the earliest the first token of the answer.
+ * It reads nothing if the rows are the rest of the answer.
  * @param {Mask} mask
  * @param {Row[]} rows
  * @param {number} numPrompt
@@ -92,7 +92,7 @@ export function ntpMaskBeside({ numCached, numCausal }, rows, numPrompt) {
 }
 
 /**
- * The token at a place of the text as pass `pass` reads it: of the prompt, final, or drafted.
+ * Return the token at a position of the text that a pass reads: of the prompt, final, or drafted.
  * @param {Run} run
  * @param {number} pass
  * @param {number} position
@@ -107,7 +107,7 @@ function tokenRead(run, pass, position) {
 }
 
 /**
- * The token of each row, in the order of the mask's rows.
+ * Return what each row of a forward pass reads, in the order of the mask's rows.
  * @param {Run} run
  * @param {number} pass
  * @returns {Row[]}
@@ -157,15 +157,15 @@ function blockRow(lane, pass, position) {
   return { kind, position, token: known, isMask: known === undefined };
 }
 
-/** The text of a key or row: what it reads, or <m>. @param {Run} run @param {Row} row */
+/** Return the text of the token that a row reads: <m> for the mask token. @param {Run} run @param {Row} row */
 export function rowText(run, row) {
   return row.isMask ? "<m>" : row.token === undefined ? "?" : run.tokenText(row.token);
 }
 
 /**
- * The text of a cached token, by its place from the start of the prompt.
+ * Return the text of a cached token.
  * @param {Run} run
- * @param {number} place
+ * @param {number} place counted from the start of the prompt
  */
 export function cachedText(run, place) {
   const position = place - run.numPrompt;
@@ -186,7 +186,7 @@ const ROW_NAMES = {
 };
 
 /**
- * Describes what the rows of a mask see, one sentence a group.
+ * Describe what the rows of a mask see, with a sentence per group of rows.
  * @param {Mask} mask
  * @param {Row[]} rows
  */
@@ -219,7 +219,7 @@ export function maskSentences(mask, rows) {
 }
 
 /**
- * Describes what alternatives and the masks behind them see.
+ * Describe what alternatives and the masks after them see.
  * @param {number} count
  * @param {string} cached
  */
@@ -233,7 +233,7 @@ function alternativeSentence(count, cached) {
 }
 
 /**
- * Why a forward pass of verify read fewer masks than the block size says; "" where it did not.
+ * Say why a forward pass of verify read fewer masks than the block size; "" if it did not.
  * @param {Pick<Run, "strategy" | "blockSize">} run
  * @param {number} numMasks
  */
@@ -246,7 +246,7 @@ export function fewMasksWords({ strategy, blockSize }, numMasks) {
 }
 
 /**
- * Describes what one row sees.
+ * Describe what one row sees.
  * @param {Run} run
  * @param {Mask} mask
  * @param {Row[]} rows
@@ -269,7 +269,7 @@ export function rowSentence(run, mask, rows, index) {
 }
 
 /**
- * Describes what a row of a block sees of its block.
+ * Describe in parts of a sentence what a row of a block sees of that block.
  * @param {Row[]} rows
  * @param {number} index
  * @param {VisibleRow} visible
@@ -282,10 +282,10 @@ function ownParts(rows, index, { first, stop }) {
 }
 
 /**
- * Text under the mask of next-token prediction.
+ * Return the text under the mask of next-token prediction, which is shown beside the run's own mask.
  * @param {Run} run
  * @param {Mask} mask of the run's own forward pass
- * @param {Mask} beside
+ * @param {Mask} beside of next-token prediction
  * @param {number} numPrompt
  */
 export function besideWords(run, mask, beside, numPrompt) {
@@ -312,16 +312,14 @@ function join(parts) {
 }
 
 /**
- * Tokens of the cache, counted from the start of the prompt. `rejected` were written and taken back,
- * `dropped` are the rows of blocks, whose keys and values never stay, `alternatives` included, which
- * were read beside drafted tokens.
+ * What a forward pass changes in the KV cache, in tokens.
  * @typedef {object} CacheStep
- * @property {number} numPrompt
- * @property {number} before
- * @property {number} after
- * @property {number} rejected
- * @property {number} dropped
- * @property {number} alternatives
+ * @property {number} numPrompt tokens of the prompt
+ * @property {number} before tokens in the cache before the pass
+ * @property {number} after tokens in the cache after the pass
+ * @property {number} rejected drafted tokens that were written and removed again
+ * @property {number} dropped rows of blocks, whose keys and values are not kept; includes the alternatives
+ * @property {number} alternatives rows that read an alternative to a drafted token
  */
 
 /** @param {Run} run @param {number} pass @returns {CacheStep | null} */
@@ -344,7 +342,7 @@ export function cacheAt(run, pass) {
 }
 
 /**
- * The cache after a pass that none follows yet: verify keeps the drafted tokens it accepted.
+ * Return the length of the cache after a pass that is the last so far: verify removes rejected tokens.
  * @param {Lane} lane
  * @param {number} pass
  */
@@ -358,7 +356,7 @@ function lastLength(lane, pass) {
 }
 
 /**
- * Says how the forward pass changed the cache, and why that is exact.
+ * Say how a forward pass changed the cache, and why its content is exact.
  * @param {Lane} lane
  * @param {number} pass
  * @param {CacheStep} cache

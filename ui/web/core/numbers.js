@@ -1,7 +1,7 @@
-// Numbers: kept within bounds, and as words for a reader, with lists and failures in words. Knows no DOM.
+// Formats numbers, lists and failures as text, and limits and spaces numbers. Knows no DOM.
 
 /**
- * The value, or the bound that it passes.
+ * Return the value, or the bound that it exceeds.
  * @param {number} value
  * @param {number} low
  * @param {number} high
@@ -15,12 +15,11 @@ export function formatNats(entropy) {
   return entropy.toFixed(2);
 }
 
-const GAMMA_DIGITS = 6; // after the point, of a gamma at most
-const TRACE_DIGITS = 4; // after the point, of an entropy in a trace
+const GAMMA_DIGITS = 6; // largest number of decimals of a gamma
+const TRACE_DIGITS = 4; // largest number of decimals to show of an entropy
 
 /**
- * The digits that show something: as many after the point as it takes, from `least` on, or `least`
- * where all that a trace has do not show it.
+ * Return the fewest decimals, from `least` on, for which `isShown` is true; `least` if TRACE_DIGITS are too few.
  * @param {number} least
  * @param {(digits: number) => boolean} isShown
  */
@@ -30,7 +29,7 @@ export function digitsThatShow(least, isShown) {
 }
 
 /**
- * From one entropy to another; more digits where two of them would make unlike ones look alike.
+ * Format a change of entropy, with more than two decimals if two would hide it.
  * @param {number} from nats
  * @param {number} to nats
  */
@@ -39,23 +38,17 @@ export function formatChange(from, to) {
   return `${from.toFixed(digits)} → ${to.toFixed(digits)}`;
 }
 
-/**
- * A gamma as it was set, and not rounded to another one: 0.10, 0.005.
- * @param {number} gamma nats
- */
+/** Format a gamma with at least two decimals and all that it has: 0.10, 0.005. @param {number} gamma nats */
 export function formatGamma(gamma) {
   return gamma.toFixed(Math.max(2, gammaDigits(gamma)));
 }
 
-/**
- * A gamma as it is dragged: so few digits that all of it is shown, and sent.
- * @param {number} nats
- */
+/** Round a gamma set by dragging, so that the page shows exactly what it sends. @param {number} nats */
 export function draggedGamma(nats) {
   return Number(nats < 0.1 ? Number(nats.toPrecision(2)).toFixed(GAMMA_DIGITS) : nats.toFixed(2));
 }
 
-/** Digits after the point that a gamma needs. @param {number} gamma nats */
+/** Count the decimals that a gamma needs. @param {number} gamma nats */
 export function gammaDigits(gamma) {
   const [, digits = ""] = gamma.toFixed(GAMMA_DIGITS).split(".");
   return digits.replace(/0+$/, "").length;
@@ -66,16 +59,13 @@ export function formatPercent(probability) {
   return `${(probability * 100).toFixed(1)}%`;
 }
 
-/** Engine time of a whole run: 84 ms, 1.25 s. @param {number} seconds */
+/** Format the engine time of a whole run: 84 ms, 1.25 s. @param {number} seconds */
 export function formatSeconds(seconds) {
   if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
   return `${seconds.toFixed(seconds < 9.95 ? 2 : 1)} s`;
 }
 
-/**
- * The middle of some numbers, the mean of the two middle ones.
- * @param {number[]} numbers at least one
- */
+/** Return the median. @param {number[]} numbers at least one */
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
@@ -83,8 +73,7 @@ export function median(numbers) {
 }
 
 /**
- * A clock of a race: three digits, in milliseconds up to a second, so that lanes close together
- * differ.
+ * Format the clock of a race: with three digits, in milliseconds below a second, so that close lanes differ.
  * @param {number} seconds
  */
 export function raceSeconds(seconds) {
@@ -93,7 +82,7 @@ export function raceSeconds(seconds) {
 }
 
 /**
- * Seconds as raceSeconds shows them, so that what is worked out of them follows from what is read.
+ * Round seconds as raceSeconds() shows them, so that ratios computed from them agree with what is shown.
  * @param {number} seconds
  */
 export function asShownInRace(seconds) {
@@ -101,7 +90,7 @@ export function asShownInRace(seconds) {
   return Number.parseFloat(shown) / (shown.endsWith("ms") ? 1000 : 1);
 }
 
-/** "1 token", "3 tokens", "2 passes". @param {number} count @param {string} word */
+/** Format a count with its noun: "1 token", "3 tokens", "2 passes". @param {number} count @param {string} word */
 export function countOf(count, word) {
   return `${count} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
 }
@@ -113,7 +102,7 @@ export function failureWords(failure) {
 
 const LISTED = new Intl.ListFormat("en");
 
-/** "a", "a and b", "a, b, and c". @param {string[]} words */
+/** Join words to a list: "a", "a and b", "a, b, and c". @param {string[]} words */
 export function listInWords(words) {
   return LISTED.format(words);
 }
@@ -121,7 +110,7 @@ export function listInWords(words) {
 const SMALL = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 /**
- * As countOf, small numbers as words: "three tokens".
+ * Format a count as countOf() does, with small numbers as words: "three tokens".
  * @param {number} count
  * @param {string} word
  */
@@ -130,10 +119,9 @@ export function countInWords(count, word) {
 }
 
 /**
- * How many cells lie between two ticks so that their words fit: 1, 2, 5, 10, ...; Infinity for cells
- * that have no room themselves.
- * @param {number} room that a word needs
- * @param {number} cell size of one
+ * Return how many cells apart ticks must be for their labels to fit: 1, 2, 5, 10, ...; Infinity for cells without size.
+ * @param {number} room size that a label needs
+ * @param {number} cell size of a cell
  */
 export function tickStep(room, cell) {
   if (!(cell > 0)) return Infinity;
@@ -143,10 +131,10 @@ export function tickStep(room, cell) {
 }
 
 /**
- * Some of the items, evenly spread, the first among them.
+ * Pick evenly spread items, the first among them.
  * @template Item
  * @param {Item[]} items
- * @param {number} most
+ * @param {number} most largest number of items to return
  */
 export function evenly(items, most) {
   const step = Math.ceil(items.length / most);

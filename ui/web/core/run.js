@@ -1,6 +1,6 @@
-// A run, read from the lines that sbd_core/run_lines.py writes on a server and engine/session.js in the
-// browser: its settings, its lanes of forward passes, and every count that the page shows. A pass is an index
-// into a lane's steps, a position an offset in the answer; the first lane is the main one. Knows no DOM.
+// Reads a run from its wire lines, which sbd_core/run_lines.py writes on a server and engine/session.js in the
+// browser: its settings, its lanes of forward passes, and every count that the page shows. A pass is an index into a
+// lane's steps, a position an offset in the answer. The first lane is the main one. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
 import { BYTE, joinBytes } from "./letters.js";
@@ -8,43 +8,42 @@ import { BYTE, joinBytes } from "./letters.js";
 /** @import { Timing } from "./times.js" */
 /** @import { Joined } from "./letters.js" */
 
-// Bounds of what the page shows of any run, whatever a link or a file asks: too many elements freeze a tab.
+// Limits on what the page draws, whatever a link or a file asks for: too many elements freeze a tab.
 const MAX_POSITIONS = constants.limits.positions;
 export const MAX_TILES = constants.limits.block;
 
-/** Less than this would read 0.0 %. */
+/** Smallest probability that is shown: a lower one would read 0.0 %. */
 const MIN_SHOWN_PROBABILITY = 0.0005;
 
 /** @typedef {{ name: string, gamma?: number, [parameter: string]: string | number | undefined }} Solver */
-/** @typedef {{ token: number, probability: number }} Top one of the best candidates; a token is its id */
-/** @typedef {{ position: number, entropy: number, top: Top[] }} Masked entropy in nats */
+/** @typedef {{ token: number, probability: number }} Top a likely token, by its id, at a masked position */
+/** @typedef {{ position: number, entropy: number, top: Top[] }} Masked entropy in nats; top: likeliest token first */
 /** @typedef {{ position: number, token: number, rank: number, probability: number }} Reveal */
 /** @typedef {{ position: number, probability: number, argmax: number, argmaxProbability: number }} Hindsight */
-/** @typedef {{ start: number, size: number }} Block in positions of the answer */
+/** @typedef {{ start: number, size: number }} Block of positions of the answer */
 /**
- * A draft for the case that the drafted token at `position` is thrown away; its tokens
- * stand behind the exact one that comes there instead. size: positions predicted. alternative: another
- * token than the drafted one before `position`, read causally; isUsed then says that it was right, and
- * its tokens begin at `position`.
+ * A draft made in case the drafted token at `position` is rejected; its tokens follow the exact token that replaces it.
+ * With an alternative, which is read causally in place of the drafted token at `position` - 1, it is made in case the
+ * alternative is right, and its tokens begin at `position`. size: number of masks. isUsed: whether the case occurred.
  * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[], alternative?: number }} Predraft
  */
 
 /**
- * Request of a lane.
+ * The settings of one lane.
  * @typedef {object} Config
  * @property {string} strategy
  * @property {Solver} solver
  * @property {number} block_size
  * @property {number} max_new_tokens
  * @property {number} seed
- * @property {[offset: number, id: number][]} pinned
+ * @property {[offset: number, id: number][]} pinned tokens given before decoding
  * @property {number} repetition_penalty
- * @property {number | null} [max_rows] none: by the costs of rows on the machine that decoded
+ * @property {number | null} [max_rows] limit to the rows of a verify pass; without it, rows are chosen by their costs
  * @property {number} [temperature]
  */
 
 /**
- * One forward pass; empty fields may be left out.
+ * One forward pass as a line holds it; empty fields may be left out.
  * @typedef {object} EventData
  * @property {string} kind
  * @property {[cached: number, causal: number]} context
@@ -54,57 +53,57 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {number[]} [committed]
  * @property {number[]} [draft]
  * @property {[position: number, id: number, probability: number, argmax: number, argmaxProbability: number][]} [hindsight]
- * @property {number} seconds
+ * @property {number} seconds engine time
  * @property {[start: number, size: number, ids: number[], isUsed: boolean, alternative?: number][]} [predrafts]
  */
 
 /** @typedef {Record<"hidden_size" | "feed_forward_size" | "num_heads" | "num_kv_heads" | "head_size" | "num_feed_forward_matrices" | "num_layers" | "vocabulary_size" | "bytes_per_value", number>} Shape */
 
-/** @typedef {{ right: boolean | null, words: string }} Verdict on a lane's whole answer; null: its checker was not run, the words say why */
+/** @typedef {{ right: boolean | null, words: string }} Verdict on an answer; right is null if it was not checked */
 
-/** @typedef {{ run: string, seq: number, tokens?: Record<string, string> }} Head tokens: texts of those first named here */
+/** @typedef {{ run: string, seq: number, tokens?: Record<string, string> }} Head of a line; tokens: new texts by id */
 
 /**
- * Opening of a decode.
+ * The content of the line that opens a run.
  * @typedef {object} Opening
  * @property {"run"} type
  * @property {[main: Config, ...others: Config[]]} lanes
- * @property {string[]} [names] of the lanes, where those are not their strategies
+ * @property {string[]} [names] names of the lanes, if they are not their strategies
  * @property {string} [prompt]
  * @property {string} [model]
- * @property {string} [ask]
- * @property {string} [about] what to look at in a recorded run
- * @property {number[]} [prompt_token_ids] as the model reads them
- * @property {number[]} [end_token_ids]
+ * @property {string} [ask] id of the page's request that this run answers
+ * @property {string} [about] sentence on what to look at in a recorded run
+ * @property {number[]} [prompt_token_ids] the prompt as the model reads it, chat template included
+ * @property {number[]} [end_token_ids] tokens that end an answer
  * @property {Shape} [shape]
- * @property {Record<string, string>} [versions] of what decodes
- * @property {Record<string, string>} [weights] digests
- * @property {[role: string, content: string][]} [messages] the conversation, the prompt last
+ * @property {Record<string, string>} [versions] of the software that decodes; for verify also its exactness
+ * @property {Record<string, string>} [weights] digests of the weights, by name
+ * @property {[role: string, content: string][]} [messages] the conversation; its last message is the prompt
  * @property {boolean} [is_recorded]
  */
 /** @typedef {Head & Opening} RunLine */
 /** @typedef {Head & EventData & { type: "step", lane: string }} StepLine */
 /** @typedef {Head & { type: "end", lane: string, finish: string, text?: string, verdict?: Verdict }} EndLine */
-/** @typedef {Head & { type: "timing", seconds: number[], ntpSeconds: number[] }} TimingLine engine seconds of each time that the run was made again, and next-token prediction */
+/** @typedef {Head & { type: "timing", seconds: number[], ntpSeconds: number[] }} TimingLine times of repeated runs */
 /** @typedef {RunLine | StepLine | EndLine | TimingLine} WireLine */
 
 /**
- * One forward pass.
+ * One forward pass as the page uses it.
  * @typedef {object} Step
  * @property {string} kind
- * @property {number} cached tokens in the KV cache before it
- * @property {number} causal tokens it read causally
+ * @property {number} cached tokens in the KV cache before the pass
+ * @property {number} causal tokens that the pass reads causally
  * @property {Block} block
- * @property {Map<number, Masked>} masked
- * @property {Reveal[]} reveals in the solver's order
+ * @property {Map<number, Masked>} masked by position
+ * @property {Reveal[]} reveals in the order of the solver
  * @property {number[]} committed
  * @property {number[]} draft
  * @property {Predraft[]} predrafts
  * @property {Hindsight[]} hindsight
- * @property {number} seconds of the engine
+ * @property {number} seconds engine time
  */
 
-/** The forward pass of an event. @param {EventData} event @returns {Step} */
+/** Convert an event to a step. @param {EventData} event @returns {Step} */
 export function readStep(event) {
   const { kind, context, block, committed = [], draft = [], seconds } = event;
   const { masked = [], reveals = [], hindsight = [], predrafts = [] } = event;
@@ -137,7 +136,7 @@ export function readStep(event) {
 }
 
 /**
- * Best first, without what would read 0.0 %.
+ * Convert a masked position. Drop the listed tokens whose probability would read 0.0 %, except the first.
  * @param {[position: number, entropy: number, ids: number[], probabilities: number[]]} row
  * @returns {Masked}
  */
@@ -154,29 +153,29 @@ function readBlock([start, size]) {
 }
 
 /**
- * When, how and as what a position was fixed.
+ * A position of the answer whose token is known.
  * @typedef {object} FixedItem
  * @property {number} position
  * @property {number} token
- * @property {number} pass
- * @property {number} rank in the solver's order
- * @property {number | null} probability null where no solver revealed it
- * @property {number | null} entropy at its reveal, nats
- * @property {boolean} [isPinned] whether it was given
+ * @property {number} pass the pass that fixed it
+ * @property {number} rank in the order of the solver
+ * @property {number | null} probability null if no solver revealed the token
+ * @property {number | null} entropy nats, in the pass that revealed the token; null if unknown
+ * @property {boolean} [isPinned] whether the token was given before decoding
  */
 /** @typedef {Step & { committedBefore: number }} LaneStep */
 
 export class Lane {
   /**
    * @param {string} name
-   * @param {Map<number, number>} pins offset to token, those given
+   * @param {Map<number, number>} pins pinned tokens by position
    * @param {(token: number) => boolean} [isEnd] whether a token ends the answer
    */
   constructor(name, pins, isEnd = () => false) {
     this.name = name;
     this.pins = pins;
     this.isEnd = isEnd;
-    /** @type {FixedItem[]} tokens that end the answer, in the order in which they came */
+    /** @type {FixedItem[]} tokens that end the answer, in the order in which they were fixed */
     this.ends = [];
     /** @type {LaneStep[]} */
     this.steps = [];
@@ -188,13 +187,13 @@ export class Lane {
     /** @type {string | null} */
     this.finish = null;
     this.text = "";
-    /** @type {Verdict | null} null where nothing could check the answer */
+    /** @type {Verdict | null} null before the end, or if nothing could check the answer */
     this.verdict = null;
-    /** @type {{ state: string, counts: number[] }} */
+    /** @type {{ state: string, counts: number[] }} the last result of tokensByPass, and the state it belongs to */
     this.counted = { state: "", counts: [] };
   }
 
-  /** @param {Step} step */
+  /** Add the lane's next forward pass. @param {Step} step */
   append(step) {
     const pass = this.steps.length;
     const isLast = step.committed.some((token) => this.isEnd(token));
@@ -219,7 +218,7 @@ export class Lane {
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
   }
 
-  /** The lane is complete. @param {Pick<EndLine, "finish" | "text" | "verdict">} line */
+  /** Record that the lane is complete. @param {Pick<EndLine, "finish" | "text" | "verdict">} line */
   complete({ finish, text, verdict }) {
     this.finish = finish;
     this.text = text ?? "";
@@ -227,7 +226,7 @@ export class Lane {
   }
 
   /**
-   * A position that no solver revealed: it was pinned, or came with the commit.
+   * Fix a position that no solver revealed, unless it is fixed already: it is pinned, or first known when committed.
    * @param {number} position
    * @param {number} token
    * @param {number} pass
@@ -249,14 +248,14 @@ export class Lane {
     return this.steps.length - 1;
   }
 
-  /** The end of the answer, exclusive; Infinity while that is not known. */
+  /** The end of the answer, exclusive, as far as the last pass shows; Infinity while unknown. */
   get end() {
     return this.endAt(this.lastPass);
   }
 
   /**
-   * Where the answer is seen to end at `pass`, exclusive; Infinity while nothing says so. A limit
-   * on its length is known from the start, a token that ends it once it is there.
+   * Return the end of the answer, exclusive, as far as `pass` shows; Infinity while unknown. A length limit is known
+   * from the first pass on, a token that ends the answer from the pass that fixes it on.
    * @param {number} pass
    */
   endAt(pass) {
@@ -269,7 +268,7 @@ export class Lane {
   }
 
   /**
-   * Whether it can be seen at `pass` that a position is after the end of the answer.
+   * Whether `pass` shows that a position is after the end of the answer.
    * @param {number} position
    * @param {number} pass
    */
@@ -280,7 +279,7 @@ export class Lane {
   }
 
   /**
-   * Tokens of earlier passes that `pass` put after the end of the answer: it revealed an earlier end.
+   * Count the tokens of earlier passes that `pass` cuts off by revealing an earlier end of the answer.
    * @param {number} pass
    */
   numDroppedAt(pass) {
@@ -290,31 +289,28 @@ export class Lane {
   }
 
   /**
-   * Tokens by `pass` in whose place next-token prediction, asked later, would have had another.
+   * Return the hindsight, known by `pass`, in which next-token prediction prefers another token than the answer's.
    * @param {number} pass
    */
   disagreementsAt(pass) {
     return [...this.hindsight.values()].filter((item) => this.disagrees(item.position, pass));
   }
 
-  /**
-   * Tokens of the answer that were read again by `pass`, so that hindsight knows of them.
-   * @param {number} pass
-   */
+  /** Count the tokens of the answer that have hindsight by `pass`. @param {number} pass */
   numReadAgainAt(pass) {
     const known = [...this.hindsight.values()];
     const end = this.endAt(pass);
     return known.filter((item) => item.pass <= pass && item.position < end).length;
   }
 
-  /** @param {number} position @param {number} pass */
+  /** Whether hindsight known by `pass` prefers another token. @param {number} position @param {number} pass */
   disagrees(position, pass) {
     const item = this.hindsight.get(position);
     if (!item || item.pass > pass || position >= this.endAt(pass)) return false;
     return item.argmax !== this.fixed.get(position)?.token;
   }
 
-  /** Tokens fixed by the end of each pass that were not seen then to be after the end. */
+  /** For each pass, the tokens fixed by its end, less those that are then known to be after the end of the answer. */
   get tokensByPass() {
     const state = `${this.steps.length}/${this.finish}`;
     if (this.counted.state === state) return this.counted.counts;
@@ -332,21 +328,18 @@ export class Lane {
     return counts;
   }
 
-  /** Tokens fixed by the end of `pass` that belong to the answer. @param {number} pass */
+  /** Count the tokens of the answer fixed by the end of `pass`. @param {number} pass */
   numTokensAt(pass) {
     return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
   }
 
-  /** How many of those the model did not decode: they were pinned. @param {number} pass */
+  /** Count the pinned tokens among numTokensAt(). @param {number} pass */
   numGivenAt(pass) {
     if (!this.pins.size) return 0;
     return this.knownAt(pass).filter((item) => item.isPinned).length;
   }
 
-  /**
-   * Positions of the answer fixed by the end of `pass`, from left to right.
-   * @param {number} pass
-   */
+  /** Return the positions of the answer fixed by the end of `pass`, from left to right. @param {number} pass */
   knownAt(pass) {
     const end = this.endAt(pass);
     return [...this.fixed.values()]
@@ -354,13 +347,13 @@ export class Lane {
       .sort((a, b) => a.position - b.position);
   }
 
-  /** Engine seconds up to and including `pass`. @param {number} pass */
+  /** Return the engine's seconds up to and including `pass`. @param {number} pass */
   secondsAt(pass) {
     return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
   }
 
   /**
-   * The reveal of `position` if it happened by `pass`.
+   * Return how `position` was fixed, if that happened by `pass`, else null.
    * @param {number} position
    * @param {number} pass
    */
@@ -369,7 +362,7 @@ export class Lane {
     return item && item.pass <= pass ? item : null;
   }
 
-  /** Entropy of `position` at every pass that saw it masked. @param {number} position */
+  /** Return the entropy of `position` in every pass in which it was masked. @param {number} position */
   entropyHistory(position) {
     return this.steps.flatMap((step, pass) => {
       const masked = step.masked.get(position);
@@ -378,13 +371,13 @@ export class Lane {
   }
 }
 
-/** The alternative that was right where the draft was not. @param {Predraft[]} predrafts */
+/** Find the predraft that was used because its alternative was right. @param {Predraft[]} predrafts */
 export function rightAlternative(predrafts) {
   return predrafts.find(({ isUsed, alternative }) => isUsed && alternative !== undefined);
 }
 
 /**
- * The draft that `pass` checked.
+ * Return the draft that `pass` checked; without one, its tokens are empty.
  * @param {Lane} lane
  * @param {number} pass
  * @returns {{ start: number, tokens: number[], numAccepted: number }}
@@ -402,21 +395,21 @@ export function checkedDraft(lane, pass) {
 }
 
 /**
- * Outcome at `pass` of a position that may have been drafted.
+ * Return the drafted token at a position, and whether the check in `pass` accepted it.
  * @param {Lane} lane
  * @param {number} pass
  * @param {number} position
- * @returns {{ drafted: number | undefined, isAccepted: boolean }} drafted: the token, if there was one
+ * @returns {{ drafted: number | undefined, isAccepted: boolean }} drafted: undefined if no token was drafted there
  */
 export function draftedAt(lane, pass, position) {
   const { start, tokens, numAccepted } = checkedDraft(lane, pass);
   return { drafted: tokens[position - start], isAccepted: position - start < numAccepted };
 }
 
-/** numHidden: tokens behind the last tile. @typedef {Predraft & { numHidden: number }} Branch */
+/** numHidden: tokens of the predraft that have no tile. @typedef {Predraft & { numHidden: number }} Branch */
 
 /**
- * The predraft that was used, if one was.
+ * Return the used predraft, limited to the tokens that have a tile; undefined if none was used.
  * @param {Predraft[]} predrafts
  * @param {Block} window the positions that the tiles show
  * @returns {Branch | undefined}
@@ -432,9 +425,9 @@ export function branchOf(predrafts, window) {
 }
 
 /**
- * Describes what became of the alternatives to drafted tokens, in a sentence.
+ * Describe in a sentence what became of the alternatives to drafted tokens.
  * @param {Predraft[]} predrafts
- * @param {boolean} isAccepted whether the check threw no drafted token away
+ * @param {boolean} isAccepted whether no drafted token was rejected
  */
 export function alternativeWords(predrafts, isAccepted) {
   const right = rightAlternative(predrafts);
@@ -451,11 +444,11 @@ export function alternativeWords(predrafts, isAccepted) {
 }
 
 /**
- * A decode as the form sends it, flat: the solver's parameters stand beside the rest.
+ * A request for a decode as the form sends it: the solver's parameters stand beside the other fields.
  * @typedef {Record<string, unknown> & { pinned: [offset: number, id: number][], prompt: string }} Settings
  */
 
-const MAX_NAME = 40; // letters of the prompt
+const MAX_NAME = 40; // letters of the prompt in a file name
 
 export class Run {
   /** @param {RunLine} line */
@@ -465,9 +458,9 @@ export class Run {
     this.model = line.model ?? "";
     this.ask = line.ask ?? "";
     this.about = line.about ?? "";
-    this.turns = (line.messages ?? []).slice(0, -1); // what was said before the prompt
-    this.weights = line.weights ?? {}; // digests of what decoded, by name
-    this.exactness = line.versions?.exactness ?? ""; // of verify beside next-token prediction
+    this.turns = (line.messages ?? []).slice(0, -1); // the messages before the prompt
+    this.weights = line.weights ?? {}; // digests of the weights, by name
+    this.exactness = line.versions?.exactness ?? ""; // how closely verify equals next-token prediction
     this.isRecorded = Boolean(line.is_recorded);
     this.isOfBrowser = line.versions?.engine === "browser";
     this.config = line.lanes[0];
@@ -475,8 +468,8 @@ export class Run {
     this.solver = this.config.solver;
     this.blockSize = this.config.block_size;
     this.shape = line.shape ?? null;
-    this.read = line.prompt_token_ids ?? []; // where the run says them
-    /** @type {Map<number, string>} by id */
+    this.read = line.prompt_token_ids ?? []; // empty if the run does not list them
+    /** @type {Map<number, string>} texts of tokens by id */
     this.tokens = new Map();
     this.hasBytes = false;
     this.addTokens(line.tokens ?? {});
@@ -494,20 +487,20 @@ export class Run {
     this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
     this.isStopped = false;
-    /** @type {Timing | null} of the run made again, which a replay page brings along */
+    /** @type {Timing | null} engine times of repetitions, in the data of a replay page */
     this.timing = null;
-    /** @type {string[]} the wire lines that made it, so that it can be kept */
+    /** @type {string[]} all wire lines read so far, from which the run can be saved */
     this.lines = [];
     this.numCharacters = 0;
   }
 
-  /** @param {string} row a wire line that is folded in */
+  /** Keep a wire line that has been read. @param {string} row */
   remember(row) {
     this.lines.push(row);
     this.numCharacters += row.length;
   }
 
-  /** @param {Record<string, string>} texts by id */
+  /** @param {Record<string, string>} texts by token id */
   addTokens(texts) {
     for (const [id, text] of Object.entries(texts)) {
       this.tokens.set(Number(id), text);
@@ -516,7 +509,7 @@ export class Run {
   }
 
   /**
-   * Characters that tokens fixed by `pass` spell together, see joinBytes.
+   * Return, by position, the tokens fixed by `pass` that spell a character together; see joinBytes().
    * @param {Lane} lane
    * @param {number} pass
    * @returns {Map<number, Joined>}
@@ -531,10 +524,7 @@ export class Run {
     );
   }
 
-  /**
-   * A token as the page shows it: what ends the answer is "end", whatever the model calls it.
-   * @param {number | undefined} token
-   */
+  /** Return a token's text to show: "end" for every token that ends the answer. @param {number | undefined} token */
   shownText(token = -1) {
     return this.main.isEnd(token) ? "end" : this.tokenText(token);
   }
@@ -544,14 +534,14 @@ export class Run {
     return this.tokens.get(token) ?? "";
   }
 
-  /** Tokens of the prompt, as the model read it. */
+  /** The number of tokens of the prompt as the model read it. */
   get numPrompt() {
     const [first] = this.main.steps;
     return first?.kind === "prefill" ? first.causal : this.read.length;
   }
 
   /**
-   * The settings of this run with some changed, flat, as the form sends them; askFor() adds the model.
+   * Return this run's settings with `changes`, in the form of Settings; askFor() adds the model.
    * @param {Record<string, unknown>} changes
    * @returns {Settings}
    */
@@ -582,12 +572,12 @@ export class Run {
     return role === "system" && content ? content : "";
   }
 
-  /** Whether its prompt answers to something that was said before. */
+  /** Whether the prompt follows earlier messages besides a system prompt. */
   get isConversation() {
     return this.turns.length > (this.system ? 1 : 0);
   }
 
-  /** Changes that a follow-up makes to its settings. @param {string} prompt */
+  /** Return the changes to settings() that make a follow-up. @param {string} prompt */
   followUp(prompt) {
     const said = [
       ["user", this.prompt],
@@ -596,7 +586,7 @@ export class Run {
     return { prompt, turns: [...this.turns, ...said], pinned: [] };
   }
 
-  /** Name of its files: sbd-tara-has-49-pencils */
+  /** The name of the run's files without extension: sbd-tara-has-49-pencils. */
   get fileStem() {
     const words = this.prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-");
     const short = words.replace(/^-+/, "").slice(0, MAX_NAME).replace(/-+$/, "");
@@ -608,8 +598,8 @@ export class Run {
   }
 
   /**
-   * The positions shown as tiles at `pass`: the block predicted, or the one about to be; where all
-   * that was left was given, the last one.
+   * Return the positions shown as tiles at `pass`: the block that it predicts; at the prefill, the first block; if
+   * everything left was pinned, the last block.
    * @param {number} pass
    * @returns {Block}
    */
@@ -624,7 +614,7 @@ export class Run {
     return { start: size ? last - (last % size) : 0, size };
   }
 
-  /** First pass of each block (or of each window, for other strategies none). */
+  /** The first pass of each block of sbd; empty for other strategies. */
   get blockPasses() {
     /** @type {number[]} */
     const passes = [];
@@ -638,11 +628,11 @@ export class Run {
   }
 
   /**
-   * The numbers of the header: those of `pass`, and those of the whole run, null until it came to its
-   * end, however early. ntpPasses are what next-token prediction needs for the tokens of this answer, one
-   * each; ntpTokens and ntpSeconds, once it is at its end too, are those of the answer that it wrote itself,
-   * which may have another length. Tokens that were given count as tokens of the answer, not as
-   * decoded; next-token prediction is given none, so it has other work then and no numbers here.
+   * Return the numbers of the header, up to `pass` and of the whole run. wholePasses, ntpPasses and both times are null
+   * until the main lane has ended. ntpPasses: what next-token prediction needs for this answer, one per token.
+   * ntpTokens, ntpSeconds: once its lane has ended too, those of its own answer, which may have another length. Pinned
+   * tokens count as tokens of the answer but not as decoded. Next-token prediction does not get them, so its work is
+   * not comparable: with pinned tokens, ntpPasses and ntpSeconds are null.
    * @param {number} pass
    */
   numbersAt(pass) {
@@ -667,27 +657,24 @@ export class Run {
     };
   }
 
-  /** Tokens of the answer by now that were not given. */
+  /** The number of tokens of the answer so far that were not pinned. */
   get numDecodedWhole() {
     const { main } = this;
     return main.numTokensAt(main.lastPass) - main.numGivenAt(main.lastPass);
   }
 }
 
-/** Folds wire lines into the latest run; drops what was seen and what belongs to old runs. */
+/** Reads wire lines into the latest run; drops lines read before and lines of older runs. */
 export class History {
   constructor() {
-    /** @type {Run | null} the run on the page: the latest, or one of its family */
+    /** @type {Run | null} the run that the page shows: the latest one or one related to it */
     this.run = null;
     /** @type {Run | null} */
     this.latest = null;
     this.lastSequence = -1;
   }
 
-  /**
-   * Read wire text. Returns "run" when a new run began, "more" for news, else null.
-   * @param {string} text
-   */
+  /** Read wire text. Return "run" if a new run began, "more" for other news, null for none. @param {string} text */
   accept(text) {
     /** @type {"run" | "more" | null} */
     let news = null;

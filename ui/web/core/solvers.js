@@ -1,14 +1,13 @@
-// The solvers: rules that choose which masked positions a forward pass reveals; sbd_core/solvers.py, and a
-// test holds the two together. Each puts the positions in an order and reveals a prefix of it, at least
-// one. The browser's engine decodes by them, and the page shows by them what another gamma would reveal.
-// Knows no run and no DOM.
+// The solvers, which choose the masked positions that a forward pass reveals. sbd_core/solvers.py has the same ones; a
+// test compares them. Each orders the positions and reveals a prefix of that order, at least one position. The engine
+// in the browser decodes with them, and the page computes what another gamma would reveal. Knows no run and no DOM.
 
 import constants from "../constants.json" with { type: "json" };
 
 /** @import { Solver as Settings } from "../engine/decoding/settings.js" */
 /** @import { Masked, Reveal, Solver } from "./run.js" */
 
-/** @typedef {(count: number) => number[]} Shuffle the numbers from 0 to count - 1 in random order */
+/** @typedef {(count: number) => number[]} Shuffle returns the numbers from 0 to count - 1 in random order */
 
 /** @param {Masked} item */
 function confidenceOf(item) {
@@ -21,7 +20,7 @@ function marginOf(item) {
 }
 
 /**
- * What gamma bounds in a solver, see Bound of sbd_core/solvers.py.
+ * The quantity that a solver's gamma bounds; see Bound in sbd_core/solvers.py.
  * @typedef {{ kind: string, title: string, equation: string, gamma: string, exempt: string[] }} Bound
  */
 
@@ -29,7 +28,7 @@ function marginOf(item) {
 const BOUNDS = constants.bounds;
 
 /**
- * A rule that is not known is shown without a budget rather than with a wrong one.
+ * Return what a solver's gamma bounds; nothing for an unknown solver, as no budget is better than a wrong one.
  * @param {Solver} solver
  * @returns {Bound}
  */
@@ -43,7 +42,7 @@ export function hasBudget(solver) {
 }
 
 /**
- * Solvers with a gamma that do not take the lowest entropy first: the number of which they take the least.
+ * Sort keys, lowest first, of the solvers with a gamma that do not sort by entropy.
  * @type {Readonly<Record<string, (item: Masked) => number>>}
  */
 const SORT_KEYS = {
@@ -52,13 +51,13 @@ const SORT_KEYS = {
   "causal-first": (item) => item.position,
 };
 
-/** Items by a falling number; equal ones stay left to right. @param {Masked[]} items @param {(item: Masked) => number} key */
+/** Sort by a falling key; equal items stay in order. @param {Masked[]} items @param {(item: Masked) => number} key */
 function falling(items, key) {
   return [...items].sort((a, b) => key(b) - key(a));
 }
 
 /**
- * Solvers without a gamma: the items that each reveals, in its order, of those masked from left to right.
+ * For each solver without a gamma: the items to reveal, in the solver's order, of masked items given left to right.
  * @type {Readonly<Record<string, (items: Masked[], solver: Settings, shuffle: Shuffle) => Masked[]>>}
  */
 const PREFIXES = {
@@ -67,7 +66,7 @@ const PREFIXES = {
     return falling(items, confidenceOf).slice(0, Math.max(1, count));
   },
   factor: (items, { factor }) => {
-    // Largest n with (n + 1)(1 - c_n) < factor, up to the first failure.
+    // Stops before the first n with (n + 1)(1 - c_n) >= factor, where c_n is the n-th largest confidence.
     const order = falling(items, confidenceOf);
     const failure = order.findIndex(
       (item, index) => !((index + 2) * (1 - confidenceOf(item)) < factor),
@@ -86,10 +85,10 @@ const PREFIXES = {
 };
 
 /**
- * The positions to reveal, the solver's first choice first.
+ * Return the positions to reveal, in the order of the solver.
  * @param {Settings} solver
- * @param {{ entropy: number, probability: number, second: number }[]} rows of every position: entropy in
- *   nats, and the probabilities of the best two tokens
+ * @param {{ entropy: number, probability: number, second: number }[]} rows by position: the entropy in nats and the
+ *   probabilities of the two likeliest tokens
  * @param {number[]} masked positions, left to right
  * @param {Shuffle} shuffle
  */
@@ -110,8 +109,8 @@ function prefix(solver, items, shuffle) {
 }
 
 /**
- * Masked positions in the order in which a solver with a gamma takes them; of others, by entropy. What is
- * alike in the digits that a trace has stands as the engine took it.
+ * Sort masked positions in the order in which a solver with a gamma takes them; for other solvers, by entropy.
+ * Positions that are equal in the digits of a trace keep the order in which the engine revealed them.
  * @param {Solver} solver
  * @param {Map<number, Masked>} masked
  * @param {Reveal[]} [reveals] of the same forward pass
@@ -134,14 +133,14 @@ function isLeftmostFree(solver) {
   return boundOf(solver).kind === "all but the leftmost";
 }
 
-/** Whether gamma bounds each entropy, which then must be below it. @param {Solver} solver */
+/** Whether gamma bounds each revealed entropy, not a sum of them. @param {Solver} solver */
 function isEach(solver) {
   return boundOf(solver).kind === "each";
 }
 
 /**
- * For each item in order, the gamma that it needs: the first needs none. Null for solvers without gamma.
- * Summed without the largest rather than by subtraction, so that no rounding creeps in.
+ * Return, for each item in order, the gamma needed to reveal it, 0 for the first; null for solvers without gamma. The
+ * sum is built without the largest entropy: subtracting it afterwards would round.
  * @param {Solver} solver
  * @param {Masked[]} order
  */
@@ -157,9 +156,9 @@ export function revealCosts(solver, order) {
 }
 
 /**
- * How many of the items, in order, are revealed at gamma: at least one.
+ * Count the items, in order, that are revealed at a gamma: at least one.
  * @param {Solver} solver
- * @param {number[]} costs
+ * @param {number[]} costs see revealCosts()
  * @param {number} gamma
  */
 export function countRevealed(solver, costs, gamma) {

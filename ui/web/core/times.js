@@ -1,22 +1,23 @@
-// The forward passes and time that a run saved, and why fewer passes were not faster. Knows no DOM.
+// Compares the forward passes and the time of a run with next-token prediction's, and says why fewer passes were not
+// faster. Knows no DOM.
 
 import { countOf, median } from "./numbers.js";
 
 /** @import { Run } from "./run.js" */
 
 /**
- * How many times less a token took than one of next-token prediction; null where one is unknown.
+ * Return what a token costs with next-token prediction, divided by what it costs here; null if a number is 0.
  * @param {number} own forward passes, or seconds, of the whole answer
- * @param {number} numTokens of it that were decoded
+ * @param {number} numTokens decoded tokens of the answer
  * @param {number} plain forward passes, or seconds, of next-token prediction
- * @param {number} numPlainTokens
+ * @param {number} numPlainTokens tokens of its answer
  */
 export function timesLess(own, numTokens, plain, numPlainTokens) {
   const isKnown = own > 0 && numTokens > 0 && plain > 0 && numPlainTokens > 0;
   return isKnown ? plain / numPlainTokens / (own / numTokens) : null;
 }
 
-/** "2.1× faster", "3.2× slower"; "" where nothing is known. @param {number | null} times faster */
+/** Describe a speed-up: "2.1× faster", "3.2× slower"; "" for null. @param {number | null} times ratio of speeds */
 export function fasterWords(times) {
   if (times === null) return "";
   const [less, more] = [times.toFixed(1), (1 / times).toFixed(1)];
@@ -25,9 +26,8 @@ export function fasterWords(times) {
 }
 
 /**
- * How an answer of another length than next-token prediction's is compared: by the token, of which that
- * writes one a forward pass. "" if both are as long.
- * @param {Numbers} numbers of a run that next-token prediction ran beside
+ * Return the numbers behind a comparison with next-token prediction if its answer has another length, else "".
+ * @param {Numbers} numbers of a run beside which next-token prediction ran
  */
 export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }) {
   if (!wholePasses || ntpPasses === null || wholeTokens === ntpTokens) return "";
@@ -39,13 +39,12 @@ export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }) 
  * @property {number} wholePasses
  * @property {number} wholeTokens
  * @property {number} ntpTokens
- * @property {number[]} seconds of the whole run, each time that it was run
+ * @property {number[]} seconds of the whole run, in each repetition
  * @property {number[]} ntpSeconds
  */
 
 /**
- * Whether fewer forward passes a token were no faster a token, and the seconds of a token of both
- * answers.
+ * Return the seconds per token of both answers if a token took fewer forward passes but no less time, else null.
  * @param {Engine} engine
  */
 export function slowness({ wholePasses, wholeTokens, ntpTokens, seconds, ntpSeconds }) {
@@ -56,8 +55,7 @@ export function slowness({ wholePasses, wholeTokens, ntpTokens, seconds, ntpSeco
 }
 
 /**
- * The seconds of the forward pass that read the prompt, and of one after it on average; null where
- * a run has not both.
+ * Return the seconds of the prefill and the mean seconds of later forward passes; null if one of them is missing.
  * @param {{ kind: string, seconds: number }[]} steps
  */
 export function secondsOfPasses(steps) {
@@ -68,10 +66,10 @@ export function secondsOfPasses(steps) {
   return { prompt: prompt.seconds, later: sum / after.length };
 }
 
-/** How often a run is made again for its engine time. */
+/** Number of repetitions by which a run's engine time is measured. */
 export const NUM_TIMINGS = 5;
 
-const DEARER = 1.1; // times as long: less is noise
+const DEARER = 1.1; // a smaller ratio of times is taken for noise
 
 /** @typedef {ReturnType<Run["numbersAt"]>} Numbers */
 /** @typedef {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} Timing */
@@ -79,11 +77,11 @@ const DEARER = 1.1; // times as long: less is noise
 /** @param {number} seconds */
 const ms = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
 
-/** @param {number} seconds of a token */
+/** Format the time of a token. @param {number} seconds */
 export const fine = (seconds) => `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
 
 /**
- * Both lanes' seconds, of every time that the run was timed; null until both are known.
+ * Return the seconds of both lanes in each repetition or, without any, in the run itself; null if not known yet.
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  */
@@ -94,8 +92,8 @@ export function timesOf({ seconds, ntpSeconds }, timing) {
 }
 
 /**
- * Why fewer forward passes were not faster, for a token; null if they were, or nothing is known.
- * isPassDearer: whether a forward pass over several tokens took longer than one over a single one.
+ * Explain why fewer forward passes were not faster; null if they were or nothing is known. isPassDearer: whether a
+ * forward pass over several tokens took longer than one over a single token.
  * @param {Run} run
  * @param {Numbers} numbers
  * @param {Timing | null} timing
@@ -108,7 +106,7 @@ export function whyNotFaster(run, numbers, timing) {
   const found = slowness({ ...counts, ...times });
   if (!found) return null;
   const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
-  // Timed again, only whole answers are known: their forward passes are those of another run.
+  // Repetitions give the times of whole answers only; the times of single passes are from the run itself.
   if (times === timing || !block || !single) {
     const spent = `${fine(found.own)} a token, next-token ${fine(found.plain)}`;
     const isPassDearer = (found.own * wholeTokens) / wholePasses > found.plain * DEARER;

@@ -1,12 +1,11 @@
-// A lane of a run as a trace file, as sbd_core/trace.py writes it, from the lines that made the
-// run. Knows no DOM.
+// Writes a lane of a run as a trace file (see sbd_core/trace.py) from the run's wire lines. Knows no DOM.
 
 import { answerTokens } from "./differences.js";
 
 /** @import { EventData, Lane, Run, WireLine } from "./run.js" */
 
 const VERSION = 4;
-/** The fields of an event that did nothing. */
+/** The list fields of an event, all empty: a wire line leaves out empty fields, a trace does not. */
 export const NOTHING = {
   masked: [],
   reveals: [],
@@ -16,7 +15,7 @@ export const NOTHING = {
   predrafts: [],
 };
 
-/** @param {Run} run @param {Lane} lane */
+/** Return a lane as the text of a trace file. @param {Run} run @param {Lane} lane */
 export function traceText(run, lane = run.main) {
   const lines = run.lines.map((row) => /** @type {WireLine} */ (JSON.parse(row)));
   const opening = lines.find((line) => line.type === "run");
@@ -28,7 +27,7 @@ export function traceText(run, lane = run.main) {
   const ends = opening?.end_token_ids ?? [];
   const answer = answerTokens(run, lane).slice(0, lane.numCommitted);
   const words = answer.map(({ id, text }) => (ends.includes(id) ? "" : text));
-  const { exactness, ...versions } = opening?.versions ?? {}; // the first is of verify alone
+  const { exactness, ...versions } = opening?.versions ?? {}; // exactness is about verify only
   const ids = new Set([...run.read, ...events.flatMap(mentionedIds)]);
   return JSON.stringify({
     format: "sbd-trace",
@@ -49,7 +48,7 @@ export function traceText(run, lane = run.main) {
   });
 }
 
-/** Every token that an event names. @param {EventData} event */
+/** Return the ids of all tokens that an event mentions. @param {EventData} event */
 export function mentionedIds({ committed, draft, reveals, masked, hindsight, predrafts }) {
   return [
     ...(committed ?? []),

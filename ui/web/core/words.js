@@ -1,5 +1,5 @@
-// The page's words: titles of strategies, solvers, fields and lanes, and the glossary with a sentence for each
-// word. A text names a word of it as [mask], or as [masks|mask] in another form. Knows no DOM.
+// The page's words: titles of strategies, solvers, fields and lanes, and a glossary that explains each term in a few
+// sentences. Texts mark a term as [mask], or as [masks|mask] in another form of the word. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
 
@@ -7,8 +7,8 @@ import constants from "../constants.json" with { type: "json" };
 
 /** @typedef {{ name: string, words: string }} Entry */
 /**
- * A piece of a text. key: of the glossary, "" for plain text. before and after: signs that may not
- * be parted from the word.
+ * A piece of a text. key: of the term in the glossary, "" for plain text. before, after: punctuation that must stay
+ * on the same line as the term.
  * @typedef {{ text: string, key: string, before: string, after: string }} WordPiece
  */
 
@@ -84,7 +84,7 @@ const WORDS = {
     "its row gives.",
 };
 
-/** @type {Partial<Record<string, string>>} names that are not the keys */
+/** @type {Partial<Record<string, string>>} names of the terms whose key is not their name */
 const NAMES = {
   pass: "forward pass",
   gamma: "γ",
@@ -97,12 +97,12 @@ export const GLOSSARY = Object.fromEntries(
   Object.entries(WORDS).map(([key, words]) => [key, { name: NAMES[key] ?? key, words }]),
 );
 
-/** @type {Readonly<Record<string, string>>} what each solver reveals, in a line */
+/** @type {Readonly<Record<string, string>>} for each solver a sentence on what it reveals */
 export const SOLVER_LINES = constants.solverLines;
 
 const WORD = /([(“]*)\[([^\]|]+)(?:\|([a-z]+))?\]([)”.,;:!?’]*)/g;
 
-/** The glossary's key of a word as it stands in a text, "" if it has none. @param {string} word */
+/** Return the glossary's key of a term as written in a text, "" if it has none. @param {string} word */
 export function glossaryKey(word) {
   const small = word.toLowerCase();
   if (GLOSSARY[small]) return small;
@@ -110,7 +110,7 @@ export function glossaryKey(word) {
 }
 
 /**
- * A text as pieces; brackets round what the glossary does not have stay as they are.
+ * Split a text into glossary terms and plain pieces; brackets around other words stay as they are.
  * @param {string} text
  * @returns {WordPiece[]}
  */
@@ -138,7 +138,7 @@ export function wordPieces(text) {
   return pieces;
 }
 
-/** A text without the marks of its glossary words. @param {string} text */
+/** Return a text with its glossary terms as plain words. @param {string} text */
 export function plainWords(text) {
   return wordPieces(text)
     .map(({ before, text: word, after }) => before + word + after)
@@ -152,11 +152,12 @@ export const SOLVER_TITLES = constants.solverNames;
 /** @type {Readonly<Record<string, string>>} */
 export const FIELD_LABELS = constants.fieldLabels;
 
-/** The solver that Set Block Decoding has by the paper, and goes without naming. */
+/** The solver of the paper, which titles leave out. */
 export const PAPER_SOLVER = "entropy-bound";
 
 /**
- * A way to decode as every view calls it: a strategy, or a solver that is not the paper's.
+ * Return the title of a way to decode: the solver's for Set Block Decoding with another one than the paper's, else the
+ * strategy's.
  * @param {string} strategy
  * @param {string} solver
  */
@@ -166,7 +167,7 @@ export function wayTitle(strategy, solver) {
 }
 
 /**
- * With its settings: "Set Block Decoding, γ 0.35".
+ * Return the title of a way to decode with its settings: "Set Block Decoding, γ 0.35".
  * @param {{ strategy: string, solver: Solver }} run
  */
 export function wayWords({ strategy, solver: { name, ...parameters } }) {
@@ -178,9 +179,9 @@ export function wayWords({ strategy, solver: { name, ...parameters } }) {
 /** @type {Readonly<Record<string, string>>} */
 const LETTERS = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
 
-/** @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>} settings by solver */
+/** @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>} each solver's settings with defaults */
 const RULES = constants.solverDefaults;
-/** The names of lanes: the strategies, and every other solver of Set Block Decoding. */
+/** The kinds of lanes: the strategies, and every solver except the paper's. */
 export const KINDS = [
   "ntp",
   "verify",
@@ -192,12 +193,12 @@ export const KINDS = [
 const ruleOf = (kind) => RULES[kind === "sbd" ? PAPER_SOLVER : kind] ?? null;
 
 /**
- * The setting whose value may stand in a lane's name, with its default; null for a kind without one.
+ * Return the setting whose value may follow the kind in a lane's name (sbd:0.1), with its default; null without one.
  * @param {string} kind
  * @returns {[name: string, value: number] | null}
  */
 export function dialOf(kind) {
-  if (kind === "verify") return ["max_rows", 0]; // 0: as many as pay here
+  if (kind === "verify") return ["max_rows", 0]; // 0: as many as pay on this machine
   const [first] = Object.entries(ruleOf(kind) ?? {});
   return first ? [first[0], Number(first[1])] : null;
 }
@@ -207,12 +208,12 @@ export function kindTitle(kind) {
   return LANE_TITLES[kind] ?? SOLVER_TITLES[kind] ?? kind;
 }
 
-/** @param {string} name what the setting is called in a line */
+/** Return the short label of a setting. @param {string} name */
 export function dialLetter(name) {
   return LETTERS[name] ?? name;
 }
 
-/** @param {string} lane */
+/** @param {string} lane a kind or, with a value, such as sbd:0.1 */
 export function laneTitle(lane) {
   const [kind = "", value] = lane.split(":");
   const dial = dialOf(kind);
@@ -221,7 +222,7 @@ export function laneTitle(lane) {
   return `${kindTitle(kind)}, ${words}`;
 }
 
-/** An explanation of how a lane decodes. @param {string} lane */
+/** Explain how a lane decodes. @param {string} lane */
 export function laneWords(lane) {
   const [kind = ""] = lane.split(":");
   return GLOSSARY[kind]?.words ?? SOLVER_LINES[kind] ?? "";

@@ -1,8 +1,8 @@
-// The errors that the engine raises on purpose, each with a message of one line fit for a visitor.
+// Errors that the engine raises on purpose. Each has a message of one line that a visitor can understand.
 
 export class EngineError extends Error {}
 
-/** A value given by the caller breaks a rule. */
+/** A value from the caller breaks a rule. */
 export class ArgumentError extends EngineError {
   /** @param {string} argument @param {string} rule @param {unknown} value the one received */
   constructor(argument, rule, value) {
@@ -13,7 +13,7 @@ export class ArgumentError extends EngineError {
   }
 }
 
-/** A value on one line, shortened. @param {unknown} value */
+/** Return a value as text on one line, shortened if it is long. @param {unknown} value */
 export function shown(value) {
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;

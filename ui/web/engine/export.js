@@ -1,6 +1,6 @@
-// Opens a model that `python -m sbd_core export web` wrote: its graph, and the weights made for it from the tensors
-// stored, in the order of operations that sbd_core/models/backends/onnx/web_graph.py has, so that both compute with the
-// same numbers.
+// Opens a model that `python -m sbd_core export web` wrote: its graph, and the graph's weights, which are made from the
+// stored tensors. The operations and their order are those of sbd_core/models/backends/onnx/web_graph.py, so that both
+// compute with the same numbers.
 
 import { PENALTIES, requireNumber } from "./decoding/settings.js";
 import { EngineError } from "./errors.js";
@@ -17,9 +17,9 @@ const WEIGHTS_FILE = "weights.bin";
 const EMBEDDING = "model.embed_tokens.weight";
 const HEAD = "lm_head.weight";
 const TEMPLATE = "chat_template.jinja";
-/** The number of parts fetched at once. */
+/** Number of parts to fetch at the same time. */
 const AT_ONCE = 4;
-/** The graph of an export in int8 that tries out the products; see sbd_core/models/backends/onnx/build.py. */
+/** Graph that tests products of 8-bit integers; see products_graph() in sbd_core/models/backends/onnx/build.py. */
 const PRODUCTS = "products.onnx";
 const NUM_PRODUCTS = 576;
 const INEXACT = "This browser’s products of 8-bit integers are not exact, which the model needs.";
@@ -30,22 +30,22 @@ const INEXACT = "This browser’s products of 8-bit integers are not exact, whic
  * @property {string} name
  * @property {Model} model
  * @property {Tokenizer} tokenizer
- * @property {number | null} maskId
- * @property {Set<number>} endIds
- * @property {number} repetitionPenalty the penalty of a decode that names none
+ * @property {number | null} maskId null if the tokenizer has no mask token
+ * @property {Set<number>} endIds tokens that end an answer
+ * @property {number} repetitionPenalty for decodes that set none
  * @property {Calibration} calibration
  * @property {SamplerHead | null} samplerHead
  * @property {number} numParameters
- * @property {RowCosts | null} rowCosts costs on this device, once they were measured
- * @property {(costs: RowCosts) => void} keepCosts keeps them for a later visit
+ * @property {RowCosts | null} rowCosts costs of rows on this device; null until measured
+ * @property {(costs: RowCosts) => void} keepCosts stores the costs for later visits
  */
 
 /**
- * Open an export. Raises EngineError, which says what is wrong with it.
+ * Open an export. Raises EngineError with what is wrong.
  * @param {Runtime} runtime
  * @param {Manifest} manifest
  * @param {Files} files
- * @param {string} [engine] the engine whose graph is taken
+ * @param {string} [engine] the engine whose graph to use
  * @returns {Promise<Checkpoint>}
  */
 export async function openExport(runtime, manifest, files, engine = "wasm") {
@@ -84,7 +84,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
 }
 
 /**
- * Try products of 8-bit integers. Raises EngineError where sums of the largest ones are cut off.
+ * Test products of 8-bit integers. Raises EngineError if sums of the largest ones are not exact.
  * @param {Runtime} runtime
  * @param {Uint8Array} graph
  */
@@ -108,13 +108,13 @@ async function tryProducts(runtime, graph) {
 }
 
 /**
- * The parts put together, a few fetched at once.
+ * Fetch the parts, a few at a time, and join them.
  * @param {Manifest} manifest
  * @param {Files} files
  */
 async function partsOf({ parts }, files) {
   const data = new Uint8Array(parts.reduce((sum, { size }) => sum + size, 0));
-  const waiting = parts.values(); // shared, so that each part is read once
+  const waiting = parts.values(); // one iterator for all workers, so that each part is read once
   let next = 0;
   const work = async () => {
     for (const part of waiting) {
@@ -127,7 +127,7 @@ async function partsOf({ parts }, files) {
   return data;
 }
 
-/** The sampler head of the stored tensors. @param {Weights} weights @param {number} hidden */
+/** Make the sampler head from its stored tensors. @param {Weights} weights @param {number} hidden */
 function samplerHead(weights, hidden) {
   const ofToken = between(weights.matrix("sampler.into"), [hidden, 2 * hidden]).values;
   const out = weights.matrix("sampler.out").values;
@@ -136,7 +136,7 @@ function samplerHead(weights, hidden) {
   return new SamplerHead({ ofToken, out, embedding, head }, hidden);
 }
 
-/** The size of the model itself, without adapter and sampler head. @param {Manifest} manifest */
+/** Count the parameters of the model without adapter and sampler head. @param {Manifest} manifest */
 function numParameters({ tensors }) {
   const own = Object.entries(tensors).filter(([name]) => /^(model|lm_head)\./.test(name));
   const sizes = own.map(([, { shape }]) => shape.reduce((product, size) => product * size, 1));
@@ -148,13 +148,13 @@ function missing(file) {
   throw new EngineError(`The model’s export has no ${file}.`);
 }
 
-/** The JSON object that a file holds. @param {string} text @param {string} name @returns {Record<string, any>} */
+/** Return the JSON object in a file's text. @param {string} text @param {string} name @returns {Record<string, any>} */
 function jsonOf(text, name) {
   try {
     const found = JSON.parse(text);
     if (typeof found === "object" && found !== null && !Array.isArray(found)) return found;
   } catch {
-    // Said below: text that is no JSON is no object either.
+    // Text that is not JSON gets the same error as JSON that is not an object.
   }
   throw new EngineError(`${name} is not a JSON object.`);
 }
@@ -173,16 +173,16 @@ const EVEN = 1.5 * 2 ** 23;
 export class Weights {
   /**
    * @param {Record<string, Stored>} tensors
-   * @param {Uint8Array<ArrayBuffer>} data the parts put together
+   * @param {Uint8Array<ArrayBuffer>} data the joined parts
    */
   constructor(tensors, data) {
     this.tensors = tensors;
     this.data = data;
-    /** Integers and scales, kept from the rule of the former to that of the latter. @type {({ key: string } & Quantized) | null} */
+    /** The integers and scales that once() made last. @type {({ key: string } & Quantized) | null} */
     this.left = null;
   }
 
-  /** A tensor as it is stored, rows being all its sizes but the last. @param {string} name */
+  /** Find a stored tensor, as a matrix with the last size as columns. @param {string} name */
   stored(name) {
     const stored = this.tensors[name];
     if (!stored) throw new EngineError(`The model’s export lacks ${name}.`);
@@ -195,7 +195,7 @@ export class Weights {
     return { read, rows, columns, view };
   }
 
-  /** A tensor in fp32. @param {string} name @returns {Matrix} */
+  /** Return a tensor in fp32. @param {string} name @returns {Matrix} */
   matrix(name) {
     const { read, rows, columns, view } = this.stored(name);
     const values = new Float32Array(rows * columns);
@@ -203,7 +203,7 @@ export class Weights {
     return { rows, columns, values };
   }
 
-  /** A function that reads single rows of a tensor, from memory of its own. @param {string} name */
+  /** Return a function that reads a row of a tensor, from a copy of its bytes. @param {string} name */
   rowsOf(name) {
     const { read, columns, view } = this.stored(name);
     const own = new DataView(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
@@ -214,7 +214,7 @@ export class Weights {
     };
   }
 
-  /** The file of weights of a graph. @param {Graph} graph */
+  /** Make the file of a graph's weights. @param {Graph} graph */
   fileOf({ bytes, weights }) {
     const file = new Uint8Array(bytes);
     for (const weight of weights) {
@@ -227,7 +227,7 @@ export class Weights {
     return file;
   }
 
-  /** An initializer, made by its rule. @param {Initializer} weight @returns {Float32Array | Int8Array | Uint8Array} */
+  /** Make a weight by its rule. @param {Initializer} weight @returns {Float32Array | Int8Array | Uint8Array} */
   made(weight) {
     const part = weight.rule.endsWith("scales") ? "scales" : "integers";
     switch (weight.rule.replace(part, "")) {
@@ -246,7 +246,7 @@ export class Weights {
     }
   }
 
-  /** The tensors that a weight is made of, turned, cut and swapped as it says. @param {Initializer} weight */
+  /** Return the tensors of a weight, cut, rotated and reordered as the weight says. @param {Initializer} weight */
   matrices({ from, turns_last: turnsLast, columns, swaps }) {
     const whole = from.map((name) => this.matrix(name));
     const found = columns ? whole.map((matrix) => between(matrix, columns)) : whole;
@@ -261,7 +261,7 @@ export class Weights {
   }
 
   /**
-   * Make integers and their scales once: these are asked for one after the other.
+   * Return the integers and scales of a matrix: two successive weights, which are made together.
    * @param {Initializer} weight
    * @param {() => Quantized} make
    */
@@ -271,7 +271,7 @@ export class Weights {
     return this.left;
   }
 
-  /** A tensor as it is stored, which is in q8_0. @param {Initializer} weight */
+  /** Return the integers and scales of a tensor that is stored in q8_0. @param {Initializer} weight */
   blocks({ from: [name] }) {
     const { rows, columns, view } = this.stored(name);
     const count = (rows * columns) / GROUP;
@@ -287,7 +287,8 @@ export class Weights {
 }
 
 /**
- * Readers of each kind of tensor, which fill `values` from the start-th value on; blocks are read whole.
+ * For each kind of storage, a function that fills `values` with a tensor's values from the start-th on. Of q8_0 and
+ * q4_1 it reads only whole blocks.
  * @type {Record<string, (view: DataView<ArrayBuffer>, start: number, values: Float32Array) => void>}
  */
 const READERS = {
@@ -326,10 +327,10 @@ const READERS = {
   },
 };
 
-/** Every number of fp16 by its bits. @type {Float32Array | null} */
+/** All fp16 numbers by their bits; made on first use. @type {Float32Array | null} */
 let halves = null;
 
-/** The number of fp16 that has these bits. @param {number} bits */
+/** Return the fp16 number that has these bits. @param {number} bits */
 function half(bits) {
   halves ??= Float32Array.from({ length: 65536 }, (_, each) => {
     const sign = each & 0x8000 ? -1 : 1;
@@ -341,7 +342,7 @@ function half(bits) {
   return halves[bits];
 }
 
-/** Some columns of a matrix. @param {Matrix} matrix @param {[number, number]} columns the first, and the one to stop before @returns {Matrix} */
+/** Copy columns [start, stop). @param {Matrix} matrix @param {[number, number]} columns @returns {Matrix} */
 function between({ rows, columns: width, values }, [start, stop]) {
   const found = new Float32Array(rows * (stop - start));
   for (let row = 0; row < rows; row += 1) {
@@ -351,7 +352,7 @@ function between({ rows, columns: width, values }, [start, stop]) {
 }
 
 /**
- * Matrices one below the other, in a block diagonal also beside it, with zeros elsewhere.
+ * Stack matrices one below the other or, with isDiagonal, join them to a block-diagonal matrix.
  * @param {Matrix[]} matrices
  * @param {boolean} [isDiagonal]
  * @returns {Matrix}
@@ -374,11 +375,11 @@ function joined(matrices, isDiagonal = false) {
 }
 
 /**
- * Turn a group of values that stand `step` apart by Hadamard's matrix.
+ * Multiply a group of values by the normalized Hadamard matrix, in place: this is the rotation.
  * @param {Float32Array} values
- * @param {number} first
- * @param {number} step
- * @param {number} group a power of two
+ * @param {number} first index of the group's first value
+ * @param {number} step distance from one value of the group to the next
+ * @param {number} group number of values, a power of two
  */
 function turn(values, first, step, group) {
   const end = first + group * step;
@@ -396,7 +397,7 @@ function turn(values, first, step, group) {
   for (let place = first; place < end; place += step) values[place] *= scale;
 }
 
-/** Turn groups of rows, column by column. @param {Matrix} matrix @param {number} group rows of one */
+/** Rotate a matrix's columns in groups of rows. @param {Matrix} matrix @param {number} group number of rows in one */
 function turnRows({ rows, columns, values }, group) {
   for (let row = 0; row < rows; row += group) {
     for (let column = 0; column < columns; column += 1) {
@@ -406,8 +407,8 @@ function turnRows({ rows, columns, values }, group) {
 }
 
 /**
- * Put the first head of every group first, then the second of every group, and so on: rows or columns
- * are heads, `group` after each other for each KV head.
+ * Reorder heads, which are rows or columns: `group` successive heads share a KV head before; afterwards the first head
+ * of every KV head comes first, then the second of every KV head, and so on.
  * @param {Matrix} matrix
  * @param {"rows" | "columns"} axis
  * @param {number} kvHeads
@@ -425,14 +426,14 @@ function swapHeads({ rows, columns, values }, axis, kvHeads, group) {
   }
 }
 
-/** Blocks of 32 as integers around 128 and a scale a block. @param {Matrix} matrix */
+/** Round a matrix to integers around 128, with a scale per 32 values. @param {Matrix} matrix */
 function inBlocks({ values }) {
   const integers = new Uint8Array(values.length);
   return { integers, scales: round(values, GROUP, integers, GROUP, 1, MIDDLE) };
 }
 
 /**
- * A matrix (out, in), turned in groups of columns, as integers (in, out) and a scale a row.
+ * Rotate a matrix (out, in) in groups of columns, and round it to integers (in, out) with a scale per row.
  * @param {Matrix} matrix
  * @param {Initializer} weight
  */
@@ -445,13 +446,13 @@ function quantized({ rows, columns, values }, { group = 1 }) {
 }
 
 /**
- * Round values to integers around `middle`; gives the scale of each `size` values, by which the largest
- * of them becomes the largest integer.
+ * Round values to integers around `middle`. Return a scale per `size` values, which makes the largest of them the
+ * largest integer.
  * @param {Float32Array} values
  * @param {number} size
- * @param {Int8Array | Uint8Array} integers
- * @param {number} far distance of the integers of one scale from those of the next
- * @param {number} near distance of an integer from the next of the same scale
+ * @param {Int8Array | Uint8Array} integers where to write them
+ * @param {number} far distance in `integers` from one scale's values to the next scale's
+ * @param {number} near distance in `integers` between successive values of a scale
  * @param {number} middle
  */
 function round(values, size, integers, far, near, middle) {
@@ -463,7 +464,7 @@ function round(values, size, integers, far, near, middle) {
     const scale = fround(most / LARGEST);
     scales[index] = scale;
     for (let i = 0; i < size; i += 1) {
-      // Halves go to the even integer: at this size fp32 has no numbers between integers.
+      // The sum rounds halves to the even integer, as all fp32 numbers of its size are integers.
       const integer = fround(fround(own[i] / scale) + EVEN) - EVEN;
       integers[index * far + i * near] = integer + middle;
     }

@@ -1,64 +1,71 @@
-// Fetches the files of an exported model, checks them against the manifest, and keeps them in this browser by
-// the export's digest, so that a later visit fetches none.
+// Fetches the files of an exported model, checks them against its manifest, and stores them in this browser under the
+// export's digest, so that a later visit fetches only the manifest.
 
 import { EngineError, shown } from "./errors.js";
 
 const FORMAT = 1;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
-/** The beginning of the names of models' stores, before the model's name. */
+/** Prefix of the names of the stores, before the model's name and the export's digest. */
 const KEPT = "sbd-model-";
 const WHOLE = "whole";
-/** The longest wait for a file that another tab fetches: that tab may sleep. */
+/** Longest wait for a file that another tab is fetching, as browsers may suspend that tab. */
 const OTHER_TAB_MS = 60_000;
 
-/** The manifest's facts of a file. @typedef {{ size: number, sha256: string }} Promised */
-/** The place of a tensor in the parts put together. @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored */
+/** What the manifest says of a file; size in bytes. @typedef {{ size: number, sha256: string }} Promised */
+/**
+ * Where a tensor lies in the joined parts, in bytes, and the kind of its storage, a key of READERS in export.js.
+ * @typedef {{ kind: string, shape: number[], offset: number, bytes: number }} Stored
+ */
 
 /**
- * The manifest that sbd_core/models/web_export.py writes.
+ * The manifest of an export; sbd_core/models/web_export.py writes it.
  * @typedef {object} Manifest
- * @property {number} format
+ * @property {number} format version of the format
  * @property {string} name
- * @property {string} digest
+ * @property {string} digest of the export
  * @property {Record<string, any>} config
- * @property {(Promised & { file: string })[]} parts
- * @property {Record<string, Promised>} files
- * @property {Record<string, Stored>} tensors
- * @property {Record<string, Graph>} graphs each by its engine
- * @property {number} download bytes
+ * @property {(Promised & { file: string })[]} parts files that joined hold the tensors
+ * @property {Record<string, Promised>} files other files by name
+ * @property {Record<string, Stored>} tensors by name
+ * @property {Record<string, Graph>} graphs by the engine that runs them
+ * @property {number} download bytes to download
  */
-/** A graph. trial: the largest logits behind the tokens 0 to 23. @typedef {{ file: string, bytes: number, weights: Initializer[], trial: [id: number, logit: number][] }} Graph */
 /**
- * The rule by which an initializer of a graph is made from stored tensors, and its place.
+ * A graph. bytes: of all its weights. trial: the largest logits, in order, after the tokens 0 to 23.
+ * @typedef {{ file: string, bytes: number, weights: Initializer[], trial: [id: number, logit: number][] }} Graph
+ */
+/**
+ * How to make a weight of a graph; see Weight in sbd_core/models/backends/onnx/web_graph.py.
  * @typedef {object} Initializer
  * @property {string} name
- * @property {string} rule
- * @property {string[]} from
- * @property {number} offset
- * @property {number} bytes
- * @property {number} [group]
- * @property {number} [turns_last]
- * @property {[number, number]} [columns]
- * @property {[axis: "rows" | "columns", kvHeads: number, group: number, place: number]} [swaps]
+ * @property {string} rule see Weights.made() in export.js
+ * @property {string[]} from names of the tensors to make it from
+ * @property {number} offset bytes before it in the graph's file of weights
+ * @property {number} bytes its size
+ * @property {number} [group] size of the groups in which to rotate columns
+ * @property {number} [turns_last] size of the groups in which to rotate the last tensor's rows
+ * @property {[number, number]} [columns] the first column to take, and the one to stop before
+ * @property {[axis: "rows" | "columns", kvHeads: number, group: number, place: number]} [swaps] see
+ *   swapHeads() in export.js; for rows, `place` is the index of the only tensor to reorder
  */
 
 export class Files {
   /**
-   * @param {string} base address of the folder, with a slash at its end
-   * @param {(bytes: number) => void} progress called with the bytes that came since the last call
+   * @param {string} base address of the model's folder, ending in a slash
+   * @param {(bytes: number) => void} progress called with the number of bytes read since the last call
    */
   constructor(base, progress) {
     this.base = base;
     this.progress = progress;
-    /** Whether this browser had room for what was fetched. */
+    /** False once this browser has failed to store a file. */
     this.isKept = true;
     /** @type {Cache | null} */
     this.store = null;
   }
 
   /**
-   * Read the manifest, which the other files need. Raises EngineError.
+   * Fetch the manifest, and open the export's store. Raises EngineError.
    * @returns {Promise<Manifest>}
    */
   async manifest() {
@@ -83,11 +90,11 @@ export class Files {
   }
 
   /**
-   * Open the store of this export, and delete those of the model's other exports.
+   * Open the store of this export, and delete the stores of the model's other exports.
    * @param {Manifest} manifest
    */
   async openStore({ name, digest }) {
-    if (!("caches" in globalThis)) return; // a page that came over plain http
+    if (!("caches" in globalThis)) return; // missing on a page loaded over plain http
     const own = `${KEPT}${name}-${digest}`;
     try {
       this.store = await caches.open(own);
@@ -99,8 +106,8 @@ export class Files {
   }
 
   /**
-   * Read a file that the manifest names, from this browser or from the network. Raises EngineError for
-   * one that is missing, cut off, or another.
+   * Read a file that the manifest names, from the store or the network. Raises EngineError if the file is missing, cut
+   * off or another one.
    * @param {string} name
    * @param {Promised} promised
    */
@@ -117,7 +124,7 @@ export class Files {
     });
   }
 
-  /** Read a file from the store or, unless it is whole there, from the network. @param {string} name @param {Promised} promised */
+  /** Read a file from the store if intact there, else fetch it. @param {string} name @param {Promised} promised */
   async keptOrFetched(name, promised) {
     const address = this.addressOf(name);
     const found = await this.store?.match(address).catch(() => undefined);
@@ -131,18 +138,18 @@ export class Files {
     if (reason) throw new EngineError(`${name} ${reason}`);
     if (!this.isKept) return data;
     await this.store?.put(address, new Response(data)).catch(() => {
-      this.isKept = false; // no room, which is said once
+      this.isKept = false; // no space left, which the page then says
     });
     return data;
   }
 
-  /** Note that every file was read. */
+  /** Record in the store that it has every file. */
   async finish() {
     if (this.isKept) await this.note(WHOLE, true);
   }
 
   /**
-   * Keep a value beside the model, as long as the model itself.
+   * Store a value with the model's files. It is deleted with them.
    * @param {string} name
    * @param {unknown} value
    */
@@ -150,22 +157,22 @@ export class Files {
     await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
   }
 
-  /** The value kept under that name; null without one. @param {string} name */
+  /** Return the value that note() stored under a name; null if there is none. @param {string} name */
   async noted(name) {
     const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
     return found ? found.json() : null;
   }
 
-  /** The address of a file. @param {string} name */
+  /** @param {string} name */
   addressOf(name) {
     return new URL(name, this.base).href;
   }
 
   /**
-   * Fetch a whole file, piece by piece. Raises EngineError.
+   * Fetch a file as a whole. Raises EngineError.
    * @param {string} name
    * @param {RequestInit} settings
-   * @param {number} [size] bytes at most: a longer one is given up, as it is another file or has no end
+   * @param {number} [size] expected bytes: a longer file, which is another one or endless, is not read to its end
    */
   async fetched(name, settings, size = 4_000_000) {
     const response = await fetch(this.addressOf(name), settings).catch(() => null);
@@ -193,7 +200,7 @@ export class Files {
 }
 
 /**
- * Find what this browser keeps of a model: the names of its stores, and whether one has every file.
+ * Find the stores of a model in this browser, and whether one of them has every file.
  * @param {string} name
  */
 export async function keptOf(name) {
@@ -205,11 +212,11 @@ export async function keptOf(name) {
     });
     return { stores, isWhole: (await Promise.all(marks)).includes(true) };
   } catch {
-    return { stores: [], isWhole: false }; // refused, or a page that came over plain http
+    return { stores: [], isWhole: false }; // access refused, or a page loaded over plain http
   }
 }
 
-/** The stores of every export of a model that are here. @param {string} name */
+/** Return the names of the stores of all exports of a model. @param {string} name */
 async function storesOf(name) {
   const before = `${KEPT}${name}-`;
   const isOfModel = (/** @type {string} */ each) =>
@@ -218,8 +225,7 @@ async function storesOf(name) {
 }
 
 /**
- * Says why data is not the file that was promised; "" if it is. Pages that came over plain http can
- * only compare sizes.
+ * Say why data is not the promised file; "" if it is. On pages loaded over plain http only the size can be checked.
  * @param {Uint8Array<ArrayBuffer>} data
  * @param {Promised} promised
  */
@@ -233,7 +239,7 @@ async function whyNot(data, { size, sha256 }) {
 }
 
 /**
- * Unpack a file compressed by gzip; hosts may have unpacked it on the way. Raises EngineError.
+ * Decompress a gzip file, unless the host has already done so. Raises EngineError.
  * @param {Uint8Array<ArrayBuffer>} data
  */
 export async function unpacked(data) {

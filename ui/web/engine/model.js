@@ -1,4 +1,4 @@
-// Makes forward passes over one text by a model's graph in ONNX Runtime, and keeps their KV cache.
+// Makes forward passes over one text by running a model's graph in ONNX Runtime, and holds the text's KV cache.
 // sbd_core/models/backends/onnx/web_graph.py describes the graph and its inputs.
 
 import { visibleRows } from "../core/mask.js";
@@ -11,16 +11,19 @@ import { bytesOf } from "./runtime.js";
 /** @import { Resident, Runtime, Type } from "./runtime.js" */
 
 /** A tensor to make. @typedef {[name: string, type: Type, sizes: number[]]} Asked */
-/** Tensors by the names of a graph's inputs or outputs, and the place of each. @typedef {{ tensors: Record<string, number>, places: Record<string, number> }} Held */
+/**
+ * Tensors by the names of a graph's inputs or outputs, and the addresses of their values.
+ * @typedef {{ tensors: Record<string, number>, places: Record<string, number> }} Held
+ */
 
 const FLOAT_BYTES = 4;
-/** Capacity is a multiple of this, so that sums over positions keep their order. */
+/** The capacity is a multiple of this, so that sums over positions are always taken in the same order. */
 const CAPACITY_STEP = 64;
-/** The most rows of a prompt that are read at once: scores grow with their square. */
+/** Largest number of rows of a prompt to read at once: the number of attention scores grows with their square. */
 const LONGEST_PASS = 128;
-/** The number added to the score of a key that a row does not see. */
+/** Added to the attention score of a key that a row does not see. */
 const UNSEEN = -1e30;
-/** A GPU's passes have one of these numbers of rows, or a multiple of the last. */
+/** Numbers of rows to which passes on a GPU are padded; above the last one, to a multiple of it. */
 const ROW_COUNTS = [4, 8, 16, 32, 48, 64];
 const MOST_ROWS = 64;
 
@@ -32,31 +35,31 @@ const MOST_ROWS = 64;
  * @property {number} num_heads
  * @property {number} num_kv_heads
  * @property {number} head_size
- * @property {number} width the feed-forward part's
+ * @property {number} width of the feed-forward layers
  * @property {number} vocabulary
  * @property {number} max_positions
  * @property {{ inverse_frequencies: number[], scaling: number }} rotary
  * @property {boolean} has_adapter
- * @property {[low: number, high: number] | null} block_range block sizes that it was trained on
+ * @property {[low: number, high: number] | null} block_range block sizes that it was trained on; null for any
  */
 
 /**
- * A block behind the first causal tokens. isAlternative: its first token is read causally, an alternative
- * to the token that stands there.
+ * A block after the first `numCausal` causal tokens. isAlternative: whether its first token is an alternative, read
+ * causally, to the causal token at that position.
  * @typedef {{ numCausal: number, tokenIds: number[], isAlternative: boolean }} PredraftBlock
  */
 
 /**
- * One text's forward pass; see ForwardRequest in sbd_core/models/protocol.py.
+ * A forward pass to make; see ForwardRequest in sbd_core/models/protocol.py.
  * @typedef {object} ForwardRequest
  * @property {Cache} cache
  * @property {number[]} causalIds
  * @property {number[]} blockIds
- * @property {number} numCausalLogits
+ * @property {number} numCausalLogits number of the last causal tokens that need logits
  * @property {PredraftBlock[]} predraftBlocks
  */
 
-/** Memory for tensors, which grows with what is asked of it; what it held is lost then. */
+/** Memory for tensors that is used again in every pass. It grows on demand, and then loses its content. */
 class Scratch {
   /** @param {Runtime} runtime */
   constructor(runtime) {
@@ -66,16 +69,15 @@ class Scratch {
   }
 
   /**
-   * Make tensors one behind the other.
-   * @param {Asked[]} asked the widest type first, as each must begin
-   *   where its elements may
+   * Make tensors one after another in this memory.
+   * @param {Asked[]} asked those of the widest type first, so that each begins at a multiple of its elements' size
    * @returns {Held}
    */
   hold(asked) {
     const bytes = asked.reduce((sum, [, type, sizes]) => sum + bytesOf(type, sizes), 0);
     if (bytes > this.bytes) {
       if (this.bytes) this.runtime.release(this.place);
-      this.bytes = 0; // nothing is here if there is no more memory
+      this.bytes = 0; // in case allocate() fails
       this.place = this.runtime.allocate(bytes);
       this.bytes = bytes;
     }
@@ -91,7 +93,7 @@ class Scratch {
   }
 }
 
-/** Rows of logits in the runtime's memory, there until the next forward pass. */
+/** Rows of logits in the runtime's memory; valid until the next forward pass. */
 export class Logits {
   /** @param {Model} model @param {number} numRows @param {Record<string, number>} places */
   constructor(model, numRows, places) {
@@ -100,23 +102,23 @@ export class Logits {
     this.places = places;
   }
 
-  /** The logits of a row. @param {number} index */
+  /** Return the logits of a row. @param {number} index */
   row(index) {
     const { runtime, shape } = this.model;
     const { vocabulary: size } = shape;
     return runtime.floats(this.places.logits + index * size * FLOAT_BYTES, size);
   }
 
-  /** The share of the hidden state in what a sampler head sums up. @param {number} index */
+  /** Return the hidden state's part of `into @ x`; see Weights in sampling.js. @param {number} index of the row */
   ofHidden(index) {
     const { runtime, samplerSize } = this.model;
     return runtime.floats(this.places.sampler + index * samplerSize * FLOAT_BYTES, samplerSize);
   }
 }
 
-/** Keys and values of the causal tokens read so far: inputs and outputs of every forward pass. */
+/** Keys and values of the causal tokens read so far; every forward pass reads them and adds to them. */
 export class Cache {
-  /** @param {Model} model @param {number} capacity positions, at least */
+  /** @param {Model} model @param {number} capacity least number of positions */
   constructor({ runtime, session, shape, fewestRows }, capacity) {
     const padding = fewestRows > 1 ? MOST_ROWS : 0;
     this.capacity = Math.ceil((capacity + padding) / CAPACITY_STEP) * CAPACITY_STEP;
@@ -130,7 +132,7 @@ export class Cache {
     try {
       for (let index = 0; index < 2 * shape.num_layers; index += 1) {
         const name = `${index % 2 ? "values" : "keys"}.${index >> 1}`;
-        // What lies behind the length must be finite, so that a weight of zero takes it out.
+        // What lies after `length` has a weight of 0 in attention, which cancels only finite values.
         const sizes = [shape.num_kv_heads * this.capacity, shape.head_size];
         const made = runtime.resident(session, sizes);
         this.residents.push(made);
@@ -142,22 +144,18 @@ export class Cache {
     }
   }
 
-  /** Forget every token from a position on. @param {number} length */
+  /** Forget all tokens from position `length` on. @param {number} length */
   truncate(length) {
     this.length = Math.min(this.length, length);
   }
 
-  /** Give the memory back; the cache is of no use any more. */
+  /** Free the memory. The cache cannot be used afterwards. */
   release() {
     for (const each of this.residents.splice(0)) each.release();
   }
 }
 
-/**
- * The cosines and sines of every position, each (positions, half a head); in fp32 as transformers has
- * them.
- * @param {Shape} shape
- */
+/** Compute the cosines and sines, (positions, half a head) each, in fp32 as transformers does. @param {Shape} shape */
 function rotaryTables({ rotary: { inverse_frequencies: frequencies, scaling }, max_positions }) {
   const half = frequencies.length;
   const angles = Float32Array.from({ length: max_positions * half }, (_, place) => {
@@ -171,9 +169,9 @@ function rotaryTables({ rotary: { inverse_frequencies: frequencies, scaling }, m
 export class Model {
   /**
    * @param {Runtime} runtime
-   * @param {number} session the graph's
+   * @param {number} session handle of the graph's session
    * @param {Shape} shape
-   * @param {number} samplerSize numbers a row that the graph gives a sampler head; 0 without one
+   * @param {number} samplerSize numbers per row that the graph computes for a sampler head; 0 without one
    */
   constructor(runtime, session, shape, samplerSize) {
     this.runtime = runtime;
@@ -183,13 +181,13 @@ export class Model {
     this.rotary = rotaryTables(shape);
     this.inputs = new Scratch(runtime);
     this.outputs = new Scratch(runtime);
-    /** The fewest rows of a pass: with fewer, a row's numbers may depend on those beside it. */
+    /** Least number of rows of a pass: with fewer, a row's values may depend on the rows beside it. */
     this.fewestRows = runtime.device ? ROW_COUNTS[0] : 1;
-    /** Logits are given of a multiple of this number of rows. */
+    /** The number of rows with logits is a multiple of this. */
     this.wantedStep = this.fewestRows;
   }
 
-  /** The number of rows that a pass is padded to. @param {number} numRows those it reads */
+  /** Return the number of rows to which a pass is padded. @param {number} numRows rows that it reads */
   padded(numRows) {
     if (this.fewestRows === 1) return numRows;
     const asked = Math.max(numRows, this.fewestRows);
@@ -197,13 +195,13 @@ export class Model {
   }
 
   /**
-   * Make a forward pass; the causal keys and values stay in the cache, those of blocks are dropped.
+   * Make a forward pass. The keys and values of causal tokens stay in the cache, those of blocks are dropped.
    * @param {ForwardRequest} request
-   * @returns {Promise<Logits>} those of the last numCausalLogits causal tokens and of every block position
+   * @returns {Promise<Logits>} of the last numCausalLogits causal tokens and of every row of a block
    */
   async forward({ cache, causalIds, blockIds, numCausalLogits, predraftBlocks }) {
     const numQuiet = causalIds.length - numCausalLogits;
-    // A long prompt is read piece by piece: nobody asks for logits but the last token's.
+    // A long prompt is read in several calls, as the logits of its first tokens are not needed.
     let start = 0;
     for (; numQuiet - start > LONGEST_PASS; start += LONGEST_PASS) {
       await this.pass(cache, causalIds.slice(start, start + LONGEST_PASS), [], [], 1);
@@ -220,12 +218,12 @@ export class Model {
   }
 
   /**
-   * Make one call of the graph.
+   * Run the graph once.
    * @param {Cache} cache
    * @param {number[]} causalIds
    * @param {number[]} blockIds tokens of all blocks
    * @param {SeenBlock[]} blocks
-   * @param {number} numLogits number of rows, the last ones, that give logits
+   * @param {number} numLogits number of the last rows that need logits
    */
   async pass(cache, causalIds, blockIds, blocks, numLogits) {
     const { runtime, shape, rotary } = this;
@@ -291,17 +289,17 @@ export class Model {
   }
 }
 
-/** The number of tokens of the trial in an export; see TRIAL of sbd_core/models/web_export.py. */
+/** Number of tokens in an export's trial; see TRIAL in sbd_core/models/web_export.py. */
 const NUM_TRIED = 24;
-/** How far weights of 8 bits may move a logit, as a share of the largest one. */
+/** Largest error of a logit through 8-bit weights, as a share of the largest logit. */
 const NEAR = 0.1;
-/** The most rows to pad every pass to: with more, padding would cost what a GPU gains. */
+/** Largest number of rows to pad every pass to: more padding would cost what a GPU gains. */
 const MOST_ROWS_AT_LEAST = 32;
 
 /**
- * Make passes of every number of rows, so that their shaders are compiled; see whether they give the
- * right logits, and from how many rows on a row is the same to the bit whatever stands beside it.
- * Raises EngineError where that is never so.
+ * Test a GPU with passes of all numbers of rows, which also compiles their shaders: whether the logits are right, and
+ * from how many rows on a row's logits have the same bits whatever stands beside it. Sets fewestRows to that number.
+ * Raises EngineError if logits are wrong or no such number is small enough.
  * @param {Checkpoint} checkpoint
  * @param {Graph["trial"]} trial
  */
@@ -309,7 +307,7 @@ export async function tryRows({ model, maskId }, trial) {
   const ids = Array.from({ length: NUM_TRIED }, (_, index) => index);
   const cache = new Cache(model, NUM_TRIED + MOST_ROWS);
   const request = { cache, causalIds: ids.slice(-2), blockIds: [], numCausalLogits: 1 };
-  /** The logits of the last causal row and a masked one of a pass. @param {number} numRows */
+  /** Return the logits of the last causal row and of a masked row in a pass of `numRows`. @param {number} numRows */
   const rowsOf = async (numRows) => {
     cache.truncate(NUM_TRIED - 2);
     const other = { numCausal: 1, tokenIds: [maskId ?? 0], isAlternative: false };

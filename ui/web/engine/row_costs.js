@@ -1,4 +1,4 @@
-// Measures, once, the seconds of forward passes by rows on this device;
+// Measures once what forward passes cost on this device, in seconds by number of rows; see
 // sbd_core/models/row_costs.py.
 
 import { median } from "../core/numbers.js";
@@ -17,7 +17,7 @@ const NUM_DRAFTED = 4;
 const BUDGET_MS = 2000;
 const MAX_ROUNDS = 40;
 
-/** The costs of rows, measured where they are not known yet. @param {Checkpoint} checkpoint */
+/** Return the costs of rows, measured if they are not known yet. @param {Checkpoint} checkpoint */
 export async function rowCostsOf(checkpoint) {
   if (!checkpoint.rowCosts) {
     checkpoint.rowCosts = await measureRowCosts(checkpoint);
@@ -27,7 +27,7 @@ export async function rowCostsOf(checkpoint) {
 }
 
 /**
- * Median seconds of forward passes of 1 to 48 rows, with what a draft needs of their logits.
+ * Measure the median seconds of forward passes of 1 to 48 rows, including what a draft computes from their logits.
  * @param {Checkpoint} checkpoint
  * @returns {Promise<RowCosts>}
  */
@@ -40,7 +40,7 @@ async function measureRowCosts({ model, maskId: mask, samplerHead }) {
   const cache = new Cache(model, numPrompt + longest);
   const spec = { forbiddenIds: [maskId], numTop: 0 };
   const drafted = { ...spec, numTop: 1 + NUM_ALTERNATIVES };
-  /** The seconds of one pass. @param {number} numCausal @param {number} numMasks */
+  /** Return the seconds of one pass. @param {number} numCausal @param {number} numMasks */
   const seconds = async (numCausal, numMasks) => {
     const began = performance.now();
     const first = Math.min(numCausal, MAX_CAUSAL);
@@ -63,9 +63,9 @@ async function measureRowCosts({ model, maskId: mask, samplerHead }) {
     /** @type {number[][]} */
     const times = sizes.map(() => []);
     const began = performance.now();
-    // The first round is not counted: it makes room.
+    // The first round does not count: it allocates memory.
     for (let round = 0; round <= MAX_ROUNDS; round += 1) {
-      // A pass of one row mostly comes after one of one row, and is quicker for it.
+      // In decodes a pass of one row mostly follows another one, which makes it faster.
       cache.truncate(numPrompt);
       await seconds(1, 0);
       for (const [index, size] of sizes.entries()) {
@@ -77,8 +77,8 @@ async function measureRowCosts({ model, maskId: mask, samplerHead }) {
       }
       if (round && performance.now() - began > BUDGET_MS) break;
     }
-    // Noise only ever adds to a time: no number of rows costs more than a larger one. A browser's
-    // clock may be too coarse to tell one pass from none.
+    // Noise only lengthens a time, so no number of rows costs more than a larger one. A browser's clock may be too
+    // coarse to measure a pass, hence the minimum.
     const medians = times.map((own) => Math.max(median(own), 1e-6));
     return sizes.map((size, index) => [size, Math.min(...medians.slice(index))]);
   } finally {

@@ -1,6 +1,6 @@
-// Calls ONNX Runtime compiled to WebAssembly, as onnxruntime-web ships it, on the processor or the visitor's GPU: its
-// memory, tensors in it, sessions. Called without that package's own wrapper, which copies every input into the
-// memory and every output out of it, the KV cache too. Knows no models.
+// Runs ONNX Runtime, compiled to WebAssembly as onnxruntime-web ships it, on the processor or the visitor's GPU: its
+// memory, tensors and sessions. Does without that package's JavaScript API, which copies every input into the memory
+// and every output out of it, the KV cache included. Knows no models.
 
 import { EngineError } from "./errors.js";
 
@@ -9,7 +9,7 @@ const NO_WEBASSEMBLY = "This browser has no WebAssembly, which decoding here nee
 const NO_SIMD =
   "This browser’s WebAssembly has no 128-bit SIMD, which decoding here needs; a newer one has.";
 
-/** For each type of elements the number that ONNX has for it, and bytes. */
+/** For each type of elements, its number in ONNX and its bytes. */
 const TYPES = /** @type {const} */ ({
   float32: [1, 4],
   uint8: [2, 1],
@@ -24,13 +24,13 @@ const ERRORS_ONLY = 3;
 const ALL_OPTIMIZATIONS = 99;
 
 /** @typedef {keyof typeof TYPES} Type */
-/** A tensor that stays where sessions compute. @typedef {{ tensor: number, release: () => void }} Resident */
+/** A tensor in the memory of the device that computes. @typedef {{ tensor: number, release: () => void }} Resident */
 /** Handles of tensors by the names of a graph's inputs or outputs. @typedef {Record<string, number>} Tensors */
 
 /**
- * The functions of onnxruntime-web's code that are called here.
+ * The functions of onnxruntime-web's module that are called here.
  * @typedef {object} Module
- * @property {Uint8Array<ArrayBuffer>} HEAPU8 its memory; another one once that grows
+ * @property {Uint8Array<ArrayBuffer>} HEAPU8 its memory; another array after it has grown
  * @property {(bytes: number) => number} _malloc
  * @property {(place: number) => void} _free
  * @property {(place: number) => string} UTF8ToString
@@ -45,7 +45,7 @@ const ALL_OPTIMIZATIONS = 99;
  * @property {(place: number, bytes: number, options: number) => number | Promise<number>} _OrtCreateSession
  * @property {(type: number, place: number, bytes: number, sizes: number, rank: number, location: number) => number} _OrtCreateTensor
  * @property {(tensor: number) => number} _OrtReleaseTensor
- * @property {() => void} asyncInit only in the build for GPUs, like the functions below
+ * @property {() => void} asyncInit exists only in the build for GPUs, like the webgpu functions
  * @property {(setDevice: () => void) => void} webgpuInit
  * @property {(device: GPUDevice) => [id: number, instance: number, device: number]} webgpuRegisterDevice
  * @property {(session: number) => void} webgpuOnCreateSession
@@ -54,7 +54,7 @@ const ALL_OPTIMIZATIONS = 99;
  * @property {(session: number, inputNames: number, inputs: number, numInputs: number, outputNames: number, numOutputs: number, outputs: number, options: number) => number | Promise<number>} _OrtRun
  */
 
-/** A module with one function that uses i32x4.dot_i16x8_s, an instruction of 128-bit SIMD. */
+/** A WebAssembly module whose only function uses i32x4.dot_i16x8_s, an instruction of 128-bit SIMD. */
 const SIMD = Uint8Array.from(
   [
     [0, 97, 115, 109, 1, 0, 0, 0], // the format and its version
@@ -64,32 +64,32 @@ const SIMD = Uint8Array.from(
   ].flat(),
 );
 
-/** Check that the runtime can run here. Raises EngineError. */
+/** Check that this browser can run the runtime. Raises EngineError. */
 export function checkWebAssembly() {
   if (typeof WebAssembly !== "object") throw new EngineError(NO_WEBASSEMBLY);
   if (!WebAssembly.validate(SIMD)) throw new EngineError(NO_SIMD);
 }
 
-/** The bytes of a tensor. @param {Type} type @param {number[]} sizes */
+/** Return the size of a tensor's values in bytes. @param {Type} type @param {number[]} sizes */
 export function bytesOf(type, sizes) {
   return sizes.reduce((product, size) => product * size, TYPES[type][1]);
 }
 
 export class Runtime {
-  /** @param {Module} module @param {GPUDevice | null} device the one on which sessions compute */
+  /** @param {Module} module @param {GPUDevice | null} device null to compute on the processor */
   constructor(module, device) {
     this.module = module;
     this.device = device;
-    /** Places of names, which stay. @type {Map<string, number>} */
+    /** Addresses of the names in memory, which are never freed. @type {Map<string, number>} */
     this.names = new Map();
   }
 
   /**
-   * Start the runtime. Raises EngineError where it cannot run.
+   * Start the runtime. Raises EngineError if memory is short.
    * @param {(settings: object) => Promise<Module>} makeModule the export of onnxruntime-web's .mjs
    * @param {ArrayBuffer} wasmBinary
    * @param {number} numThreads
-   * @param {GPUDevice | null} [device] a GPU, for the build for GPUs
+   * @param {GPUDevice | null} [device] only with the build for GPUs
    */
   static async start(makeModule, wasmBinary, numThreads, device = null) {
     const locateFile = (/** @type {string} */ name) => name;
@@ -105,7 +105,7 @@ export class Runtime {
     return runtime;
   }
 
-  /** Raises an Error with the runtime's own words unless the code is 0. @param {number} code */
+  /** Raise an Error with the runtime's message unless the code is 0. @param {number} code */
   check(code) {
     if (code === 0) return;
     const place = this.allocate(2 * POINTER_BYTES);
@@ -118,7 +118,7 @@ export class Runtime {
   }
 
   /**
-   * A place for `bytes` bytes. Raises EngineError if there is no memory left.
+   * Allocate memory and return its address. Raises EngineError if there is none left.
    * @param {number} bytes
    */
   allocate(bytes) {
@@ -127,33 +127,33 @@ export class Runtime {
     return place;
   }
 
-  /** Give a place back. @param {number} place */
+  /** Free allocated memory. @param {number} place */
   release(place) {
     this.module._free(place);
   }
 
-  /** The numbers of fp32 at a place. @param {number} place @param {number} count */
+  /** Return a view of fp32 numbers in memory. @param {number} place @param {number} count */
   floats(place, count) {
     return new Float32Array(this.module.HEAPU8.buffer, place, count);
   }
 
-  /** The bytes at a place. @param {number} place @param {number} count */
+  /** Return a view of bytes in memory. @param {number} place @param {number} count */
   bytes(place, count) {
     return new Uint8Array(this.module.HEAPU8.buffer, place, count);
   }
 
-  /** The integers of 32 bits at a place. @param {number} place @param {number} count */
+  /** Return a view of 32-bit integers in memory. @param {number} place @param {number} count */
   integers(place, count) {
     return new Int32Array(this.module.HEAPU8.buffer, place, count);
   }
 
-  /** The integers of 64 bits at a place. @param {number} place @param {number} count */
+  /** Return a view of 64-bit integers in memory. @param {number} place @param {number} count */
   longs(place, count) {
     return new BigInt64Array(this.module.HEAPU8.buffer, place, count);
   }
 
   /**
-   * Make a tensor of what lies at a place.
+   * Make a tensor of the values at an address.
    * @param {Type} type
    * @param {number[]} sizes
    * @param {number} place
@@ -171,13 +171,13 @@ export class Runtime {
     return tensor;
   }
 
-  /** Give a tensor back; the place of its values stays. @param {number} tensor */
+  /** Free a tensor, but not the memory of its values. @param {number} tensor */
   releaseTensor(tensor) {
     this.module._OrtReleaseTensor(tensor);
   }
 
   /**
-   * Make a tensor of zeros in fp32 that stays where a session computes.
+   * Make an fp32 tensor of zeros in the memory where a session computes.
    * @param {number} session
    * @param {number[]} sizes
    * @returns {Resident}
@@ -198,7 +198,7 @@ export class Runtime {
     return { tensor, release };
   }
 
-  /** The place of a name. @param {string} name */
+  /** Return the address of a name in memory. @param {string} name */
   nameOf(name) {
     const known = this.names.get(name);
     if (known !== undefined) return known;
@@ -210,13 +210,13 @@ export class Runtime {
   }
 
   /**
-   * Make a session; it stays as long as the runtime.
+   * Make a session, which is never freed.
    * @param {Uint8Array} graph
-   * @param {Record<string, Uint8Array>} files weights, by the names that the graph has for their files
+   * @param {Record<string, Uint8Array>} files of weights, by the names that the graph has for them
    */
   async session(graph, files) {
     const { module, device } = this;
-    // Memory is not planned ahead on a GPU.
+    // The third setting plans memory ahead, which is for processors only.
     const settings = [ALL_OPTIMIZATIONS, true, !device, 0, false, 0, 0, ERRORS_ONLY, 0, 0];
     const options = module._OrtCreateSessionOptions(...settings);
     const place = this.allocate(graph.length);
@@ -235,7 +235,7 @@ export class Runtime {
     }
   }
 
-  /** Have a session compute on a GPU. @param {number} options the session's @param {GPUDevice} device */
+  /** Make a session compute on a GPU. @param {number} options the session's @param {GPUDevice} device */
   async chooseDevice(options, device) {
     const { module } = this;
     const names = ["deviceId", "webgpuInstance", "webgpuDevice"];
@@ -253,7 +253,7 @@ export class Runtime {
   }
 
   /**
-   * Compute outputs from inputs, each a tensor that is there; one may be input and output.
+   * Run a session on tensors that exist; one may be both input and output.
    * @param {number} session
    * @param {Tensors} inputs
    * @param {Tensors} outputs
@@ -293,17 +293,17 @@ const LIMITS = /** @type {const} */ ([
   "maxComputeWorkgroupSizeZ",
   "maxComputeWorkgroupsPerDimension",
 ]);
-/** The number of keys that the runtime's code for subgroups reads at once, whatever their size. */
+/** Least size of a subgroup: the runtime's code for subgroups always reads this many keys at once. */
 const LEAST_SUBGROUP = 8;
 
-/** The name of an adapter. @param {Partial<GPUAdapterInfo>} [info] older browsers have none */
+/** Return the name of an adapter. @param {Partial<GPUAdapterInfo>} [info] missing in older browsers */
 function nameOf({ description, vendor, architecture } = {}) {
   return description || [vendor, architecture].filter(Boolean).join(" ") || "unnamed";
 }
 
 /**
- * The GPU of this machine; null where there is none.
- * @param {boolean} takesSoftware whether a processor that plays a GPU is one
+ * Find the adapter of this machine's GPU; null if there is none.
+ * @param {boolean} takesSoftware whether a GPU emulated on the processor will do
  */
 export async function findAdapter(takesSoftware) {
   const asked = navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
@@ -312,8 +312,8 @@ export async function findAdapter(takesSoftware) {
 }
 
 /**
- * Open the GPU, with all limits of its adapter; null where there is none.
- * @param {boolean} takesSoftware whether a processor that plays a GPU is one
+ * Open the GPU with all limits of its adapter; null if there is none.
+ * @param {boolean} takesSoftware whether a GPU emulated on the processor will do
  * @returns {Promise<Gpu | null>}
  */
 export async function openGpu(takesSoftware) {
@@ -325,7 +325,7 @@ export async function openGpu(takesSoftware) {
   /** @type {GPUFeatureName[]} */
   const requiredFeatures = isWide ? ["subgroups"] : [];
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
-  // As where no memory is left: all that is computed from then on is wrong.
+  // After such an error, as when memory runs out, everything computed would be wrong.
   device.addEventListener("uncapturederror", () => device.destroy());
   return { device, name: nameOf(adapter.info) };
 }

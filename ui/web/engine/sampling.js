@@ -1,32 +1,32 @@
-// Does in plain numbers what PyTorch does where tokens are sampled: the measures of sbd_core/sampling.py, the head
-// of sbd_core/models/sampler_head.py, the permutations of a torch.Generator.
+// Does without PyTorch what decoding needs from it: the measures of sbd_core/sampling.py, the sampler head of
+// sbd_core/models/sampler_head.py, and the permutations of a torch.Generator.
 
 import { EngineError } from "./errors.js";
 
 /** @import { Logits } from "./model.js" */
 
-const NUM_BEST = 2; // the margin is between two
+const NUM_BEST = 2; // the margin needs two
 
 /**
- * Measures asked for, besides each row's best token and its probability.
+ * How to measure rows of logits.
  * @typedef {object} StatsSpec
- * @property {number[]} forbiddenIds tokens made impossible first
- * @property {number} numTop tokens listed a row
+ * @property {number[]} forbiddenIds tokens to make impossible first
+ * @property {number} numTop number of likeliest tokens to list per row
  */
 
 /**
- * One row: its likeliest token and that one's probability, the next one's, its entropy in nats and the
- * tokens listed, best first; logits: the row itself, there until the next forward pass.
+ * The measures of a row. bestId and probability: of its likeliest token; second: probability of the next one; entropy:
+ * nats; top: the likeliest tokens, best first; logits: returns the row itself, valid until the next forward pass.
  * @typedef {{ bestId: number, probability: number, second: number, entropy: number, top: [tokenId: number, probability: number][], logits: () => Float32Array }} Row
  */
 
-/** The same row with a copy of its logits, which outlives the next forward pass. @param {Row} row @returns {Row} */
+/** Return the row with a copy of its logits, which stays valid. @param {Row} row @returns {Row} */
 export function kept(row) {
   const own = row.logits().slice();
   return { ...row, logits: () => own };
 }
 
-/** The probability of any token in a row. @param {Row} row @param {number} tokenId */
+/** Return the probability of a token in a row. @param {Row} row @param {number} tokenId */
 export function probabilityOf({ bestId, probability, logits }, tokenId) {
   if (tokenId === bestId) return probability;
   const own = logits();
@@ -34,8 +34,8 @@ export function probabilityOf({ bestId, probability, logits }, tokenId) {
 }
 
 /**
- * The measures of rows of logits. Forbidden tokens have logits of -infinity afterwards. Raises
- * EngineError for logits that are no numbers.
+ * Measure the rows of logits from `start` to before `stop`, after setting the logits of forbidden tokens to -infinity.
+ * Raises EngineError if logits are NaN or infinite.
  * @param {Logits} logits
  * @param {number} start
  * @param {number} stop
@@ -58,15 +58,15 @@ function notNumbers() {
   return new EngineError("The model gave logits that are NaN, infinite or all -infinity.");
 }
 
-/** All measures of a row. @param {Float32Array} row @param {number} numTop tokens listed */
+/** Measure a row. @param {Float32Array} row @param {number} numTop number of likeliest tokens to list */
 function measure(row, numTop) {
   const ids = topOf(row, Math.min(Math.max(numTop, NUM_BEST), row.length));
   const [bestId] = ids;
   const most = row[bestId];
-  let [others, weighted] = [0, 0]; // besides the best token, whose share would take their digits
+  let [others, weighted] = [0, 0]; // without the best token's share of 1, beside which small ones lose digits
   for (let id = 0; id < row.length; id += 1) {
     const below = row[id] - most;
-    // exp(-104) is less than half of the least number of fp32.
+    // exp(-104) rounds to 0 in fp32.
     if (below < -104 || id === bestId) continue;
     const share = Math.exp(below);
     others += share;
@@ -82,7 +82,7 @@ function measure(row, numTop) {
 }
 
 /**
- * The tokens of a row's largest values, best first; of equal ones the first.
+ * Return the tokens of a row's largest values, best first; of equal values the first.
  * @param {Float32Array} row
  * @param {number} count
  */
@@ -104,31 +104,32 @@ export function topOf(row, count) {
 
 const NUM_CANDIDATES = 96;
 const MAX_KEPT_TOKENS = 512;
-const EPSILON = 2 ** -23; // of fp32, as rms_norm() has it where it is given none
+const EPSILON = 2 ** -23; // of fp32, the default of PyTorch's rms_norm()
 
 /**
- * With h the row's hidden state after the last norm, e the embedding of the token before and
- * x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
- * [gate, up] = into @ x.
+ * The weights of a sampler head. With h the row's hidden state after the last norm, e the embedding of the token before
+ * the row, and x = [h, e], each divided by its root mean square, the head changes h to
+ * h + out @ (silu(gate) * up), where [gate, up] = into @ x.
  * @typedef {object} Weights
- * @property {Float32Array} ofToken the half of `into` for e: (2 width, hidden)
+ * @property {Float32Array} ofToken the half of `into` that multiplies e: (2 width, hidden)
  * @property {Float32Array} out (hidden, width)
- * @property {(id: number) => Float32Array} embedding a token's row
- * @property {(id: number) => Float32Array} head a token's row
+ * @property {(id: number) => Float32Array} embedding returns a token's embedding
+ * @property {(id: number) => Float32Array} head returns a token's row of the output layer
  */
 
+/** Adjusts the logits of a block's rows, each once the token before it is known. */
 export class SamplerHead {
   /** @param {Weights} weights @param {number} hidden */
   constructor(weights, hidden) {
     this.weights = weights;
     this.hidden = hidden;
     this.width = weights.out.length / hidden;
-    /** The share of a token before in `into @ x`. @type {Map<number, Float32Array>} */
+    /** Results of ofToken() by token id. @type {Map<number, Float32Array>} */
     this.known = new Map();
   }
 
   /**
-   * Prepare for rows of logits, left to right, before any is changed.
+   * Prepare to adjust rows of logits, before any of them is changed. Return a function that adjusts one of them.
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
@@ -138,7 +139,7 @@ export class SamplerHead {
       ofHidden: logits.ofHidden(start + index),
       likeliest: topOf(logits.row(start + index), NUM_CANDIDATES),
     }));
-    /** @param {number} index from `start` @param {number} tokenId */
+    /** @param {number} index of the row, from `start` @param {number} tokenId the token before the row */
     return (index, tokenId) => {
       const change = this.change(rows[index].ofHidden, tokenId);
       const row = logits.row(start + index);
@@ -147,7 +148,7 @@ export class SamplerHead {
     };
   }
 
-  /** The share of a token before in `into @ x`. @param {number} tokenId */
+  /** Return the part of `into @ x` that comes from the token before a row. @param {number} tokenId */
   ofToken(tokenId) {
     const kept = this.known.get(tokenId);
     if (kept) return kept;
@@ -163,8 +164,8 @@ export class SamplerHead {
   }
 
   /**
-   * The change of a hidden state behind a token.
-   * @param {Float32Array} ofHidden
+   * Return the change of a row's hidden state, given the token before the row.
+   * @param {Float32Array} ofHidden the part of `into @ x` that comes from the hidden state
    * @param {number} tokenId
    */
   change(ofHidden, tokenId) {
@@ -178,7 +179,7 @@ export class SamplerHead {
 }
 
 /**
- * The products of a matrix's rows by x. Four sums at once, as one would wait for itself.
+ * Multiply the rows of a matrix by x. Four sums are faster than one, in which each addition waits for the last.
  * @param {Float32Array} matrix
  * @param {number} numRows
  * @param {Float32Array} x
@@ -203,8 +204,9 @@ function product(matrix, numRows, x) {
 const SIZE = 624;
 const MIDDLE = 397;
 
+/** The random numbers of torch.Generator, from the Mersenne Twister MT19937. */
 export class Generator {
-  /** @param {number} seed a whole number from 0 on; its low 32 bits count */
+  /** @param {number} seed whole and >= 0; only its low 32 bits count */
   constructor(seed) {
     this.state = new Uint32Array(SIZE);
     this.state[0] = Number(BigInt(seed) & 0xffffffffn);
@@ -215,12 +217,12 @@ export class Generator {
     this.next = SIZE;
   }
 
-  /** A word of the state, which goes on from its start. @param {number} index */
+  /** Return a word of the state; an index past the end wraps around. @param {number} index */
   word(index) {
     return this.state[index % SIZE];
   }
 
-  /** Make the next words of the state. */
+  /** Replace all words of the state by the next ones. */
   refill() {
     for (let i = 0; i < SIZE; i += 1) {
       const y = (this.word(i) & 0x80000000) | (this.word(i + 1) & 0x7fffffff);
@@ -229,7 +231,7 @@ export class Generator {
     this.next = 0;
   }
 
-  /** The next 32 random bits. */
+  /** Return the next 32 random bits. */
   random() {
     if (this.next === SIZE) this.refill();
     let y = this.word(this.next);
@@ -240,7 +242,7 @@ export class Generator {
     return (y ^ (y >>> 18)) >>> 0;
   }
 
-  /** torch.randperm(count). @param {number} count */
+  /** Return the result of torch.randperm(count). @param {number} count */
   permutation(count) {
     const order = Array.from({ length: count }, (_, index) => index);
     for (let i = 0; i < count - 1; i += 1) {

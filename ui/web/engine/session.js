@@ -1,5 +1,5 @@
-// Decodes for one visitor in this browser: a form goes in, the lines of a run come out. It is checked as in
-// ui/decode/form.py, its lanes take turns as in ui/decode/session.py, their lines are those of
+// Decodes for one visitor in this browser: takes a form and returns the lines of a run. Checks the form as
+// ui/decode/form.py does, lets lanes take turns as ui/decode/session.py does, and writes the lines of
 // sbd_core/run_lines.py. Knows no worker and no page.
 
 import constants from "../constants.json" with { type: "json" };
@@ -20,10 +20,10 @@ import { rowCostsOf } from "./row_costs.js";
  * News for the page.
  * @typedef {object} News
  * @property {"decode" | "compare" | "timing" | "bench"} about
- * @property {string} [text] a line for the visitor; "" clears it
+ * @property {string} [text] a line for the visitor; "" clears the last one
  * @property {boolean} [isError]
  * @property {boolean} [isRunning]
- * @property {string} [wire] lines for the player; "stop" after the last of a run that was stopped
+ * @property {string} [wire] lines for the player; "stop" after the last line of a stopped run
  * @property {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} [timing]
  */
 
@@ -33,14 +33,14 @@ const MAX_ASK = 16;
 const STOPPED_TEXT = "Stopped.";
 const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
 
-/** The number to three digits. @param {number} value */
+/** Round to three digits. @param {number} value */
 const rounded = (value) => Number(value.toPrecision(3));
 
 export class Session {
   /**
    * @param {Checkpoint} checkpoint
-   * @param {(news: News) => void} say
-   * @param {() => Promise<void>} breathe a pause in which messages come in
+   * @param {(news: News) => void} say sends news to the page
+   * @param {() => Promise<void>} breathe waits until the page's messages have been received
    */
   constructor(checkpoint, say, breathe) {
     this.checkpoint = checkpoint;
@@ -50,12 +50,12 @@ export class Session {
     this.breathed = 0;
   }
 
-  /** Let whatever runs end after its forward pass. */
+  /** End whatever runs after its current forward pass. */
   stop() {
     this.turn += 1;
   }
 
-  /** Whether a turn is still on; messages are let in first if it is time. @param {number} turn */
+  /** Whether a turn still runs; from time to time receives messages first. @param {number} turn */
   async goesOn(turn) {
     if (performance.now() - this.breathed > MS_BETWEEN_BREATHS) {
       await this.breathe();
@@ -64,16 +64,16 @@ export class Session {
     return turn === this.turn;
   }
 
-  /** Decode a form, and tell all that the page shows of it. @param {Form} form */
+  /** Decode a form, and send the page its news. @param {Form} form */
   async decode(form) {
     const ask = String(form.ask ?? "").slice(0, MAX_ASK);
     await this.tell("decode", () => this.open(form), ask);
   }
 
   /**
-   * Decode a prompt in several ways, each a lane of that name, and tell all that the page shows of them.
-   * @param {string[]} names see core/words.js
-   * @param {Form} form the fields that they share
+   * Decode a prompt in several ways, each in a lane, and send the page their news.
+   * @param {string[]} names of the lanes; see core/words.js
+   * @param {Form} form the fields that the lanes share
    */
   async compare(names, form) {
     const opened = async () => {
@@ -88,10 +88,10 @@ export class Session {
   }
 
   /**
-   * Run lanes in a new turn, which ends the one before, and tell how it ended.
+   * Run lanes in a new turn, which ends the one before, and send how it ended.
    * @param {"decode" | "compare"} about
    * @param {() => Promise<Lane[]>} open
-   * @param {string} ask
+   * @param {string} ask id of the page's request, "" for none
    */
   async tell(about, open, ask) {
     this.stop();
@@ -111,7 +111,7 @@ export class Session {
   }
 
   /**
-   * The lanes of a form, checked and not started: the one asked for, then next-token prediction.
+   * Check a form and return its lanes, not yet started: the requested one, then next-token prediction.
    * @param {Form} form
    */
   async open(form) {
@@ -125,7 +125,7 @@ export class Session {
   }
 
   /**
-   * Make the forward passes of lanes and tell their lines, until the turn is over.
+   * Make the forward passes of lanes and send their lines, until all lanes or the turn have ended.
    * @param {"decode" | "compare"} about
    * @param {Lane[]} lanes
    * @param {string} ask
@@ -140,7 +140,7 @@ export class Session {
     const names = about === "compare" ? lanes.map(({ name }) => name) : [];
     let lines = [wire.start({ prompt, promptIds, lanes: settings, names, ask })];
     let told = performance.now();
-    let isAwaited = true; // the first reveal of the main lane
+    let isAwaited = true; // until the main lane's first reveal, which is sent without delay
     let isCut = false;
     for await (const [lane, event] of passes(lanes, about === "compare")) {
       lines.push(event ? wire.step(lane.name, event) : wire.end(lane.name, lane.finish, lane.text));
@@ -158,7 +158,7 @@ export class Session {
     if (isCut) this.say({ about, wire: "stop", isRunning: true });
   }
 
-  /** Make one decode a few times, for its median and range. @param {Form} form */
+  /** Repeat a decode a few times and send the engine times. @param {Form} form */
   async time(form) {
     this.stop();
     const { turn } = this;
@@ -180,24 +180,24 @@ export class Session {
   }
 
   /**
-   * Measure decoding here, as one line of JSON: milliseconds by rows, and tokens a second.
-   * @param {string} engine the name of what decodes
+   * Measure decoding on this device and send the results as JSON: milliseconds by number of rows, tokens per second.
+   * @param {string} engine name of the engine that decodes
    */
   async bench(engine) {
     const { checkpoint } = this;
     const { model, name } = checkpoint;
     const { fewestRows, wantedStep } = model;
-    /** The tokens a second of a strategy. @param {string} strategy */
+    /** Return the tokens per second of a strategy. @param {string} strategy */
     const speed = async (strategy) => {
       const [lane] = await this.open({ ...BENCH_FORM, strategy });
       while (await lane.step());
       return rounded(lane.answer.length / lane.seconds);
     };
     try {
-      checkpoint.rowCosts = null; // whoever asks wants them as they are now
+      checkpoint.rowCosts = null; // so that they are measured again
       const costs = await rowCostsOf(checkpoint);
       const verify = await speed("verify");
-      // Next-token prediction needs no rows that are equal to others: it is told at its best.
+      // Next-token prediction does not need padded passes, so it is measured without them.
       [model.fewestRows, model.wantedStep] = [1, 1];
       const ntp = await speed("ntp");
       const ms = Object.fromEntries(costs.map(([rows, cost]) => [rows, rounded(1000 * cost)]));
@@ -211,7 +211,7 @@ export class Session {
     }
   }
 
-  /** Tell why something failed. @param {News["about"]} about @param {unknown} error */
+  /** Tell the page why something failed. @param {News["about"]} about @param {unknown} error */
   fail(about, error) {
     if (!(error instanceof EngineError)) console.error(error);
     this.say({ about, text: messageOf(error), isError: true, isRunning: false });
@@ -222,7 +222,7 @@ const { promptCharacters, newTokens, templateCharacters, block: shownBlock } = c
 const TOP_RECORDED = 5;
 const BLANK = /_{3,}(?:\((\d+)\)|(\d+))?/g;
 
-/** The fields of a decode by their names, unchecked. @typedef {Record<string, unknown>} Form */
+/** The fields of a decode by name, unchecked. @typedef {Record<string, unknown>} Form */
 
 /** @type {Form} */
 const DEFAULTS = {
@@ -233,12 +233,12 @@ const DEFAULTS = {
   seed: 0,
   pinned: [],
   template: "",
-  repetition_penalty: 0, // the model’s own
-  max_rows: 0, // by this browser’s costs
+  repetition_penalty: 0, // stands for the model’s own
+  max_rows: 0, // stands for the choice by costs of rows
 };
 
 /**
- * The prompt and settings to decode. Raises ArgumentError naming field, rule and value.
+ * Check a form and return its prompt and settings. Raises ArgumentError naming field, rule and value.
  * @param {Checkpoint} checkpoint
  * @param {Form} form
  * @returns {Promise<{ prompt: string, promptIds: number[], settings: Settings }>}
@@ -267,7 +267,7 @@ async function openForm(checkpoint, form) {
   });
   const { max_new_tokens: longest, block_size: blockSize } = settings;
   requireAtMost("max_new_tokens", longest, newTokens, "tokens on this page");
-  // A pin of the form goes before one of the template.
+  // The form's pins replace those of its template at the same offset.
   const pins = new Map([...pinsOf(checkpoint, fields.template, settings), ...settings.pinned]);
   settings.pinned = [...pins].sort(([a], [b]) => a - b);
   const promptIds = checkpoint.tokenizer.encodePrompt(prompt, false);
@@ -277,7 +277,7 @@ async function openForm(checkpoint, form) {
 }
 
 /**
- * Raises ArgumentError naming what does not fit the model.
+ * Raise ArgumentError naming what does not fit the model.
  * @param {Checkpoint} checkpoint
  * @param {number[]} promptIds
  * @param {Settings} settings
@@ -311,9 +311,9 @@ function checkFits({ model, name, maskId }, promptIds, settings) {
 }
 
 /**
- * The form of each lane by its name, none twice. Raises ArgumentError.
- * @param {string[]} lanes
- * @param {Form} form what they share
+ * Return the form of each lane with the lane's name, without duplicates. Raises ArgumentError.
+ * @param {string[]} lanes names of the lanes
+ * @param {Form} form the fields that the lanes share
  * @returns {[lane: string, form: Form][]}
  */
 export function laneForms(lanes, form) {
@@ -343,7 +343,7 @@ function requireAtMost(argument, value, most, unit) {
   if (value > most) throw new ArgumentError(argument, rule, value);
 }
 
-/** The pins of a form, if they are pairs. @param {unknown} value [[offset, token id], ...] */
+/** Check that the pins of a form are pairs. @param {unknown} value [[offset, token id], ...] */
 function pairs(value) {
   const isList =
     Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
@@ -352,9 +352,9 @@ function pairs(value) {
 }
 
 /**
- * The pinned tokens that an answer with blanks asks for.
+ * Return the pinned tokens of a template.
  * @param {Checkpoint} checkpoint
- * @param {unknown} template
+ * @param {unknown} template an answer with blanks, as in "The ___ sat"; "" for none
  * @param {Settings} settings
  * @returns {[number, number][]}
  */
@@ -382,7 +382,7 @@ function pinsOf({ tokenizer, endIds }, template, settings) {
   return pins.filter(([, id]) => id !== null);
 }
 
-/** The number of tokens that a blank holds. @param {RegExpMatchArray} blank */
+/** Return the number of tokens that a blank stands for. @param {RegExpMatchArray} blank */
 function blankLength(blank) {
   const digits = blank[1] ?? blank[2] ?? "1";
   const length = digits.length <= 4 ? Number(digits) : 0;
@@ -391,7 +391,7 @@ function blankLength(blank) {
   throw new ArgumentError("template", rule, blank[0]);
 }
 
-/** A line for the visitor that names field, rule and value. @param {unknown} error */
+/** Return a line for the visitor, of an ArgumentError with its field, rule and value. @param {unknown} error */
 function messageOf(error) {
   if (!(error instanceof EngineError))
     return "The decode failed inside this browser; its console says where.";
@@ -403,7 +403,7 @@ function messageOf(error) {
 
 /** @typedef {"end_of_sequence" | "length" | "stopped"} Finish */
 
-/** One decode at work: its request, and the events so far. */
+/** One decode in progress: its request, and the events so far. */
 export class Lane {
   /**
    * @param {Checkpoint} checkpoint
@@ -423,7 +423,7 @@ export class Lane {
     this.stream = stream(checkpoint, promptIds, settings);
   }
 
-  /** Make the next forward pass; null when the lane is complete or closed. */
+  /** Make the next forward pass and return its event; null if the lane is complete or closed. */
   async step() {
     const { value, done } = await this.stream.next();
     if (done || !value) return null;
@@ -432,7 +432,7 @@ export class Lane {
     return value;
   }
 
-  /** Let go of the KV cache; the events stay. */
+  /** Free the KV cache; the events stay. */
   async close() {
     await this.stream.return();
   }
@@ -459,9 +459,9 @@ export class Lane {
 }
 
 /**
- * Makes every forward pass of every lane; null for its end. In a race it makes one of each lane in turn,
- * else lane after lane, so that nobody waits for a lane that the first is only compared with. Forward
- * passes before a lane's first reveal are no turn: they only read the prompt.
+ * Make all forward passes of all lanes; null follows a lane's last event. In a race the lanes take turns, one forward
+ * pass each. Otherwise lane follows lane, so that the first need not wait for one that it is only compared with. All of
+ * a lane's forward passes up to its first reveal are one turn, as those before it only read the prompt.
  * @param {Lane[]} lanes
  * @param {boolean} isRace
  * @returns {AsyncGenerator<[Lane, StepEvent | null], void>}
@@ -484,25 +484,27 @@ async function* passes(lanes, isRace) {
 
 const BYTES_PER_VALUE = 4;
 
-/** The verdict on every answer: this engine decodes, only the server checks. @type {Verdict} */
+/** The verdict on every answer, as answers are checked on a server only. @type {Verdict} */
 const NOT_CHECKED = {
   right: null,
   words: "Not checked in the browser: the checks of answers are Python’s, on a server.",
 };
 
+/** Writes the lines of one run; see sbd_core/run_lines.py. */
 export class RunLines {
   /** @param {string} runId @param {Checkpoint} checkpoint */
   constructor(runId, checkpoint) {
     this.runId = runId;
     this.checkpoint = checkpoint;
-    /** Ids of the tokens whose texts were sent. @type {Set<number>} */
+    /** Ids of the tokens whose texts have been written. @type {Set<number>} */
     this.sent = new Set();
     this.sequence = 0;
   }
 
   /**
-   * The line that opens the run.
-   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], names: string[], ask: string }} run names: those of the lanes, unless they are their strategies
+   * Return the line that opens the run.
+   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], names: string[], ask: string }} run names: of the
+   *   lanes, empty if these are their strategies
    */
   start({ prompt, promptIds, lanes, names, ask }) {
     const { name, endIds, model } = this.checkpoint;
@@ -533,22 +535,22 @@ export class RunLines {
     });
   }
 
-  /** The line of one forward pass of a lane. @param {string} lane @param {StepEvent} event */
+  /** Return the line of one forward pass of a lane. @param {string} lane @param {StepEvent} event */
   step(lane, event) {
     return this.line("step", { lane, tokens: this.texts(mentionedIds(event)), ...event });
   }
 
   /**
-   * The line that says that a lane is complete.
+   * Return the line that says that a lane is complete.
    * @param {string} lane
    * @param {string} finish
-   * @param {string} text the whole decoded answer
+   * @param {string} text the whole answer
    */
   end(lane, finish, text) {
     return this.line("end", { lane, finish, text, verdict: NOT_CHECKED });
   }
 
-  /** The texts of the tokens that no line has named yet. @param {number[]} ids */
+  /** Return the texts of the tokens that no line has mentioned yet, by id. @param {number[]} ids */
   texts(ids) {
     const fresh = [...new Set(ids)].filter((id) => !this.sent.has(id));
     for (const id of fresh) this.sent.add(id);
@@ -556,7 +558,7 @@ export class RunLines {
   }
 
   /**
-   * One line of JSON, safe inside markup and scripts; empty fields are left out.
+   * Return a line of JSON that is safe inside markup and scripts. Empty fields are left out.
    * @param {string} type
    * @param {Record<string, unknown>} fields
    */
@@ -574,7 +576,7 @@ function isEmpty(value) {
   return value === "";
 }
 
-/** A character as JSON may write it, so that no markup mistakes it for its own. @param {string} character */
+/** Return a character as a JSON escape, so that it cannot act as markup. @param {string} character */
 function escaped(character) {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

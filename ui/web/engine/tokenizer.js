@@ -1,18 +1,17 @@
-// Makes token ids of text and text of them, and fills the chat template: sbd_core/models/chat.py, by Hugging
-// Face's own libraries for JavaScript. Text that people typed is plain text: only the template has control
-// tokens.
+// Converts text to token ids and back, and fills in the chat template, as sbd_core/models/chat.py does, with Hugging
+// Face's libraries for JavaScript. What people type is plain text: only the template gives control tokens.
 
 import { Template } from "@huggingface/jinja";
 import { Tokenizer as Encoder } from "@huggingface/tokenizers";
 import { EngineError } from "./errors.js";
 
-/** An added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>. */
+/** Matches an added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>. */
 const CONTROL = /^[^\p{L}\p{N}_\s].*[\p{L}\p{N}_].*[^\p{L}\p{N}_\s]$/su;
 const REPLACEMENT = "\ufffd";
 const NAMES = ["bos_token", "eos_token", "unk_token", "pad_token", "mask_token"];
 const NO_CONTROLS = { add_special_tokens: false };
 
-/** The byte of each letter of the printable alphabet in which byte-level BPE writes bytes. @type {Map<string, number>} */
+/** Bytes by the printable letters that byte-level BPE writes for them. @type {Map<string, number>} */
 const BYTE_OF = new Map();
 for (let byte = 0, next = 256; byte < 256; byte += 1) {
   const isPrintable = /[!-~¡-¬®-ÿ]/.test(String.fromCharCode(byte));
@@ -22,10 +21,10 @@ for (let byte = 0, next = 256; byte < 256; byte += 1) {
 
 export class Tokenizer {
   /**
-   * Read a tokenizer. Raises EngineError for one that cannot be read.
+   * Read a tokenizer. Raises EngineError if that fails.
    * @param {Record<string, any>} file the content of tokenizer.json
    * @param {Record<string, any>} settings the content of tokenizer_config.json
-   * @param {string | null} template
+   * @param {string | null} template the chat template
    */
   constructor(file, settings, template) {
     const added = /** @type {{ content: string, special: boolean }[]} */ (file.added_tokens ?? []);
@@ -49,23 +48,21 @@ export class Tokenizer {
     );
   }
 
-  /**
-   * The token ids of a text; anything in it that looks like a control token is plain text.
-   * @param {string} text
-   */
+  /** Return the token ids of a text. What looks like a control token in it is plain text. @param {string} text */
   encode(text) {
     return this.plain.encode(text, NO_CONTROLS).ids;
   }
 
   /**
-   * The token ids of a prompt as the user's turn. Raises EngineError for a template that cannot be used.
+   * Return the token ids of a prompt as the user's turn. Raises EngineError if the chat template cannot be used.
    * @param {string} prompt
-   * @param {boolean} isRaw whether to take the prompt as it stands, as is done without a template
+   * @param {boolean} isRaw whether to encode the prompt without the chat template
    */
   encodePrompt(prompt, isRaw) {
     if (isRaw || !this.template) return [...this.beginning(), ...this.encode(prompt)];
     const words = prompt.trim();
     const isHeld = this.controls.some((control) => prompt.includes(control));
+    // Text that looks like a control token is kept out of the template and encoded separately.
     const mark = isHeld ? crypto.randomUUID().replaceAll("-", "") : words;
     const text = this.rendered(prompt.replace(words, () => mark));
     if (!text.includes(mark)) {
@@ -73,7 +70,7 @@ export class Tokenizer {
     }
     const own = (/** @type {string} */ part) => this.encoder.encode(part, NO_CONTROLS).ids;
     if (!isHeld) return own(text);
-    // The space around the content is of it, where the template does not trim it.
+    // Spaces around the words belong to the prompt, unless the template has removed them.
     const [lead, trail] = prompt.split(words);
     /** @type {number[]} */
     const ids = [];
@@ -86,14 +83,14 @@ export class Tokenizer {
     return [...ids, ...own(text.slice(place))];
   }
 
-  /** The tokens that begin a text, without an end token. */
+  /** Return the tokens that begin every text, without an end token. */
   beginning() {
     const { ids } = this.encoder.encode("", { add_special_tokens: true });
     const end = this.encoder.token_to_id(this.tokens.eos_token ?? "");
     return ids.at(-1) === end ? ids.slice(0, -1) : ids;
   }
 
-  /** The text of the user's turn by the template. @param {string} content */
+  /** Return the chat template filled in with the user's turn. @param {string} content */
   rendered(content) {
     try {
       const messages = [{ role: "user", content }];
@@ -103,7 +100,7 @@ export class Tokenizer {
     }
   }
 
-  /** The text of an answer, without special tokens. @param {number[]} ids */
+  /** Return the text of an answer, without special tokens. @param {number[]} ids */
   decode(ids) {
     if (!ids.length) return "";
     const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
@@ -111,7 +108,7 @@ export class Tokenizer {
   }
 
   /**
-   * The text of one token, to be shown: lone bytes as \xE2, an id without a piece as [id].
+   * Return the text of one token for display: a byte that is no whole character as \xE2, an unknown id as [id].
    * @param {number} id
    */
   tokenText(id) {
@@ -119,7 +116,7 @@ export class Tokenizer {
     if (piece === undefined) return `[${id}]`;
     const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
     let text = this.encoder.decode([id], options);
-    // SentencePiece's pieces lose their leading space when decoded alone.
+    // Pieces of SentencePiece lose their leading space when decoded alone.
     if (piece.startsWith("\u2581") && !text.startsWith(" ")) text = ` ${text}`;
     if (!text.includes(REPLACEMENT)) return text || piece;
     if (/^<0x[0-9A-F]{2}>$/.test(piece)) return `\\x${piece.slice(3, 5)}`;
@@ -129,12 +126,12 @@ export class Tokenizer {
   }
 }
 
-/** The message of an error, on one line. @param {unknown} error */
+/** Return the message of an error, on one line. @param {unknown} error */
 function wordsOf(error) {
   return String(error instanceof Error ? error.message : error).replace(/\s+/g, " ");
 }
 
-/** A letter of ASCII, or the byte as \xE2. @param {number} byte */
+/** Return a byte as its ASCII character, or as \xE2. @param {number} byte */
 function shownByte(byte) {
   if (byte >= 32 && byte < 127) return String.fromCharCode(byte);
   return `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`;

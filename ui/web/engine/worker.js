@@ -1,4 +1,4 @@
-// Runs the engine in a worker: reads a model once, then does the jobs of the page. See in_browser.js.
+// Runs the engine in a worker: loads a model once, then does the jobs that the page sends. See in_browser.js.
 
 import { EngineError } from "./errors.js";
 import { openExport } from "./export.js";
@@ -12,8 +12,8 @@ import { Session } from "./session.js";
 /** @import { Form, News } from "./session.js" */
 
 /**
- * An exported model: its name, and the address of its folder, with a slash at its end. engine: the only one
- * to use; with "webgpu" also a GPU that a processor plays.
+ * An exported model. base: address of its folder, ending in a slash. engine: the only engine to use; "webgpu" then also
+ * accepts a GPU that is emulated on the processor.
  * @typedef {{ name: string, base: string, engine?: Engine }} Source
  */
 /**
@@ -22,15 +22,14 @@ import { Session } from "./session.js";
  *   | { kind: "compare", lanes: string[], form: Form }
  *   | { kind: "bench" | "stop" }} Job
  */
-/** A message of the page. @typedef {Job | { kind: "load", source: Source }} Message */
+/** A message from the page. @typedef {Job | { kind: "load", source: Source }} Message */
 /**
- * The model was read. isKept: whether this browser keeps it for later. gpu: the name of the GPU that
- * decodes, "" for the processor; why: a sentence if another one was to be expected.
+ * The model is loaded. isKept: whether this browser has stored it for later visits. gpu: name of the GPU that decodes,
+ * "" for the processor. why: a sentence on why an expected GPU does not decode, else "".
  * @typedef {{ kind: "ready", name: string, numParameters: number, isKept: boolean, gpu: string, why: string }} Ready
  */
 /**
- * A message to the page. bytes: those read since the last message of its kind; -Infinity where reading begins
- * anew.
+ * A message to the page. bytes: read since the last "progress"; -Infinity if reading starts again.
  * @typedef {{ kind: "progress", bytes: number }
  *   | Ready
  *   | { kind: "failed", text: string }
@@ -39,10 +38,10 @@ import { Session } from "./session.js";
  */
 
 const MOST_THREADS = 4;
-/** The bytes of weights below which a processor ends a pass before a GPU has begun it. */
+/** Least size of the weights for a GPU, in bytes: with less, a processor ends a pass before a GPU has begun it. */
 const LEAST_GPU_BYTES = 50_000_000;
 const STOPPED = "Your GPU stopped, perhaps for want of memory.";
-/** A build of ONNX Runtime, whose files lie beside this script. @typedef {"wasm" | "webgpu"} Engine */
+/** A build of ONNX Runtime; its files are beside this script. @typedef {"wasm" | "webgpu"} Engine */
 
 const channel = new MessageChannel();
 /** @type {Session | null} */
@@ -54,7 +53,7 @@ function tell(reply) {
   self.postMessage(reply);
 }
 
-/** Let waiting messages in. Browsers slow timers down behind other tabs, but not this. */
+/** Wait until waiting messages have been received. Browsers slow down timers in background tabs, but not this. */
 function breathe() {
   return new Promise((/** @type {(value: void) => void} */ resolve) => {
     channel.port1.onmessage = () => resolve();
@@ -62,17 +61,17 @@ function breathe() {
   });
 }
 
-/** The number of threads that decode: one unless the page is isolated, so that memory can be shared. */
+/** Return the number of threads for decoding: 1 unless the page is isolated, which sharing memory needs. */
 function numThreads() {
   if (!globalThis.crossOriginIsolated) return 1;
   return Math.max(1, Math.min(navigator.hardwareConcurrency, MOST_THREADS));
 }
 
-/** The runtime for the GPU or, with null, for the processor. @param {Gpu | null} gpu */
+/** Start the runtime on a GPU, or with null on the processor. @param {Gpu | null} gpu */
 async function startRuntime(gpu) {
   checkWebAssembly();
   const name = gpu ? "onnxruntime-webgpu" : "onnxruntime";
-  // Another version has another address.
+  // The version in the address keeps browsers from using cached files of another version.
   const here = (/** @type {string} */ end) =>
     new URL(`${name}.${end}?v=${RUNTIME_VERSION}`, import.meta.url).href;
   const response = await fetch(here("wasm.gz")).catch(() => null);
@@ -84,7 +83,7 @@ async function startRuntime(gpu) {
 }
 
 /**
- * The model, on the GPU or, with null, on the processor.
+ * Open the model on a GPU, or with null on the processor.
  * @param {Manifest} manifest
  * @param {Files} files
  * @param {Gpu | null} gpu
@@ -96,7 +95,7 @@ async function opened(manifest, files, gpu) {
   return checkpoint;
 }
 
-/** Read a model, and tell the page. @param {Source} source */
+/** Load a model, and tell the page. @param {Source} source */
 async function load({ base, engine }) {
   const files = new Files(base, (bytes) => tell({ kind: "progress", bytes }));
   const manifest = await files.manifest();
@@ -125,7 +124,7 @@ async function load({ base, engine }) {
   tell({ kind: "ready", name, numParameters, isKept, gpu: (found && gpu?.name) || "", why });
 }
 
-/** The sentence for an error. @param {unknown} error @param {string} unknown the one for an error that nobody raised on purpose */
+/** Return the message for an error. @param {unknown} error @param {string} unknown message for an unexpected error */
 function messageOf(error, unknown = "The model could not be read in this browser.") {
   if (error instanceof EngineError) return error.message;
   console.error(error);
@@ -133,7 +132,7 @@ function messageOf(error, unknown = "The model could not be read in this browser
   return isFull ? NOT_ENOUGH : unknown;
 }
 
-/** @param {Message} job */
+/** Do what a message asks for. @param {Message} job */
 async function answer(job) {
   if (job.kind === "load") {
     try {

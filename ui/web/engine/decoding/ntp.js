@@ -1,4 +1,4 @@
-// Next-token prediction: one token a forward pass, with a KV cache; sbd_core/decoding/ntp.py.
+// Next-token prediction: one token per forward pass, with a KV cache; see sbd_core/decoding/ntp.py.
 
 import { makeHindsight, maskedPositions, revealsOf } from "./state.js";
 

@@ -1,6 +1,6 @@
-// Set Block Decoding, Algorithms 2-3 of the paper; sbd_core/decoding/sbd.py. The first forward pass
-// of a block also reads the block before it causally, which puts it in the KV cache;
-// CausalFirstDecoding takes the block's first token from the last of those causal rows.
+// Set Block Decoding, Algorithms 2 and 3 of the paper; see sbd_core/decoding/sbd.py. The first forward pass of a block
+// also reads the block before it causally, which puts that one into the KV cache. CausalFirstDecoding takes the first
+// token of a block from the last of those causal rows.
 
 import { ranked } from "../../core/solvers.js";
 import { kept } from "../sampling.js";
@@ -11,7 +11,7 @@ import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.
 /** @import { Row } from "../sampling.js" */
 /** @import { DecodingState, Span, Strategy } from "./state.js" */
 
-/** Revealed tokens that the next forward pass reads, and with it scores. */
+/** Revealed tokens that the next forward pass reads causally, which gives their hindsight. */
 class PendingTokens {
   /** @param {Row} before the row of the prompt's last token */
   constructor(before) {
@@ -22,9 +22,9 @@ class PendingTokens {
   }
 
   /**
-   * Rescore the tokens by the causal rows, a row for each; they are then in the cache. The row of the
-   * token before it scores a token.
-   * @param {Row[]} rows
+   * Return the tokens' hindsight and forget the tokens, as they are in the cache now. A token's hindsight comes from
+   * the causal row of the token before it.
+   * @param {Row[]} rows the causal row of each token
    */
   rescoreAndClear(rows) {
     const hindsight = makeHindsight(this.tokenIds, [this.before, ...rows], this.start);
@@ -51,7 +51,7 @@ class Block {
   }
 
   /**
-   * Make the ends impossible that would cut off a token pinned later.
+   * Rule out tokens that end the answer before the last pinned token.
    * @param {Logits} logits
    * @param {number} first the block's first row
    */
@@ -62,13 +62,13 @@ class Block {
     }
   }
 
-  /** The tokens that the block adds to the answer; null while a mask stands before its end. */
+  /** The tokens that the block adds to the answer; null if a mask is left before the end of the answer. */
   get finalTokenIds() {
     const known = cutAfterEnd(this.tokenIds, this.endIds);
     return known.includes(this.maskId) ? null : known;
   }
 
-  /** The offsets that are masked and stand before the first end-of-sequence known. */
+  /** Return the masked offsets before the first known token that ends the answer. */
   masked() {
     const beforeEnd = cutAfterEnd(this.tokenIds, this.endIds);
     return [...beforeEnd.keys()].filter((offset) => beforeEnd[offset] === this.maskId);
@@ -76,8 +76,8 @@ class Block {
 
   /**
    * Reveal the likeliest tokens at some offsets.
-   * @param {number[]} order
-   * @param {Row[]} rows those of every position of the block
+   * @param {number[]} order the offsets, in the order of the reveals
+   * @param {Row[]} rows of all positions of the block
    */
   reveal(order, rows) {
     for (const offset of order) this.tokenIds[offset] = rows[offset].bestId;
@@ -93,7 +93,7 @@ class SetBlockDecoding {
     this.pending = null;
     /** @type {Block | null} */
     this.block = null;
-    /** Tokens of wholly pinned blocks, which the next event commits. @type {number[]} */
+    /** Tokens of blocks that are pinned as a whole; the next event commits them. @type {number[]} */
     this.waiting = [];
   }
 
@@ -108,7 +108,7 @@ class SetBlockDecoding {
   }
 
   /**
-   * The next block that holds a mask; one of size 0 if nothing is left to predict.
+   * Return the next block with a mask; one of size 0 if nothing is left to predict.
    * @param {PendingTokens} pending
    */
   nextBlock(pending) {
@@ -150,7 +150,7 @@ class SetBlockDecoding {
   }
 
   /**
-   * Reveal the positions that the solver picks; gives what was masked, and the reveals.
+   * Reveal the positions that the solver picks. Return the masked positions and the reveals.
    * @param {Block} block
    * @param {Logits} logits
    * @param {number} first the block's first row
@@ -166,7 +166,7 @@ class SetBlockDecoding {
   }
 }
 
-/** Starts a block behind the tokens known in every forward pass, and commits what it reveals. */
+/** Begins a new block after the known tokens in every forward pass, and commits what it reveals at once. */
 class CausalFirstDecoding {
   /** @param {DecodingState} state */
   constructor(state) {
@@ -210,7 +210,7 @@ class CausalFirstDecoding {
   }
 }
 
-/** The strategy for the settings' solver. @param {DecodingState} state @returns {Strategy} */
+/** Return the strategy for the solver in the settings. @param {DecodingState} state @returns {Strategy} */
 export function setBlockDecoding(state) {
   const isCausal = state.settings.solver.name === CAUSAL_FIRST;
   return isCausal ? new CausalFirstDecoding(state) : new SetBlockDecoding(state);

@@ -1,4 +1,4 @@
-// The checked settings of a decode: DecodeConfig of sbd_core/config.py, in the names of a trace.
+// Checks the settings of a decode: those of DecodeConfig in sbd_core/config.py, under the names that a trace has.
 
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";
@@ -6,15 +6,15 @@ import { ArgumentError } from "../errors.js";
 /** @import { RowCosts } from "./verify_rows.js" */
 
 const MAX_BLOCK_SIZE = 1024;
-/** The smallest and the largest repetition penalty. */
+/** Smallest and largest repetition penalty. */
 export const PENALTIES = /** @type {const} */ ([0.1, 100]);
 const STRATEGIES = ["sbd", "ntp", "verify"];
-/** The solver that takes a block's first token from the causal row before it. */
+/** The solver that takes a block's first token from the causal row before the block. */
 export const CAUSAL_FIRST = "causal-first";
 export const MEASURES = ["confidence", "entropy", "margin"];
 
 /**
- * The parameters of each solver, with the value that each has where none is given.
+ * The parameters of each solver with their defaults.
  * @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>}
  */
 export const SOLVERS = constants.solverDefaults;
@@ -22,26 +22,26 @@ export const SOLVERS = constants.solverDefaults;
 /** @typedef {{ name: string, gamma: number, tau: number, factor: number, k: number, by: string }} Solver */
 
 /**
- * What a decode was asked for.
+ * The settings of a decode.
  * @typedef {object} Settings
  * @property {string} strategy
- * @property {Solver} solver with its own parameters; the others are not read
+ * @property {Solver} solver has only its own parameters
  * @property {number} block_size
  * @property {number} max_new_tokens
- * @property {number} temperature 0, as this engine takes the likeliest token
+ * @property {number} temperature always 0, as this engine takes the likeliest token
  * @property {number} seed
- * @property {number} top_k_recorded
- * @property {[offset: number, id: number][]} pinned in the order of their offsets
+ * @property {number} top_k_recorded likeliest tokens recorded per position
+ * @property {[offset: number, id: number][]} pinned tokens given before decoding, sorted by offset
  * @property {boolean} is_raw_prompt
  * @property {boolean} allows_untrained_block_size
  * @property {number} repetition_penalty 1 for none
- * @property {number | null} max_rows rows of a forward pass of verify at most; null is by row_costs
- * @property {RowCosts | null} row_costs what verify needs where max_rows is null
+ * @property {number | null} max_rows largest number of rows of a verify pass; null chooses by row_costs
+ * @property {RowCosts | null} row_costs needed by verify if max_rows is null
  */
 
 /**
- * The settings, checked. Raises ArgumentError naming the field, rule and value.
- * @param {Record<string, unknown>} given all of them; parameters that are not the solver's are dropped
+ * Check settings and return them. Raises ArgumentError naming field, rule and value.
+ * @param {Record<string, unknown>} given all settings; parameters of other solvers are dropped
  * @returns {Settings}
  */
 export function readSettings(given) {
@@ -56,7 +56,7 @@ export function readSettings(given) {
   return { ...settings, pinned: readPinned(settings) };
 }
 
-/** The solver of that name with its own parameters alone. @param {Record<string, unknown>} given */
+/** Check a solver and return it with only its own parameters. @param {Record<string, unknown>} given */
 function readSolver({ name, ...given }) {
   requireOneOf("solver", name, Object.keys(SOLVERS));
   const parameters = SOLVERS[String(name)];
@@ -70,7 +70,7 @@ function readSolver({ name, ...given }) {
   return found;
 }
 
-/** The pins by their offsets, checked. @param {Settings} settings @returns {[number, number][]} */
+/** Check the pins and return them sorted by offset. @param {Settings} settings @returns {[number, number][]} */
 function readPinned({ pinned, strategy, solver, max_new_tokens }) {
   if (pinned.length && strategy !== "sbd")
     throw new ArgumentError("pinned", "needs strategy sbd", strategy);
@@ -89,7 +89,7 @@ function readPinned({ pinned, strategy, solver, max_new_tokens }) {
 }
 
 /**
- * Raises ArgumentError unless the value is a number within bounds.
+ * Raise ArgumentError unless a value is a number from `low` to `high`.
  * @param {string} argument
  * @param {unknown} value
  * @param {number} low

@@ -1,5 +1,5 @@
-// The state that all strategies share: one model, one cache, one random stream, one answer so far. A port of
-// sbd_core/decoding/state.py; an event is one of a trace file.
+// The state that all strategies share: model, cache, random generator, and the answer so far; see
+// sbd_core/decoding/state.py. Its events are those of a trace.
 
 import { NOTHING } from "../../core/trace.js";
 import { Generator, measureRows, probabilityOf } from "../sampling.js";
@@ -16,9 +16,12 @@ import { Generator, measureRows, probabilityOf } from "../sampling.js";
 /** @typedef {StepEvent["hindsight"][number]} Hindsight */
 /** @typedef {StepEvent["reveals"][number]} Reveal */
 
-/** A way to decode; the two are called in turns. @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy */
+/**
+ * A decode in progress. The caller calls nextRequest(), which is null at the end, and finish() in turn.
+ * @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy
+ */
 
-/** The repetition penalty: tokens that stand before a row become less likely in it. */
+/** Applies the repetition penalty, which makes tokens that stand before a row less likely in it. */
 class SeenTokens {
   /** @param {number} penalty */
   constructor(penalty) {
@@ -27,15 +30,15 @@ class SeenTokens {
     this.ids = new Set();
   }
 
-  /** Add tokens that stand before every row from now on. @param {number[]} tokenIds */
+  /** Add tokens that stand before every later row. @param {number[]} tokenIds */
   add(tokenIds) {
     for (const id of tokenIds) this.ids.add(id);
   }
 
   /**
-   * Change a row of logits in place, once.
+   * Apply the penalty to a row of logits, in place.
    * @param {Float32Array} row
-   * @param {number[]} later the tokens before it that were not added yet
+   * @param {number[]} later tokens before the row that have not been added
    */
   penalise(row, later) {
     for (const id of new Set([...this.ids, ...later])) {
@@ -66,29 +69,29 @@ export class DecodingState {
     this.samplerHead = samplerHead;
     this.forbiddenIds = maskId === null ? [] : [maskId];
     const penalty = settings.repetition_penalty;
-    /** The tokens in the cache; null without a penalty. */
+    /** The tokens that the repetition penalty counts; null without a penalty. */
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);
     this.numSeen = 0;
-    /** Causal tokens of this forward pass that the cache may not keep. @type {number[]} */
+    /** Causal tokens of this forward pass that the cache may drop again. @type {number[]} */
     this.unsure = [];
     this.began = 0;
     /** @type {[cached: number, causal: number]} */
     this.context = [0, 0];
   }
 
-  /** The number of tokens that the answer may still grow by. */
+  /** The number of tokens by which the answer may still grow. */
   get numLeft() {
     return this.settings.max_new_tokens - this.answer.length;
   }
 
-  /** True once the answer ends with an end-of-sequence or has its full length. */
+  /** Whether the answer ends with an end-of-sequence token or has its full length. */
   get isFinished() {
     const last = this.answer.at(-1);
     return (last !== undefined && this.endIds.has(last)) || this.numLeft <= 0;
   }
 
   /**
-   * The forward pass to make next.
+   * Begin a forward pass and return its request.
    * @param {number[]} causalIds
    * @param {number[]} blockIds
    * @param {number} numCausalLogits
@@ -109,20 +112,20 @@ export class DecodingState {
   }
 
   /**
-   * Measure the causal rows before `stop`.
+   * Measure the causal rows with logits, up to before `stop`.
    * @param {Logits} logits
    * @param {number} stop
-   * @param {number} [numTop] tokens listed a row
+   * @param {number} [numTop] likeliest tokens to list per row
    */
   causalRows(logits, stop, numTop = 0) {
     return this.rows(logits, 0, stop, numTop, (row) => this.unsure.slice(0, row));
   }
 
   /**
-   * Measure a block's rows, those from `start` on, for solver and record.
+   * Measure a block's rows, the first of which is `start`, for the solver and the event.
    * @param {Logits} logits
    * @param {number} start
-   * @param {number[]} blockIds as the model read them; a row counts the tokens known at its left
+   * @param {number[]} blockIds as the model read them: the penalty of a row counts the known ones to its left
    */
   blockRows(logits, start, blockIds) {
     /** @param {number} row */
@@ -135,14 +138,13 @@ export class DecodingState {
   }
 
   /**
-   * Measure a block's rows. With a penalty or a sampler head their tokens are chosen left to right,
-   * each by the row that counts those before it.
+   * Measure a block's rows. With a penalty or a sampler head, each row's token depends on the tokens chosen before it,
+   * so that rows are measured from left to right.
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
-   * @param {number[]} exact tokens accepted and brought by the forward pass; the last of them stands at
-   *   the block's first position
-   * @param {number} numTop tokens listed a row
+   * @param {number[]} exact the tokens that this forward pass adds; the last one stands at the block's first position
+   * @param {number} numTop likeliest tokens to list per row
    */
   draft(logits, start, stop, exact, numTop) {
     if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, numTop, () => []);
@@ -160,13 +162,12 @@ export class DecodingState {
   }
 
   /**
-   * Measure rows of logits, less likely those tokens that stand before them.
+   * Measure rows of logits, after applying the repetition penalty.
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
-   * @param {number} numTop tokens listed a row
-   * @param {(row: number) => number[]} before the tokens that a row counts besides those certain in the
-   *   cache
+   * @param {number} numTop likeliest tokens to list per row
+   * @param {(row: number) => number[]} before returns the tokens that the penalty of a row counts besides `seen`
    */
   rows(logits, start, stop, numTop, before) {
     for (let row = start; this.seen && row < stop; row += 1) {
@@ -176,7 +177,7 @@ export class DecodingState {
   }
 
   /**
-   * The event of the forward pass just made; its committed tokens join the answer.
+   * Return the event of the forward pass just made, and add its committed tokens to the answer.
    * @param {Span} block
    * @param {Partial<StepEvent>} [fields]
    * @returns {StepEvent}
@@ -190,10 +191,10 @@ export class DecodingState {
 }
 
 /**
- * The head's guesses at offsets of the block at position `start`.
+ * Return the guesses at some offsets of the block that begins at position `start`.
  * @param {Row[]} rows
  * @param {number} start
- * @param {number} [numTop] how many of the tokens listed are wanted; all if not given
+ * @param {number} [numTop] how many of the listed tokens to take; all by default
  * @param {number[]} [offsets]
  * @returns {MaskedPosition[]}
  */
@@ -206,9 +207,9 @@ export function maskedPositions(rows, start, numTop, offsets = [...rows.keys()])
 }
 
 /**
- * The causal head's probabilities of the answer's tokens from `start`, a row each.
+ * Return what next-token prediction says of tokens of the answer from position `start` on.
  * @param {number[]} tokenIds
- * @param {Row[]} rows
+ * @param {Row[]} rows a causal row for each token, that of the token before it
  * @param {number} start
  * @returns {Hindsight[]}
  */
@@ -221,10 +222,10 @@ export function makeHindsight(tokenIds, rows, start) {
 }
 
 /**
- * The reveal of the likeliest tokens at offsets of the block at position `start`.
+ * Return the reveals of the likeliest tokens at some offsets of the block that begins at position `start`.
  * @param {Row[]} rows
  * @param {number} start
- * @param {number[]} [offsets] in the order of the reveal
+ * @param {number[]} [offsets] in the order of the reveals
  * @returns {Reveal[]}
  */
 export function revealsOf(rows, start, offsets = [...rows.keys()]) {
@@ -235,7 +236,7 @@ export function revealsOf(rows, start, offsets = [...rows.keys()]) {
 }
 
 /**
- * The tokens up to and with the first end-of-sequence; all of them without one.
+ * Return the tokens up to and including the first one that ends the answer; all of them without one.
  * @param {number[]} tokenIds
  * @param {Set<number>} endIds
  */
@@ -244,7 +245,7 @@ export function cutAfterEnd(tokenIds, endIds) {
   return end < 0 ? [...tokenIds] : tokenIds.slice(0, end + 1);
 }
 
-/** The six significant digits that events carry. @param {number} value */
+/** Round to the six significant digits that events have. @param {number} value */
 function sixDigits(value) {
   return Number(value.toPrecision(6));
 }

@@ -1,4 +1,4 @@
-// stream(): one event per forward pass, of one prompt's token ids; sbd_core/decoding/api.py.
+// stream() decodes one prompt and yields one event per forward pass; see sbd_core/decoding/api.py.
 
 import { Cache } from "../model.js";
 import { NextTokenPrediction } from "./ntp.js";
@@ -19,7 +19,7 @@ const STRATEGIES = {
 };
 
 /**
- * Decode by checked settings; leaving early gives the cache back too.
+ * Decode with checked settings. The cache is freed even if the caller stops early.
  * @param {Checkpoint} checkpoint
  * @param {number[]} promptIds
  * @param {Settings} settings
@@ -40,9 +40,9 @@ export async function* stream(checkpoint, promptIds, settings) {
   }
 }
 
-/** The most rows that a forward pass of verify has beyond the answer. @param {Settings} settings */
+/** Return how many rows a verify pass may need in the cache beyond the answer. @param {Settings} settings */
 function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }) {
   const allowed = most ?? costs?.at(-1)?.[0] ?? 1;
   const every = (size + 1) * (size + 1 + NUM_ALTERNATIVES * (size + 1));
-  return 1 + Math.min(allowed, every); // 1: the token behind an alternative
+  return 1 + Math.min(allowed, every); // 1: the token after an alternative
 }

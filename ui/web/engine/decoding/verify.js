@@ -1,6 +1,5 @@
-// Lossless drafting with the masked head; sbd_core/decoding/verify.py. One forward pass checks the
-// current draft causally, with alternatives to its tokens, and drafts the next block. Which rows it
-// reads is verify_rows.js's rule.
+// Lossless drafting with the masked head; see sbd_core/decoding/verify.py. One forward pass checks the current draft
+// and alternatives to its tokens causally, and drafts the next block. verify_rows.js decides which rows it reads.
 
 import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 import {
@@ -21,17 +20,17 @@ import {
  * Guesses for the positions after the exact tokens.
  * @typedef {object} Draft
  * @property {number[]} tokenIds
- * @property {number[]} probabilities the most likely token's at each position
- * @property {[tokenId: number, probability: number][][]} alternatives for each token others that could
- *   stand there, likeliest first
- * @property {number} numSure number of leading tokens that the causal head gave behind an alternative
+ * @property {number[]} probabilities of the likeliest token at each position
+ * @property {[tokenId: number, probability: number][][]} alternatives for each token, other tokens that could stand
+ *   there, likeliest first
+ * @property {number} numSure number of leading tokens that the causal row of an alternative gave
  */
 
 /** @type {Draft} */
 const EMPTY_DRAFT = { tokenIds: [], probabilities: [], alternatives: [], numSure: 0 };
 
 /**
- * The same draft behind tokens that are nearly sure.
+ * Return the draft with nearly certain tokens in front.
  * @param {number[]} sure
  * @param {Draft} draft
  * @returns {Draft}
@@ -47,10 +46,10 @@ function behind(sure, draft) {
 }
 
 /**
- * The draft that a block's rows make; another row gives the token of its first position exactly. An end
- * is no alternative: where the answer ends the check says so, and nothing stands behind it.
+ * Make a draft from a block's rows without the first, whose position gets an exact token. Tokens that end the answer
+ * are no alternatives: the check itself finds the end.
  * @param {Row[]} rows
- * @param {number} length tokens to draft, unless the text ends before
+ * @param {number} length largest number of tokens; the draft ends earlier after a token that ends the answer
  * @param {Set<number>} endIds
  * @returns {Draft}
  */
@@ -67,12 +66,12 @@ function draftOf([, ...rows], length, endIds) {
 }
 
 /**
- * A predraft asked for. alternative: the token that it stands behind, if it is not a drafted one. firstMask,
- * stop: rows of the logits, its first mask's and the one past its last.
+ * A predraft in the request: the masks of `span`, after the alternative if there is one. firstMask, stop: its first
+ * mask's row in the logits, and the row past its last mask.
  * @typedef {{ span: Span, alternative: [] | [tokenId: number], firstMask: number, stop: number }} Branch
  */
 
-/** The number of tokens listed at a drafted position: the draft's own and its alternatives. */
+/** Number of tokens listed at a drafted position: the draft's own and its alternatives. */
 const NUM_TOP = 1 + NUM_ALTERNATIVES;
 
 export class DraftAndVerify {
@@ -112,7 +111,7 @@ export class DraftAndVerify {
       const [alternative] = draft.alternatives[place][rank];
       this.branches.push(branchOf({ start: start + place + 1, size }, [alternative]));
     }
-    const numBefore = this.exactIds.length - start; // causal tokens before position 0, less those cached
+    const numBefore = this.exactIds.length - start; // plus a position: number of causal tokens of this pass before it
     const predrafts = this.branches.map(({ span, alternative }) => ({
       numCausal: numBefore + span.start - alternative.length,
       tokenIds: [...alternative, ...this.masks(span)],
@@ -122,7 +121,7 @@ export class DraftAndVerify {
     return state.request(causalIds, this.masks(this.block), numDrafted + 1, predrafts);
   }
 
-  /** Plan the rows of the next forward pass besides the draft. @returns {RowPlan} */
+  /** Plan which rows the next forward pass reads besides the draft. @returns {RowPlan} */
   nextPlan() {
     const { state, draft, exactIds } = this;
     const { block_size, max_rows, row_costs } = state.settings;
@@ -140,7 +139,7 @@ export class DraftAndVerify {
     });
   }
 
-  /** The mask tokens of a span. @param {Span} span @returns {number[]} */
+  /** Return the mask tokens of a span. @param {Span} span @returns {number[]} */
   masks(span) {
     return new Array(span.size).fill(this.state.maskId);
   }
@@ -175,14 +174,14 @@ export class DraftAndVerify {
   }
 
   /**
-   * Record how the draft fared. Tokens behind an alternative counted as right beforehand.
+   * Record how the draft fared, except its sure tokens, which counted as right before the check.
    * @param {number} numAccepted
-   * @param {boolean} hasAlternative whether an alternative was right where the draft was not
+   * @param {boolean} hasAlternative whether an alternative was right where the draft was wrong
    */
   learn(numAccepted, hasAlternative) {
     const { state, plan, draft } = this;
     const reached = plan.alternatives.filter(([place]) => place <= numAccepted);
-    // Every strategy makes the prompt's forward pass.
+    // The prompt's forward pass is left out, as every strategy makes it.
     const costs = state.answer.length ? state.settings.row_costs : null;
     this.record.count({
       checked: draft.probabilities.slice(draft.numSure, numAccepted + 1),
@@ -194,7 +193,7 @@ export class DraftAndVerify {
     });
   }
 
-  /** The draft that a block's rows make. @param {Row[]} rows @param {boolean} [isBehindRejected] */
+  /** Make the next draft from a block's rows. @param {Row[]} rows @param {boolean} [isBehindRejected] */
   drafted(rows, isBehindRejected = false) {
     const { state, record, plan } = this;
     const guesses = rows.slice(1);
@@ -207,7 +206,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * The predraft behind the accepted tokens; one behind a right alternative is preferred.
+   * Return the predraft made for the tokens that were accepted, preferably one with an alternative that was right.
    * @param {number[]} exact
    * @returns {Branch | undefined}
    */
@@ -221,7 +220,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * The record of all predrafts. The used one becomes the draft; the others are dropped.
+   * Return all predrafts as an event lists them. The used one becomes the draft.
    * @param {Logits} logits
    * @param {Branch | undefined} used
    * @param {number[]} exact
@@ -237,7 +236,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * The next draft; behind an alternative it begins with the token that its row gives.
+   * Make the next draft from the used predraft. With an alternative, its first token is from the alternative's row.
    * @param {Branch} used
    * @param {Logits} logits
    * @param {number[]} exact
@@ -252,7 +251,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * The accepted draft tokens and one exact token more, from the causal rows.
+   * Return the accepted draft tokens and the exact token after them, by the causal rows.
    * @param {Row[]} causal
    */
   checked(causal) {

@@ -1,26 +1,27 @@
-// Which rows a forward pass of verify feeds: one rule, by what a row may bring and what it costs;
-// sbd_core/decoding/verify_rows.py says how. Pure; nothing here sees a token.
+// Decides which rows a forward pass of verify reads, by the tokens that a row may bring and the time that it costs;
+// sbd_core/decoding/verify_rows.py explains the rule. Pure: it sees no token.
 
 /**
- * Seconds of a forward pass by its number of rows, which rises from 1 on; the seconds never fall.
+ * Seconds of a forward pass for rising numbers of rows, the first of them 1. The seconds never fall.
  * @typedef {[numRows: number, seconds: number][]} RowCosts
  */
 /**
- * How far a head's probabilities can be believed; kept with its weights.
+ * How far a head's probabilities can be trusted, stored with its weights; see Calibration in sbd_core/config.py.
  * @typedef {{ survival: number[], drafted: number, alternatives: number, rejected: number }} Calibration
  */
 /**
- * The rows of a forward pass besides one exact token and the draft that it checks. blockSizes: masks
- * behind the draft's first 0, 1, 2, ... tokens. alternatives: place in the draft, rank from 0 on and
- * masks behind it of each one read. price: tokens that a row must bring.
+ * The rows of a forward pass besides one exact token and the draft that it checks. blockSizes: number of masks after
+ * the draft's first 0, 1, 2, ... tokens. alternatives: for each one read, the index of the drafted token, its rank from
+ * 0 on, and the number of masks after it. price: expected tokens below which a row does not pay.
  * @typedef {{ blockSizes: number[], alternatives: [place: number, rank: number, size: number][], price: number }} RowPlan
  */
-/** A step by which a branch grows. @typedef {{ worth: number, rows: number }} Step worth: tokens that each row brings */
+/** Rows by which a branch grows; worth: expected tokens per row. @typedef {{ worth: number, rows: number }} Step */
 /**
- * A place for rows: masks behind `place` drafted tokens, or an alternative to the next one.
+ * Rows that may follow the draft's first `place` tokens: an alternative, with its rank (null for none), then masks.
+ * chance: that the check ends there and the alternative is right. steps: its growth in order. rows: rows chosen so far.
  * @typedef {{ place: number, rank: number | null, chance: number, steps: Step[], rows: number }} Branch
  */
-/** Sums that fade, of what came true and of what was expected. @typedef {[sum: number, expected: number]} Sums */
+/** Fading sums of what came true and of what was expected. @typedef {[sum: number, expected: number]} Sums */
 
 /** Largest number of alternatives to a drafted token. */
 export const NUM_ALTERNATIVES = 7;
@@ -28,7 +29,7 @@ const MEMORY = 0.98;
 const PRIOR_WEIGHT = 2;
 const CERTAIN = 0.99;
 
-/** Seconds of a forward pass of so many rows. @param {RowCosts} costs @param {number} numRows */
+/** Return the seconds of a forward pass, interpolated. @param {RowCosts} costs @param {number} numRows */
 export function secondsOf(costs, numRows) {
   if (costs.length === 1) return costs[0][1];
   const found = costs.findIndex(([rows]) => rows >= numRows);
@@ -37,24 +38,24 @@ export function secondsOf(costs, numRows) {
   return Math.max(low + ((numRows - fewer) / (more - fewer)) * (high - low), Number.MIN_VALUE);
 }
 
-/** The record of how drafts fared in this decode; it fades towards the calibration. */
+/** How the drafts of this decode fared, in fading sums, starting from the calibration. */
 export class DraftRecord {
   /** @param {Calibration} calibration */
   constructor(calibration) {
     this.calibration = calibration;
-    /** Draft tokens that were right, and the head's probabilities of those checked. @type {Sums} */
+    /** Number of right draft tokens, and the head's probabilities of all checked ones. @type {Sums} */
     this.drafted = [0, 0];
-    /** The same of alternatives. @type {Sums} */
+    /** The same for alternatives. @type {Sums} */
     this.alternatives = [0, 0];
-    /** For each depth the chances that a new draft is right up to there, and drafts. @type {Sums[]} */
+    /** For each depth, the chances that a new draft is right up to there, and the number of drafts. @type {Sums[]} */
     this.survivals = [];
-    /** Tokens and seconds, by the table of costs. @type {Sums} */
+    /** Tokens and seconds of forward passes, the latter by the table of costs. @type {Sums} */
     this.rate = [0, 0];
   }
 
   /**
-   * The chance of each token to be right.
-   * @param {number[]} probabilities those of the head
+   * Return the chance that each token is right.
+   * @param {number[]} probabilities the head's
    * @param {"drafted" | "alternatives"} [kind]
    */
   chances(probabilities, kind = "drafted") {
@@ -62,7 +63,7 @@ export class DraftRecord {
     return probabilities.map((probability) => Math.min(CERTAIN, probability * scale));
   }
 
-  /** The chance that a draft not made yet holds up to its token 1, 2, ... @param {number} length */
+  /** Return the chances that a future draft is right up to its token 1, 2, ... @param {number} length */
   survival(length) {
     const start = this.calibration.drafted;
     const drift = start ? ratioOf(this.drafted, start) / start : 0;
@@ -75,8 +76,8 @@ export class DraftRecord {
   }
 
   /**
-   * Record a block read behind accepted tokens.
-   * @param {number[]} probabilities the head's, of all tokens that might be drafted; 0 behind the end of the text
+   * Record a block read after accepted tokens.
+   * @param {number[]} probabilities the head's, of all tokens that the block could draft; 0 after the end of the answer
    */
   see(probabilities) {
     for (const [depth, reached] of products(this.chances(probabilities)).entries())
@@ -84,9 +85,9 @@ export class DraftRecord {
   }
 
   /**
-   * Record a forward pass. checked: the head's probabilities of the drafted tokens up to the first
-   * wrong one, numRight of which were right; others: those of the alternatives to tokens that were
-   * reached; seconds: by the table of costs, 0 if the pass does not count.
+   * Record a forward pass. checked: the head's probabilities of the drafted tokens up to the first wrong one. numRight:
+   * how many of these were right. others: the head's probabilities of the alternatives that the check reached.
+   * hasAlternative: whether one of these was right. seconds: by the table of costs; 0 leaves the pass out of the rate.
    * @param {{ checked: number[], numRight: number, others: number[], hasAlternative: boolean, numTokens: number, seconds: number }} pass
    */
   count({ checked, numRight, others, hasAlternative, numTokens, seconds }) {
@@ -96,13 +97,13 @@ export class DraftRecord {
   }
 }
 
-/** The number of rows of a forward pass, with one exact token. @param {RowPlan} plan */
+/** Count the rows of a forward pass, including the exact token and the draft. @param {RowPlan} plan */
 export function numRowsOf({ blockSizes, alternatives }) {
   return blockSizes.length + total(blockSizes) + total(alternatives.map(([, , size]) => 1 + size));
 }
 
 /**
- * The number of tokens to draft: as long as the chance that all are right is above the price.
+ * Return the number of tokens to draft: as many as are all right with a chance above the price.
  * @param {number[]} chances
  * @param {number} price
  */
@@ -112,23 +113,23 @@ export function draftLength(chances, price) {
 }
 
 /**
- * What a plan depends on besides the draft's own probabilities.
+ * What a plan depends on besides the draft's probabilities.
  * @typedef {object} Asked
- * @property {number} blockSize masks of a block at most
+ * @property {number} blockSize largest number of masks in a block
  * @property {number} numLeft tokens that the answer may still grow by
- * @property {number[][]} alternatives for each drafted token the probabilities of others, likeliest first
- * @property {number} numSure number of leading draft tokens that are as good as right
- * @property {number | null} maxRows rows of the pass at most; null by costs
- * @property {RowCosts | null} costs
- * @property {boolean} isEnd whether the draft's last token ends the text
+ * @property {number[][]} alternatives for each drafted token, the probabilities of its alternatives, likeliest first
+ * @property {number} numSure number of leading draft tokens that count as right
+ * @property {number | null} maxRows largest number of rows of the pass; null if costs decide
+ * @property {RowCosts | null} costs null if maxRows decides
+ * @property {boolean} isEnd whether the draft's last token ends the answer
  * @property {number} numCausal exact tokens that the pass reads
- * @property {number} price the last plan's
+ * @property {number} price of the last plan
  */
 
 /**
- * The plan of the forward pass that checks a draft of tokens with `probabilities`.
+ * Plan the forward pass that checks a draft.
  * @param {DraftRecord} record
- * @param {number[]} probabilities
+ * @param {number[]} probabilities the head's, of the drafted tokens
  * @param {Asked} asked
  * @returns {RowPlan}
  */
@@ -161,14 +162,14 @@ export function planRows(record, probabilities, asked) {
     const single = secondsOf(costs, 1);
     const rate = Math.max(rateOf(record, points, base, costs), 1 / single);
     const read = asked.numCausal + probabilities.length;
-    // Rows pay only where passes that all had them would be quicker than next-token prediction.
+    // Rows pay only if passes of that many rows give a token sooner than next-token prediction.
     const nets = points.map((point) => {
       const seconds = secondsOf(costs, base + point.rows);
       const pays = point.rows === 0 || (1 + point.worth) * single > seconds;
       return pays ? point.worth - rate * secondsOf(costs, read + point.rows) : -Infinity;
     });
     points = points.slice(0, 1 + nets.indexOf(Math.max(...nets)));
-    // A single row more would say too much: from one row to two the cost rises most.
+    // The mean cost of a row, not that of one more: from one row to two the cost rises most.
     const chosen = points.at(-1)?.rows;
     const size = Math.max(2, chosen ? base + chosen : most);
     price = Math.max(price, (rate * (secondsOf(costs, size) - single)) / (size - 1));
@@ -185,7 +186,7 @@ export function planRows(record, probabilities, asked) {
   return plan;
 }
 
-/** All steps of all branches that bring something, by falling worth. @param {Branch[]} branches */
+/** Return the steps of all branches that are worth anything, the best first. @param {Branch[]} branches */
 function unitsOf(branches) {
   const units = branches.flatMap((branch) =>
     branch.steps.map(({ worth, rows }) => ({ worth: branch.chance * worth, rows, branch })),
@@ -194,12 +195,12 @@ function unitsOf(branches) {
 }
 
 /**
- * All places for rows; the last is behind the whole draft. Where an alternative is right, masks
- * behind the rejected token go unused: what is taken first leaves less to the other.
+ * Return all branches; the last one follows the whole draft. If an alternative is right, the masks after the rejected
+ * token go unused: the better of the two counts in full, the other only for what it adds.
  * @param {DraftRecord} record
- * @param {number[]} chances
- * @param {number[][]} alternatives
- * @param {number[]} survival
+ * @param {number[]} chances that each drafted token is right
+ * @param {number[][]} alternatives see Asked
+ * @param {number[]} survival see DraftRecord.survival()
  * @param {number} price
  */
 function branchesOf(record, chances, alternatives, survival, price) {
@@ -232,7 +233,7 @@ function branchesOf(record, chances, alternatives, survival, price) {
 }
 
 /**
- * The tokens per second so far, drawn to the most that this plan may give.
+ * Return the tokens per second so far, averaged with the best rate that this plan can give.
  * @param {DraftRecord} record
  * @param {{ worth: number, rows: number }[]} points
  * @param {number} base
@@ -245,8 +246,8 @@ function rateOf(record, points, base, costs) {
 }
 
 /**
- * Steps by falling worth. A row that brings less than the next one is taken together with it.
- * @param {number[]} gains the tokens that row after row brings
+ * Group rows into steps of falling worth. A row that brings less than the next one joins that one's step.
+ * @param {number[]} gains expected tokens of row 1, 2, ...
  */
 function stepsOf(gains) {
   /** @type {Step[]} */
@@ -263,19 +264,19 @@ function stepsOf(gains) {
   return steps;
 }
 
-/** The sums after one more observation. @param {Sums} sums @param {number} sum @param {number} expected @returns {Sums} */
+/** Add an observation to the sums. @param {Sums} sums @param {number} sum @param {number} expected @returns {Sums} */
 function plus(sums, sum, expected) {
   return [sums[0] * MEMORY + sum, sums[1] * MEMORY + expected];
 }
 
-/** The share of the expected that came true, drawn to the usual one. @param {Sums} sums @param {number} usual */
+/** Return the ratio of true to expected, averaged with the usual ratio. @param {Sums} sums @param {number} usual */
 function ratioOf([sum, expected], usual) {
   return (sum + PRIOR_WEIGHT * usual) / (expected + PRIOR_WEIGHT);
 }
 
 /**
- * The chance that a draft holds up to its token `depth`, from 0; beyond what was measured it falls as
- * at the end of that.
+ * Return the chance that a draft's tokens 0 to `depth` are all right. Beyond the measured depths it falls by the last
+ * ratio measured.
  * @param {Calibration} calibration
  * @param {number} depth
  */
@@ -286,13 +287,13 @@ function survivalTo({ survival }, depth) {
   return last * (before ? last / before : 0) ** (depth - survival.length + 1);
 }
 
-/** The products of the first, the first two, ... of them. @param {number[]} values */
+/** Return the products of the first value, of the first two, and so on. @param {number[]} values */
 function products(values) {
   let product = 1;
   return values.map((value) => (product *= value));
 }
 
-/** The sum of them. @param {number[]} values */
+/** Return the sum of the values. @param {number[]} values */
 function total(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
