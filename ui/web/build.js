@@ -1,15 +1,15 @@
-// Bundles the page's scripts into assets/dist. `node build.js --check` writes nothing and fails if
-// a committed bundle is not what the sources give.
+// Bundles the page's scripts into assets/dist. `node build.js --check` writes nothing and fails if a committed bundle
+// differs from what the sources give.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const DIST = new URL("../../assets/dist/", import.meta.url);
-/** Licences of the libraries inside a bundle, which it shows. */
+/** Licences of the libraries in a bundle, which stand at its beginning. */
 const LICENCES = ["gifenc/LICENSE.md", "idb-keyval/LICENCE"];
 const ENGINE_LICENCES = ["@huggingface/jinja/LICENSE", "@huggingface/tokenizers/LICENSE"];
-/** ONNX Runtime as it is built for browsers: its script is shipped as it is, its code compressed. */
+/** ONNX Runtime's build for browsers: its scripts are copied unchanged, its WebAssembly is compressed. */
 const RUNTIME = new URL("node_modules/onnxruntime-web/", import.meta.url);
 
 /** @type {import("esbuild").BuildOptions} */
@@ -24,7 +24,7 @@ const SHARED = {
   write: false,
 };
 
-/** A comment with licences. @param {string[]} paths */
+/** Return a banner for esbuild: a comment with licences. @param {string[]} paths */
 async function bannerOf(paths) {
   const texts = paths.map(async (path) => {
     const text = await readFile(new URL(`node_modules/${path}`, import.meta.url), "utf8");
@@ -39,7 +39,7 @@ const { version } = JSON.parse(await readFile(new URL("package.json", RUNTIME), 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
   "page.js": { entryPoints: ["page.js"], format: "esm", banner },
-  // The player's part on Gradio's page, which asks where its files are, is left out of this one.
+  // esbuild warns of import.meta, but only Gradio's part of the player uses it, which this bundle leaves out.
   "replay.js": {
     entryPoints: ["replay.js"],
     format: "iife",
@@ -55,7 +55,7 @@ const BUNDLES = {
     define: { RUNTIME_VERSION: JSON.stringify(version) },
   },
   "learn.js": { entryPoints: ["learn/exported.js"], format: "iife" },
-  // Gradio calls it as a function of the event's inputs.
+  // Gradio calls this bundle as a function of an event's inputs.
   "saved_runs_flag.js": {
     entryPoints: ["saved_runs_flag.js"],
     format: "iife",
@@ -63,7 +63,7 @@ const BUNDLES = {
     banner: { js: "() => {" },
     footer: { js: "return sbd.savedRunsFlag();}" },
   },
-  // Gradio evaluates it as the body of a function with these names as parameters.
+  // Gradio evaluates this bundle as the body of a function whose parameters the footer names.
   "stub.js": {
     entryPoints: ["stub.js"],
     format: "iife",
@@ -72,7 +72,7 @@ const BUNDLES = {
   },
 };
 
-/** The content of each file of assets/dist. @type {Record<string, Uint8Array>} */
+/** The content of each file of assets/dist, before compression. @type {Record<string, Uint8Array>} */
 const contents = {};
 for (const [name, options] of Object.entries(BUNDLES)) {
   const { outputFiles } = await build({ ...SHARED, ...options });
@@ -97,7 +97,7 @@ for (const [name, content] of Object.entries(contents)) {
     continue;
   }
   const found = await readFile(file).catch(() => Buffer.of());
-  // Libraries of compression differ; what they give back must not.
+  // Versions of zlib compress differently, so compare the uncompressed content.
   if (!(isPacked && found.length ? gunzipSync(found) : found).equals(content)) {
     console.error(`assets/dist/${name} is stale: run npm run build in ui/web`);
     process.exitCode = 1;

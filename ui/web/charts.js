@@ -1,5 +1,5 @@
-// The bar that opens and closes the charts under the player: a card each, drawn by Plotly once it comes into
-// sight. Nothing is asked of the server while they are closed; open, they follow the run that the player shows.
+// The charts under the player, and the bar that opens and closes them. Each chart is a card, drawn by Plotly once it
+// is in view. Open charts follow the run that the player shows; closed ones request nothing from the server.
 
 import { failureWords } from "./core/numbers.js";
 import { traceText } from "./core/trace.js";
@@ -13,7 +13,7 @@ import { onTurn, playerOf } from "./dom/views.js";
 /** @import { Mount, Trigger } from "./stub.js" */
 
 /**
- * `old` with the changes set, nested as it is; an item of a list stands under its index.
+ * Return a copy of `old` with changes, nested as `old` is; changes to a list have its indices as keys.
  * @param {any} old
  * @param {any} changes
  * @returns {any}
@@ -33,12 +33,12 @@ function isNested(value) {
 }
 
 /**
- * Title and words of a chart; what is said of a strategy instead, by its name.
+ * Title and description of a chart. ntp, verify: descriptions that replace `words` for a run by that strategy.
  * @typedef {{ id: string, title: string, words: string, ntp?: string, verify?: string }} CardWords
  */
 
 /**
- * The rows as they are said of a run.
+ * Return the rows with the `words` that fit a strategy.
  * @param {CardWords[]} rows
  * @param {string} strategy
  * @returns {CardWords[]}
@@ -48,11 +48,11 @@ export function wordsFor(rows, strategy) {
   return rows.map((row) => ({ ...row, words: row[own] ?? row.words }));
 }
 
-/** @typedef {{ data: object[], layout: { height: number, meta?: { narrow?: object } } }} Drawing as Plotly takes it; narrow: what changes where there is little room */
-/** @typedef {Drawing & { id: string, dark: object }} Figure dark: what changes on a dark page */
+/** @typedef {{ data: object[], layout: { height: number, meta?: { narrow?: object } } }} Drawing what Plotly draws; narrow: changes for a narrow chart */
+/** @typedef {Drawing & { id: string, dark: object }} Figure dark: changes for a dark page */
 /** @typedef {{ react: (node: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown> }} Plotly */
 
-const NARROW = 560; // pixels of a stage
+const NARROW = 560; // width in pixels below which a chart is narrow
 
 const CHART_CONFIG = {
   displaylogo: false,
@@ -64,7 +64,7 @@ const CHART_CONFIG = {
 };
 
 /**
- * A function that loads Plotly from `address`, once; after a failure it tries anew.
+ * Return a function that loads Plotly from `address` once; after a failure the next call tries again.
  * @param {string} address
  * @returns {() => Promise<Plotly>}
  */
@@ -74,7 +74,7 @@ export function makeLibrary(address) {
   return () => {
     loading ??= new Promise((done, fail) => {
       const script = make("script", "", { src: address });
-      // The library puts itself into the window.
+      // Plotly's script sets window.Plotly.
       script.addEventListener("load", () => done(Reflect.get(window, "Plotly")));
       script.addEventListener("error", () => {
         loading = null;
@@ -87,7 +87,7 @@ export function makeLibrary(address) {
   };
 }
 
-/** One chart: its title, what it shows behind a "?", and where it is drawn. */
+/** One chart: its title, its description behind a "?", and the element that it is drawn in. */
 class Card {
   /** @param {CardWords} words */
   constructor({ id, title, words }) {
@@ -100,7 +100,7 @@ class Card {
     this.say({ title, words });
     /** @type {Figure | null} */
     this.figure = null;
-    this.drawn = ""; // in which scheme
+    this.drawn = ""; // the scheme in which the figure was drawn: "light", "dark", or "" for none
     this.isInSight = false;
   }
 
@@ -118,7 +118,7 @@ class Card {
   }
 }
 
-/** All cards in a row. */
+/** The cards of several charts. */
 export class ChartCards {
   /** @param {CardWords[]} rows @param {() => Promise<Plotly>} library */
   constructor(rows, library) {
@@ -136,14 +136,14 @@ export class ChartCards {
       const card = this.cards.find(({ root }) => root === target);
       if (!card) continue;
       card.isInSight = isIntersecting;
-      this.draw(card).catch(() => {}); // show() tells of it
+      this.draw(card).catch(() => {}); // show() reports failures
     }
   }
 
   /**
-   * Take the figures of a run; those in sight are drawn now, the others when they are seen.
+   * Take the figures of a run: draw those in view now, the others once they are in view.
    * @param {Figure[]} figures
-   * @param {string} name of a saved picture
+   * @param {string} name file name of a saved picture, without its ending
    */
   async show(figures, name) {
     this.name = name;
@@ -151,29 +151,29 @@ export class ChartCards {
     await this.drawAll();
   }
 
-  /** Say other words above some of the charts. @param {CardWords[]} rows */
+  /** Change the titles and descriptions of some charts. @param {CardWords[]} rows */
   say(rows) {
     for (const row of rows) this.cards.find(({ id }) => id === row.id)?.say(row);
   }
 
-  /** Draw what is in sight and not drawn in the page's scheme: a figure holds both. */
+  /** Draw the charts in view that are not yet drawn in the page's scheme, light or dark. */
   async drawAll() {
     await Promise.all(this.cards.map((card) => this.draw(card)));
   }
 
-  /** Draw those out of sight too, one after the other, while the page shows any. */
+  /** Draw the charts out of view too, one after the other, while the page shows the cards. */
   async drawRest() {
     for (const card of this.cards) {
       if (this.root.clientWidth) await this.draw(card, true);
     }
   }
 
-  /** @param {Card} card @param {boolean} isWanted though it may be out of sight */
+  /** @param {Card} card @param {boolean} isWanted true also draws a card out of view */
   async draw(card, isWanted = card.isInSight) {
     const scheme = isDarkPage() ? "dark" : "light";
     if (!isWanted || !card.figure || card.drawn === scheme) return;
     const plotly = await this.library();
-    if (card.drawn === scheme) return; // in the meantime
+    if (card.drawn === scheme) return; // drawn while the library was loading
     card.drawn = scheme;
     const themed = withChanges(card.figure, scheme === "dark" ? card.figure.dark : undefined);
     const isNarrow = card.stage.clientWidth < NARROW;
@@ -186,15 +186,15 @@ export class ChartCards {
 
 /** @typedef {{ cards: CardWords[], library: string }} Setting */
 /** @typedef {{ run?: string, figures?: Figure[], error?: string }} Answer */
-/** @typedef {{ name: string, rate: number, right: boolean | null }} Mark a run in the chart of solvers: its tokens per forward pass, and what a checker said */
+/** @typedef {{ name: string, rate: number, right: boolean | null }} Mark a run in the chart of solvers. rate: tokens per forward pass; right: the verdict on its answer, null for none */
 
 const CLOSED_WORDS =
   "Charts of this run: [entropy], [tokens|token] per [forward pass], agreement, and the cost of parallelism.";
-const MAX_MARKS = 12; // as ui/views/charts.py
+const MAX_MARKS = 12; // MAX_MARKED in ui/views/charts.py
 const SOLVERS_WORDS = "Every [solver] on held-out examples, your runs marked.";
 const OPEN_WORDS = "Drag to zoom, point to read, and press the camera to save.";
 
-/** The section under the player. */
+/** The section under the player or under Compare: the bar and the charts. */
 class ChartSection {
   /** @param {HTMLElement} root @param {Setting} setting @param {Trigger} trigger */
   constructor(root, setting, trigger) {
@@ -204,7 +204,7 @@ class ChartSection {
     this.library = makeLibrary(fileAddress(setting.library));
     this.isOpen = false;
     this.asked = "";
-    /** @type {Map<string, Mark>} the reader's runs, the newest last */
+    /** @type {Map<string, Mark>} runs for the chart of solvers, the newest last, by id */
     this.marks = new Map();
     /** @type {ChartCards | null} */
     this.cards = null;
@@ -215,7 +215,7 @@ class ChartSection {
     this.say(withTerms(CLOSED_WORDS));
   }
 
-  /** @param {boolean} isCompared whether the chart of solvers stands below compared lanes */
+  /** @param {boolean} isCompared whether the section is shown under Compare */
   show(isCompared) {
     this.closedWords = isCompared ? SOLVERS_WORDS : CLOSED_WORDS;
     if (!this.isOpen) this.say(withTerms(this.closedWords));
@@ -237,13 +237,13 @@ class ChartSection {
   }
 
   open() {
-    this.library().catch(() => {}); // while the figures are made; who draws them hears of a failure
+    this.library().catch(() => {}); // loads while the server makes the figures; draw() reports failures
     if (this.cards) return;
     this.cards = new ChartCards(this.setting.cards, this.library);
     this.root.append(this.cards.root);
   }
 
-  /** Keep the run shown for the chart of solvers, if it is one of the reader's. */
+  /** Add the run shown to the chart of solvers once it is complete, unless it is the page's first recorded run. */
   note() {
     const run = playerOf(document)?.run;
     if (!run?.isComplete || run.id === "opening") return;
@@ -252,7 +252,7 @@ class ChartSection {
     this.marks.set(run.id, { name: wayWords(run), rate, right: run.main.verdict?.right ?? null });
   }
 
-  /** Ask for the charts of the run shown, unless they are asked for already. */
+  /** Request the charts of the run shown once it is complete, unless they were requested before. */
   follow() {
     const run = playerOf(document)?.run;
     if (!this.isOpen || !run) return;
@@ -265,7 +265,7 @@ class ChartSection {
     this.trigger("draw_charts", { run: run.id, trace: traceText(run), marks });
   }
 
-  /** Other runs were made meanwhile, which the chart of solvers marks. */
+  /** Request the charts again, as the chart of solvers has other runs to mark. */
   again() {
     this.asked = "";
     this.follow();
@@ -302,7 +302,7 @@ export function mountCharts({ element, value, trigger, signal }) {
     section.note();
     section.follow();
   };
-  /** @param {Event} event with the marks of solvers that were compared */
+  /** @param {Event} event its detail: the marks of lanes that were compared */
   const compared = (event) => {
     for (const mark of event instanceof CustomEvent ? event.detail : [])
       section.marks.set(`compared ${mark.name}`, mark);

@@ -1,5 +1,5 @@
-// Says in a line where Decode runs, on the server or in this browser, and how fast; a button changes it.
-// Takes over by itself when the line of visitors is long or the server does not answer.
+// Says in one line of text whether Decode runs on the server or in this browser, and how fast; a button switches.
+// Also moves a decode to this browser when many visitors wait or the server does not answer.
 
 import constants from "./constants.json" with { type: "json" };
 import { elementOf, find, make, setText } from "./dom/elements.js";
@@ -20,10 +20,10 @@ import { askedOfAddress, formOfAddress, keepAddress } from "./share/permalink.js
 /** @import { Source, Job } from "./engine/worker.js" */
 /** @import { Mount } from "./stub.js" */
 
-/** A model's export: its name, the path of its folder, and the bytes to download. @typedef {{ name: string, base: string, bytes: number }} Exported */
+/** An exported model. base: the path of its folder; bytes: the size of its download. @typedef {{ name: string, base: string, bytes: number }} Exported */
 /**
- * The model of the page and the engine's script: paths below Gradio's routes, or beside a static page,
- * where is_only. models: those of a static page with several, of which the first is the one above.
+ * The page's model and the engine's script. is_only: whether the page is static, without a server; paths then start
+ * from the page. models: all models of a static page that has several; the first is the page's model.
  * @typedef {Exported & { script: string, is_only?: boolean, models?: (Exported & { title: string })[] }} Setting
  */
 
@@ -31,7 +31,7 @@ const NONE_KEPT = { stores: [], isWhole: false };
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
-/** The largest download that does not wait until the visitor asks for a decode here. */
+/** The largest model that is downloaded before the visitor asks for it. */
 const MOST_UNASKED_BYTES = 20_000_000;
 const REMOVE = "Delete the model from this browser";
 const PREPARING = "Preparing the model …";
@@ -43,12 +43,11 @@ const LINKED = "The model of this link is not in your browser yet: press Decode.
 const LONG_LINE = "The line is long, so your browser decodes.";
 const ALONE = "Open this page on its own to decode with more threads";
 
-/** The engines that an address may name. @type {Record<string, Source["engine"]>} */
+/** Engines by their names in the address; undefined lets the worker choose. @type {Record<string, Source["engine"]>} */
 const ENGINES = { browser: undefined, gpu: "webgpu", processor: "wasm" };
 
-/** The addresses of the engine and the model that decodes. @param {Setting} setting */
+/** Return the addresses of the engine's script and of the model. @param {Setting} setting */
 function placeOf({ is_only: isOnly = false, name, script, base }) {
-  // On a static host the files lie beside the page.
   const own = sourceOf(name, (isOnly ? besidePage : rootAddress)(base));
   return {
     script: (isOnly ? besidePage : fileAddress)(script),
@@ -56,20 +55,20 @@ function placeOf({ is_only: isOnly = false, name, script, base }) {
   };
 }
 
-/** A model, decoded by what the address asks for. @param {string} name @param {string} base @returns {Source} */
+/** Return a model with the engine in the address. @param {string} name @param {string} base @returns {Source} */
 function sourceOf(name, base) {
   return { name, base, engine: ENGINES[askedEngine()] };
 }
 
-/** The engine that the address names; "" for the server, where there is one. */
+/** Return the name of the engine in the address; "" for none. */
 function askedEngine() {
   const asked = askedOfAddress().get("engine") ?? "";
   return asked in ENGINES ? asked : "";
 }
 
 /**
- * The exported model that the address names, on any host that lets this page read it. Where a server
- * can decode too, only with ?engine=: its model is another one.
+ * Return the exported model that ?model= in the address names, on any host that lets this page read it; null for
+ * none. On a page with a server the address must also have ?engine=, as the server decodes with its own model.
  * @param {boolean} isOnly
  * @returns {Source | null}
  */
@@ -81,22 +80,22 @@ function askedModel(isOnly) {
   return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base);
 }
 
-/** The address of a path from this page on. @param {string} path */
+/** Return the full address of a path that starts from this page. @param {string} path */
 function besidePage(path) {
   return new URL(path, document.baseURI).href;
 }
 
-/** A number in millions. @param {number} count */
+/** Format a number in millions. @param {number} count */
 function inMillions(count) {
   return (count / 1e6).toFixed(1);
 }
 
-/** A size in megabytes. @param {number} bytes */
+/** Format a size in megabytes. @param {number} bytes */
 function megabytes(bytes) {
   return `${inMillions(bytes)} MB`;
 }
 
-/** Keep an event from everyone else. @param {Event} event */
+/** Keep an event from the rest of the page. @param {Event} event */
 function claim(event) {
   event.stopPropagation();
   event.preventDefault();
@@ -109,7 +108,7 @@ class HereView {
     this.root = root;
     this.words = make("span", "sbd-engine-choice-words", { role: "status" });
     this.button = make("button", "sbd-engine-choice-do");
-    // A frame of a page that shares no memory decodes with one thread.
+    // In a frame that cannot share memory the engine has only one thread.
     const isFramed = window.top !== window.self && !window.crossOriginIsolated;
     const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
     alone.hidden = !(isFramed && setting.is_only);
@@ -121,16 +120,16 @@ class HereView {
     const note = makeTermNote(root, signal);
     root.replaceChildren(this.words, this.about, this.bar, ...acts, note);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
-    /** The server's last request. @type {Form | null} */
+    /** The server's last decode, which this browser may take over; null for none. @type {Form | null} */
     this.asked = null;
     this.isWarming = false;
     /** Whether this browser can decode on a GPU. */
     this.hasGpu = false;
-    /** The files of the model that it keeps. @type {{ stores: string[], isWhole: boolean }} */
+    /** What this browser has stored of the model: caches, and whether one is complete. @type {{ stores: string[], isWhole: boolean }} */
     this.kept = NONE_KEPT;
-    /** Who decodes, and how fast their last run was. */
+    /** Where Decode runs, in words, and the speed of the last run there. */
     this.speed = { who: "", words: "" };
-    /** The runs that came to their end. @type {Set<string>} */
+    /** Ids of the complete runs seen so far. @type {Set<string>} */
     this.ended = new Set();
     this.button.addEventListener("click", () => {
       if (this.setting.is_only && this.decoder.state === "coming") this.decoder.cancel();
@@ -165,7 +164,7 @@ class HereView {
     void this.lookAround();
   }
 
-  /** See whether this browser has a GPU, and files of the model. */
+  /** Find out whether this browser has a GPU, and what it has stored of the model. */
   async lookAround() {
     this.hasGpu = (await findAdapter(askedEngine() === "gpu")) !== null;
     this.kept = await keptOf(this.setting.name);
@@ -175,14 +174,14 @@ class HereView {
   async forget() {
     this.decoder.cancel();
     const address = new URL(window.location.href);
-    address.searchParams.delete("engine"); // or a reload would fetch it again
+    address.searchParams.delete("engine"); // otherwise a reload would fetch the model again
     if (!this.setting.is_only) keepAddress(address);
     for (const name of this.kept.stores) await caches.delete(name);
     await this.lookAround();
     sayStatus("The model was deleted from this browser.");
   }
 
-  /** Show who decodes, what the model takes, and what the buttons do now. */
+  /** Show where Decode runs, what the model needs, and what the buttons do now. */
   draw() {
     const { state, isOn, ready, engine, bench } = this.decoder;
     const { is_only: isOnly, name, bytes } = this.setting;
@@ -230,7 +229,7 @@ class HereView {
     this.button.hidden = isOnly === true && !isComing && !offers;
   }
 
-  /** Tell the speed of a run that came to its end on the stage. */
+  /** Show the speed of the player's run once it is complete. */
   hearRun() {
     const run = playerOf(document)?.run;
     if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;
@@ -242,7 +241,7 @@ class HereView {
     this.draw();
   }
 
-  /** Change between the server and this browser. */
+  /** Switch between the server and this browser. */
   turn() {
     const { decoder } = this;
     const address = new URL(window.location.href);
@@ -258,7 +257,7 @@ class HereView {
   }
 
   /**
-   * Follow a press of a button of the form: while this browser decodes, it must not reach the server.
+   * Handle a click on Decode or Stop, which must not reach the server while this browser decodes.
    * @param {Event} event
    */
   click(event) {
@@ -271,13 +270,13 @@ class HereView {
     }
   }
 
-  /** Follow the keys that send the prompt. @param {KeyboardEvent} event */
+  /** Handle Shift+Enter, which sends the prompt. @param {KeyboardEvent} event */
   press(event) {
     if (event.key !== "Enter" || !event.shiftKey || currentView() === "compare") return;
     if (elementOf(event)?.closest("#sbd-prompt-box")) this.go(event);
   }
 
-  /** Decode the form here, or see the server do it. @param {Event} event */
+  /** Decode here, or watch whether the server does. @param {Event} event */
   go(event) {
     if (!this.decoder.isOn) return this.served(readForm());
     claim(event);
@@ -285,8 +284,8 @@ class HereView {
   }
 
   /**
-   * See that the server answers a decode that it was asked for, and be ready for when it does not.
-   * @param {Form} form
+   * Check that the server answers a decode, and load a small model in case it does not.
+   * @param {Form} form the decode that the server was asked for
    */
   served(form) {
     if (this.root.hidden) return;
@@ -296,29 +295,29 @@ class HereView {
     if (this.isWarming || isThrifty || this.setting.bytes > MOST_UNASKED_BYTES) return;
     this.isWarming = true;
     setTimeout(() => {
-      // Read without a word: it may be wanted when no server is there.
+      // The visitor did not ask for this, so a failure is not shown.
       if (this.decoder.state === "off") this.decoder.engine.load().catch(() => {});
     }, WARM_AFTER_MS);
   }
 
-  /** Take over if the server does not answer. @param {Form} form the request */
+  /** Take over if the server does not answer. @param {Form} form the decode that it was asked for */
   async look(form) {
     try {
       const signal = AbortSignal.timeout(ANSWER_MS);
       await fetch(this.decoder.engine.place.script, { method: "HEAD", cache: "no-store", signal });
     } catch (error) {
-      // A slow answer may still come; a refused one does not.
+      // After a timeout the server may still answer; after any other error it will not.
       const isSlow = error instanceof DOMException && error.name === "TimeoutError";
       if (!isSlow && this.asked === form)
         void this.takeOver("The server does not answer, so your browser decodes.");
     }
   }
 
-  /** Leave the server's line and decode here. @param {string} words */
+  /** Decode here what the server was asked for. @param {string} words tell the visitor why */
   async takeOver(words) {
     const { asked, decoder } = this;
     if (!asked || decoder.isOn || decoder.state === "failed") return;
-    // A large model that is not here yet is not fetched unasked.
+    // A large model is only downloaded when the visitor asks for it.
     if (this.setting.bytes > MOST_UNASKED_BYTES && !decoder.ready) return;
     this.asked = null;
     if (!(await decoder.turnOn())) return;
@@ -335,8 +334,8 @@ class HereView {
   }
 
   /**
-   * Follow the choice of a model on the page.
-   * @param {Setting | null} setting null for a model that no browser decodes with
+   * Use the model that the visitor has chosen.
+   * @param {Setting | null} setting null for a model that browsers cannot decode with
    */
   offer(setting) {
     this.root.hidden = !setting;
@@ -349,7 +348,7 @@ class HereView {
     this.decoder.use(placeOf(setting).source);
   }
 
-  /** Begin as the address asks: with its decode, unless the runs of this address are kept. */
+  /** Do what the address asks for: its decode, unless the tab has stored its runs, or a measurement. */
   async begin() {
     const { decoder, setting } = this;
     if (!askedEngine() && !setting.is_only) return;
@@ -376,7 +375,7 @@ export function mountEngineChoice({ element, value, signal }) {
   const root = find(element, ".sbd-engine-choice");
   /** @type {HereView | null} */
   let view = null;
-  /** @param {string} text "" while no browser can decode with the model */
+  /** @param {string} text a Setting as JSON; "" while browsers cannot decode with the model */
   const take = (text) => {
     /** @type {Setting | null} */
     const setting = text ? JSON.parse(text) : null;

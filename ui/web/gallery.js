@@ -11,14 +11,13 @@ import { scrollBehavior } from "./dom/screen.js";
  * @property {string} title
  * @property {string} sentence
  * @property {string} group
- * @property {number[]} passes for each token the forward pass that wrote it
+ * @property {number[]} passes for each token the index of the forward pass that revealed it
  */
 
 const [WIDTH, HEIGHT] = [96, 56];
 
 /**
- * The run as a small staircase, position by forward pass, over the diagonal of next-token prediction of as
- * many tokens.
+ * Draw a run as a small staircase, position by forward pass, over the diagonal of next-token prediction.
  * @param {Recorded} run
  */
 function makeThumbnail({ passes }) {
@@ -45,7 +44,7 @@ function makeCard(run, trigger) {
   const words = [make("strong", "", title), make("span", "", sentence)];
   return make("button", "sbd-gallery-card", makeThumbnail(run), ...words, () => {
     trigger("choose_run", { name });
-    scrollTo({ top: 0, behavior: scrollBehavior() }); // the player of a phone scrolls to itself
+    scrollTo({ top: 0, behavior: scrollBehavior() }); // on a phone the player then scrolls itself into view
   });
 }
 

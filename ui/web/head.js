@@ -1,5 +1,5 @@
-// The head of every view, with its foot: links, the switch between the page's models, whose they are, what one that is
-// not here yet needs, what to know of one that was not trained for Set Block Decoding.
+// The header and footer of every view: links, the switch between models, the download of a model that is not here yet,
+// and a notice about a model that was not trained for Set Block Decoding.
 
 import { PAPER_PAGE } from "./core/words.js";
 import { elementOf, find, icon, make, setAttribute, setText } from "./dom/elements.js";
@@ -12,13 +12,13 @@ import { absenceWords, isOffered, setModels } from "./models.js";
 /** @import { Model } from "./models.js" */
 /** @import { Mount, Trigger } from "./stub.js" */
 
-/** The model of this browser, in words, once it decodes. */
+/** A line on the model that decodes in this browser; "" while the server decodes. */
 let here = "";
-/** @type {(() => void) | null} */
+/** @type {(() => void) | null} updates the header; null while there is none */
 let redraw = null;
 
 /**
- * Links anywhere on the page turn to their view here; with a key held the browser opens them itself.
+ * Show the view of a link that was clicked; with a modifier key held the browser opens the link itself.
  * @param {MouseEvent} event
  */
 function follow(event) {
@@ -68,7 +68,7 @@ export function mountHeader({ element, value, signal }) {
   };
 }
 
-/** @param {string} words about the model that decodes in this browser, "" while the server does */
+/** Describe the model that decodes in this browser. @param {string} words "" while the server decodes */
 export function showModelHere(words) {
   here = words;
   redraw?.();
@@ -90,7 +90,7 @@ function link(href, text) {
 
 /** @type {Mount} */
 export function mountFooter({ element, value, signal }) {
-  /** @type {{ code: string, card: string, is_beside: boolean }} is_beside: the card lies beside the page */
+  /** @type {{ code: string, card: string, is_beside: boolean }} is_beside: the model card is a file beside the page */
   const { code, card, is_beside: isBeside } = JSON.parse(value);
   const root = find(element, ".sbd-footer");
   root.replaceChildren(
@@ -108,11 +108,11 @@ export function mountFooter({ element, value, signal }) {
   return () => {};
 }
 
-/** @typedef {{ name: string, words: string, lines: string[] }} Words as ui/views/head.py */
+/** @typedef {{ name: string, words: string, lines: string[] }} Words see words_for in ui/views/head.py */
 
 /** @type {Mount} */
 export function mountUntrained({ element, value }) {
-  /** @param {string} text "" hides the strip */
+  /** @param {string} text Words as JSON; "" hides the notice */
   function show(text) {
     element.hidden = text === "";
     if (!text) return;
@@ -120,7 +120,7 @@ export function mountUntrained({ element, value }) {
     const { name, words, lines } = JSON.parse(text);
     find(element, ".sbd-untrained-name").textContent = name;
     find(element, ".sbd-untrained-words").textContent = words;
-    // A click takes the whole line, to be copied.
+    // In an element of its own, a line is selected as a whole by a click.
     find(element, ".sbd-untrained-lines").replaceChildren(
       ...lines.map((line) => make("code", "", line)),
     );
@@ -129,7 +129,7 @@ export function mountUntrained({ element, value }) {
   return show;
 }
 
-/** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value as ui/views/head.py */
+/** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value see switch_value in ui/views/head.py */
 
 const KEPT = "sbd-model";
 
@@ -139,7 +139,7 @@ class Switch {
     this.value = value;
     this.trigger = trigger;
     this.chosen = value.first;
-    this.asked = ""; // a model that this visitor waits for
+    this.asked = ""; // the model that the visitor wants and that is not here yet; "" for none
     /** @type {Map<string, HTMLInputElement>} */
     this.boxes = new Map();
     const group = make("div", "sbd-models", { role: "radiogroup", "aria-label": "Model" });
@@ -166,7 +166,7 @@ class Switch {
 
   /**
    * @param {string} name
-   * @param {boolean} keepsSettings what the form holds stays, but for its model
+   * @param {boolean} keepsSettings whether the form keeps its settings, except for the model
    */
   choose(name, keepsSettings = false) {
     const model = this.value.models.find((each) => each.name === name);
@@ -183,7 +183,7 @@ class Switch {
 
   /** @param {Value} value */
   take(value) {
-    if (value.number < this.value.number) return; // Gradio may send an earlier one again
+    if (value.number < this.value.number) return; // Gradio may send an older value again
     this.value = value;
     const asked = value.models.find(({ name }) => name === this.asked);
     if (asked?.isHere && !asked.isFetching) this.choose(asked.name);
@@ -240,7 +240,7 @@ class Switch {
     this.about.replaceChildren(...rows);
   }
 
-  /** The model that the address or the tab asks for; a link without a model is the first's. */
+  /** Choose the model that the address or the tab's storage names; a link without a model is for the first one. */
   begin() {
     const query = new URLSearchParams(window.location.search);
     const isLink = query.has("prompt") || query.has("lanes");
@@ -248,7 +248,7 @@ class Switch {
     if (wanted && wanted !== this.chosen && isOffered(wanted)) this.choose(wanted, isLink);
   }
 
-  /** A prompt of one's own goes to a model that takes any, if one is here. */
+  /** Choose a model that takes any prompt, if one is here, for a prompt that the visitor writes. */
   followVisitor() {
     const { models } = this.value;
     if (models.find(({ name }) => name === this.chosen)?.isChat) return;
@@ -256,7 +256,7 @@ class Switch {
     if (model) this.choose(model.name);
   }
 
-  /** A recorded run of the gallery is shown with its own model's form. */
+  /** Choose the model of the recorded run that was opened. */
   followRun() {
     const run = playerOf(document)?.run;
     if (!run?.isRecorded || run.id === "opening" || run.model === this.chosen) return;
@@ -268,7 +268,7 @@ class Switch {
 /** @type {Mount} */
 export function mountModelSwitch({ value, trigger, signal }) {
   const view = new Switch(JSON.parse(value), trigger);
-  /** The head may be mounted after this view. */
+  /** Put the switch into the header, which may be mounted after this view. */
   function place() {
     const model = document.querySelector(".sbd-header .sbd-model");
     if (model) model.before(view.root);

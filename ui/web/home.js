@@ -1,5 +1,5 @@
-// The race of the first visit: a recorded run in two lanes, forward pass by forward pass, over and
-// over; which of two runs is the visitor's choice. Knows nothing of Gradio.
+// The home view: plays a recorded run beside next-token prediction, forward pass by forward pass, over and over. The
+// visitor can choose another run.
 
 import { entropyColour, unsureness } from "./core/colours.js";
 import { clamp, formatSeconds } from "./core/numbers.js";
@@ -20,11 +20,11 @@ import { LaneText } from "./watch/text.js";
 /** @import { View } from "./watch/playhead.js" */
 
 const RACE_SECONDS = 14;
-const REST_PASSES = 18; // at the end, before it begins again
-const [LEAST_MS, MOST_MS] = [110, 300]; // of a forward pass
-const [SURE, UNSURE] = [0.02, 3]; // nats, of the key's samples
+const REST_PASSES = 18; // pause at the end, in forward passes
+const [LEAST_MS, MOST_MS] = [110, 300]; // limits of the time per forward pass
+const [SURE, UNSURE] = [0.02, 3]; // nats, for samples in the key
 
-/** One lane: its name, its forward passes so far, its text. */
+/** One lane: its name, the number of its forward passes so far, and its text. */
 class HomeLane {
   /** @param {Lane} lane @param {boolean} isMain */
   constructor(lane, isMain) {
@@ -33,10 +33,10 @@ class HomeLane {
     this.fill = make("span", "sbd-home-fill");
     this.count = make("b");
     this.unit = make("small");
-    // Nobody inspects the run here.
+    // Positions cannot be inspected here.
     const still = { hover: () => {}, hold: () => {} };
     this.text = new LaneText(`${title}: answer`, still);
-    // The whole answer, unseen: its room is there from the start.
+    // The whole answer, invisible, so that its space is taken from the start.
     this.whole = new LaneText("", still);
     const room = make("div", "sbd-home-room", { inert: "", "aria-hidden": "true" });
     room.append(this.whole.root);
@@ -55,7 +55,7 @@ class HomeLane {
   }
 
   /**
-   * @param {number} clock a forward pass of the race; a lane that is home stands still
+   * @param {number} clock the forward pass to show; a lane that has ended stays at its last
    * @param {(pass: number) => View} viewAt
    */
   update(clock, viewAt) {
@@ -72,7 +72,7 @@ class HomeLane {
 }
 
 class HomeRace {
-  /** @param {Run} run of two lanes, complete @param {AbortSignal} signal ends it */
+  /** @param {Run} run complete, with two lanes @param {AbortSignal} signal ends the race */
   constructor(run, signal) {
     this.run = run;
     this.state = { ...initialState(), isPlaying: false };
@@ -118,7 +118,7 @@ class HomeRace {
     this.clock.start();
   }
 
-  /** The next forward pass; some time after the last one, the first. */
+  /** Show the next forward pass; after the last one and a pause, the first. */
   advance() {
     const { pass } = this.state;
     this.seek(pass < this.finish + REST_PASSES ? pass + 1 : 0);
@@ -140,11 +140,11 @@ class HomeRace {
   }
 }
 
-/** @typedef {{ model: string, run: Run }} Shown model: its title */
+/** @typedef {{ model: string, run: Run }} Shown model: the title of the run's model */
 
-const TURN_MS = 50; // until the view that was turned to is there
+const TURN_MS = 50; // until the Watch view is shown
 
-/** @param {Run} run */
+/** Whether both lanes have the same answer. @param {Run} run */
 function areSame({ main, ntp }) {
   if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
   return [...main.fixed].every(
@@ -167,10 +167,10 @@ function makeSentence(run) {
 }
 
 /**
- * A sentence on the model and its forward passes, and the recorded run's time; where it is no
- * faster, the way to the visitor's own.
+ * Create a paragraph on the model, its forward passes and the recorded times. If the run was not faster, a link
+ * leads to where visitors can measure their own times.
  * @param {Shown} shown
- * @param {string} processor of the recordings, "" if unknown
+ * @param {string} processor on which the runs were recorded, "" if unknown
  */
 function makeWhy({ model, run }, processor) {
   const { strategy, main, ntp } = run;
@@ -198,7 +198,7 @@ function makeWhy({ model, run }, processor) {
   return why;
 }
 
-/** A few words on the looks of the main lane. @param {Run} run */
+/** Create a key of the main lane's colours and marks. @param {Run} run */
 function makeKey({ strategy }) {
   /** @param {string} kind @param {string} word @param {number | null} entropy */
   const item = (kind, word, entropy) => {
@@ -227,7 +227,7 @@ function makeWay(view, kind, ...parts) {
   return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, ...parts);
 }
 
-/** @param {string} lines @returns {Run | null} with both lanes */
+/** @param {string} lines wire lines @returns {Run | null} null without next-token prediction as a lane */
 function runOf(lines) {
   const history = new History();
   history.accept(lines);
@@ -294,7 +294,7 @@ export function mountHome({ element, value, signal }) {
       });
       show(whole, 0);
     }
-    // A view that is left stands still.
+    // The race pauses while another view is shown.
     race?.playOn(isInFront && !isStill());
   }, signal);
   return () => {};

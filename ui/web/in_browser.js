@@ -1,5 +1,5 @@
-// Decodes in this browser for the whole page: the views hand their jobs here before they ask the server. The
-// engine works in a worker, so that the page's thread stays free; its news goes to the views that show a server's runs.
+// Decodes in this browser for the whole page: views offer their jobs here before they ask the server. The engine runs
+// in a worker, so that the page stays responsive; its news goes to the views that also show the server's runs.
 
 import { goButtons } from "./dom/gradio.js";
 import { channel, playerOf } from "./dom/views.js";
@@ -10,33 +10,33 @@ import { sayStatus } from "./form/status.js";
 /** @import { Message, Ready, Reply, Source, Job } from "./engine/worker.js" */
 
 /**
- * The one decoder of the page, null where no browser can decode.
+ * Functions to decode in this browser, each null until a view sets it.
  * @typedef {object} InBrowser
- * @property {((job: Job) => boolean) | null} take has a job done in this browser, unless it is the server's
- * @property {(() => boolean) | null} isOn says whether new decodes are made in this browser
- * @property {((news: News) => void) | null} compare shows the news of lanes
- * @property {((name: string) => void) | null} choose has another model of the page decode from now on
+ * @property {((job: Job) => boolean) | null} take does a job in this browser; false if it is for the server
+ * @property {(() => boolean) | null} isOn whether new decodes run in this browser
+ * @property {((news: News) => void) | null} compare shows news of compared lanes
+ * @property {((name: string) => void) | null} choose makes another of the page's models decode
  */
 
 /** @type {InBrowser} */
 export const inBrowser = { take: null, isOn: null, compare: null, choose: null };
 
-/** Have a job done in this browser; false where it is the server's. @param {Job} job */
+/** Do a job in this browser; false if it is for the server. @param {Job} job */
 export function doInBrowser(job) {
   return inBrowser.take?.(job) ?? false;
 }
 
-/** The engine has its model, or cannot have it. @type {Channel<void>} */
+/** The engine has loaded its model, or has failed to. @type {Channel<void>} */
 export const { say: saySettled, hear: onSettled } = channel("sbd-engine-settled");
 
-/** The state of the model here; with "off" the server decodes. @typedef {"off" | "coming" | "on" | "failed"} State */
+/** The state of the model in this browser; "coming": it is being loaded. @typedef {"off" | "coming" | "on" | "failed"} State */
 
 const NOT_BEGUN = "Stopped before it began.";
 
 export class Decoder {
   /**
    * @param {Place} place
-   * @param {() => void} changed called when the state or the bytes read are others
+   * @param {() => void} changed called when the state, the bytes read or the measurements change
    * @param {boolean} isOnly whether there is no server
    */
   constructor(place, changed, isOnly) {
@@ -44,7 +44,7 @@ export class Decoder {
     this.isOnly = isOnly;
     /** @type {State} */
     this.state = "off";
-    /** Why the model cannot be had. */
+    /** Why the model could not be loaded. */
     this.reason = "";
     /** The measurements of this device, as one line. */
     this.bench = "";
@@ -56,12 +56,12 @@ export class Decoder {
     this.engine = new Engine(place, (news) => this.hear(news), changed);
   }
 
-  /** Whether new runs are made here. */
+  /** Whether new decodes run in this browser. */
   get isOn() {
     return this.isOnly || this.state === "on" || this.state === "coming";
   }
 
-  /** Decode here from now on; says why if that cannot be. */
+  /** Load the model and decode here from now on; if that fails, show why and return false. */
   async turnOn() {
     if (this.state === "on") return true;
     this.set("coming");
@@ -84,7 +84,7 @@ export class Decoder {
     this.cancel();
   }
 
-  /** Let the engine go, and the model that it fetches. */
+  /** End the engine, and with it any decode or download. */
   cancel() {
     this.engine.end();
     [this.ready, this.pending] = [null, null];
@@ -100,14 +100,14 @@ export class Decoder {
     this.set("off");
   }
 
-  /** Go to another state. @param {State} state */
+  /** @param {State} state */
   set(state) {
     this.state = state;
     this.changed();
     if (state === "on" || state === "failed") saySettled();
   }
 
-  /** Have a job done here, if new runs are made here. @param {Job} job */
+  /** Do a job if new decodes run in this browser, else return false. @param {Job} job */
   take(job) {
     if (!this.isOn) return false;
     if (job.kind === "stop") this.stop();
@@ -124,7 +124,7 @@ export class Decoder {
     else this.engine.send({ kind: "stop" });
   }
 
-  /** Hand the engine a job, once it has its model. @param {Job} job */
+  /** Load the model if needed, then give the engine a job. @param {Job} job */
   async send(job) {
     if (job.kind === "decode") {
       this.showBusy(true);
@@ -139,7 +139,7 @@ export class Decoder {
       this.hear({ about: "compare", text: this.reason, isError: true, isRunning: false });
   }
 
-  /** Show news of the engine in the views. @param {News} news */
+  /** Pass the engine's news on to the views. @param {News} news */
   hear(news) {
     const player = playerOf(document);
     if (news.about === "compare") inBrowser.compare?.(news);
@@ -153,11 +153,11 @@ export class Decoder {
     else if (news.wire) player?.push(news.wire);
     if (news.isRunning !== undefined) this.showBusy(news.isRunning);
     if (news.text !== undefined) sayStatus(news.text, news.isError);
-    // A worker that died is started anew by the next job.
+    // The worker has died; the next job starts another.
     if (news.isError && !this.engine.worker) this.set("off");
   }
 
-  /** Let Decode or Stop be pressed. @param {boolean} isBusy */
+  /** Enable Stop while a decode runs, else Decode. @param {boolean} isBusy */
   showBusy(isBusy) {
     this.isBusy = isBusy;
     const [go, stop] = goButtons();
@@ -178,7 +178,7 @@ export class Engine {
   /**
    * @param {Place} place
    * @param {(news: News) => void} hear
-   * @param {() => void} [progressed] more bytes were read
+   * @param {() => void} [progressed] called when more bytes were read
    */
   constructor(place, hear, progressed = () => {}) {
     this.place = place;
@@ -192,13 +192,13 @@ export class Engine {
     this.coming = null;
   }
 
-  /** Read the model, once; rejects with the sentence that says why not. */
+  /** Load the model, once; the error of a failure says why in a sentence. */
   load() {
     this.coming ??= this.start();
     return this.coming;
   }
 
-  /** Start a worker with the model. @returns {Promise<Ready>} */
+  /** Start a worker and load the model in it. @returns {Promise<Ready>} */
   start() {
     return new Promise((resolve, reject) => {
       let isReady = false;
@@ -219,7 +219,7 @@ export class Engine {
       const { worker } = this;
       worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
       worker.addEventListener("message", (/** @type {MessageEvent<Reply>} */ { data }) => {
-        if (worker !== this.worker) return; // another model has taken this one's place
+        if (worker !== this.worker) return; // a message of an earlier worker
         if (data.kind === "progress") {
           this.bytes = Math.max(0, this.bytes + data.bytes);
           this.progressed();
@@ -237,12 +237,12 @@ export class Engine {
     });
   }
 
-  /** Have the worker do something. @param {Message} message */
+  /** Send the worker a message. @param {Message} message */
   send(message) {
     this.worker?.postMessage(message);
   }
 
-  /** Let the worker go; the next load starts another. */
+  /** End the worker; the next load() starts another. */
   end() {
     this.worker?.terminate();
     this.worker = null;

@@ -1,60 +1,59 @@
-// The models that the page offers a choice of, none where there is one alone, and which of them decodes.
+// The models that visitors can choose from, none if the page has only one, and the chosen model.
 
 /** @import { Run } from "./core/run.js" */
 
 /**
- * One as the server tells of it, see ui/views/head.py. base and what follows: only of
- * a model whose base is fetched.
+ * A model, see _model_entry in ui/views/head.py. Optional fields are set for a model whose base has to be downloaded.
  * @typedef {object} Model
  * @property {string} name
  * @property {string} title
  * @property {string} about
  * @property {boolean} isHere whether it can decode without a download
- * @property {boolean} isChat whether it takes a conversation: nano was trained on single puzzles
- * @property {boolean} mayManage whether it may be downloaded and deleted from this page
- * @property {number} [megabytes] of the download
- * @property {number} [room] megabytes it takes on the disk
- * @property {string} [base]
- * @property {string} [licence]
- * @property {boolean} [isDamaged] whether it was downloaded, and its files are not whole any more
- * @property {boolean} [isFetching]
- * @property {string} [words] what is being done, or why it failed
- * @property {number} [done] megabytes
+ * @property {boolean} isChat whether it takes any prompt, and follow-up questions
+ * @property {boolean} mayManage whether this page may download and delete it
+ * @property {number} [megabytes] size of the download
+ * @property {number} [room] megabytes that it takes on the server's disk
+ * @property {string} [base] the base model's id on the Hugging Face Hub
+ * @property {string} [licence] of the base model
+ * @property {boolean} [isDamaged] whether its downloaded files are damaged
+ * @property {boolean} [isFetching] whether it is being downloaded
+ * @property {string} [words] what the download does now, or why it failed
+ * @property {number} [done] megabytes downloaded so far
  */
 
 /** @type {Map<string, Model>} */
 const offered = new Map();
 let chosen = "";
 
-/** @param {Model[]} models @param {string} name of the one that decodes */
+/** @param {Model[]} models @param {string} name of the chosen one */
 export function setModels(models, name) {
   offered.clear();
   for (const model of models) offered.set(model.name, model);
   chosen = name;
 }
 
-/** Whether a model can be asked on after its answer. @param {string} name */
+/** Whether a model takes follow-up questions. @param {string} name */
 export function mayAskOn(name) {
   return offered.get(name)?.isChat ?? false;
 }
 
-/** Whether any model can be asked on. */
+/** Whether any model takes follow-up questions. */
 export function canAnyBeAsked() {
   return [...offered.values()].some(({ isChat }) => isChat);
 }
 
-/** Whether the model that decodes takes any prompt. */
+/** Whether the chosen model takes any prompt. */
 export function isChatChosen() {
   return mayAskOn(chosen);
 }
 
-/** The name of the model that decodes, "" where there is one alone. */
+/** Return the name of the chosen model; "" if there is no choice. */
 export function chosenModel() {
   return offered.size ? chosen : "";
 }
 
 /**
- * The settings that ask for a run again: its own with some changed, and its model where there is a choice.
+ * Return the settings that decode a run again, with changes; they name its model if visitors can choose it.
  * @param {Run} run
  * @param {Record<string, unknown>} [changes]
  */
@@ -68,7 +67,7 @@ export function isOffered(name) {
 }
 
 /**
- * How the model that decodes differs from a run's, in a few words; "" where it does not.
+ * Say that the chosen model is not that of a run; "" if it is.
  * @param {string} name of the run's model
  */
 export function modelDifference(name) {
@@ -85,9 +84,9 @@ function sentence(name) {
 }
 
 /**
- * Text of the line under the head for a model that is not here.
+ * Return the text and the button of the line on a model that is not here.
  * @param {Model} model
- * @param {string} other the title of the model that decodes meanwhile
+ * @param {string} other title of the chosen model, which decodes meanwhile
  * @returns {{ words: string, action: "fetch_base" | "cancel_fetch" | "", label: string }}
  */
 export function absenceWords(model, other) {

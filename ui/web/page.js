@@ -1,4 +1,4 @@
-// The bundle of the page: every view by the name that Python gives it.
+// The page's bundle: mounts each view by the name that Python gives it.
 
 import { mountCharts } from "./charts.js";
 import { mountCompare } from "./compare/view.js";
@@ -36,14 +36,14 @@ const VIEWS = {
   untrained: mountUntrained,
 };
 
-const READY_MS = 200; // without another view: the page is built, and laid out
+const READY_MS = 200; // the page is ready this long after the last view was mounted
 let ready = 0;
 
-/** @type {Map<string, AbortController>} views on the page */
+/** @type {Map<string, AbortController>} ends each view on the page, by name */
 const present = new Map();
 
 /**
- * Build a view; one of the same name that was there before leaves first.
+ * Mount a view, after ending an earlier one of the same name.
  * @param {string} name
  * @param {Omit<Place, "signal">} place
  * @returns {Take}

@@ -1,5 +1,5 @@
-// The bundle of an exported run: the player on a page of its own, reading the wire lines beside
-// it. Follows the system's scheme.
+// The bundle of a replay page: the player alone, which reads a run's wire lines from the page. The page is light or
+// dark as the visitor's system is.
 
 import { find } from "./dom/elements.js";
 import { followScheme } from "./dom/screen.js";

@@ -1,5 +1,5 @@
-// The roofline as a calculator beside Watch and Compare, at an address of its own. The
-// numbers and figures come from the server; nothing is asked before the view is looked at.
+// The view of the roofline: a calculator, whose query stands in the address. Numbers and figures come from the server,
+// which is asked only once the view is shown.
 
 import { ChartCards, makeLibrary } from "./charts.js";
 import { addDevice } from "./core/cost.js";
@@ -18,10 +18,10 @@ import { onTurn } from "./dom/views.js";
 const VIEW = "#roofline";
 const ADDRESS = /^#roofline(?:$|\?)(.*)/;
 
-/** @typedef {Record<string, string | number>} Query what is asked, as text or numbers */
+/** @typedef {Record<string, string | number>} Query what to calculate: values by the names of fields */
 
 /**
- * The query of an address, null where it is of another view. What it does not say is the default.
+ * Return the query in an address, with defaults for missing values; null if the address is another view's.
  * @param {string} hash
  * @param {Query} defaults
  * @returns {Query | null}
@@ -35,7 +35,7 @@ export function queryAt(hash, defaults) {
 }
 
 /**
- * The address of a query: only what is not the default.
+ * Return the address of a query, which leaves out default values.
  * @param {Query} query
  * @param {Query} defaults
  */
@@ -60,7 +60,7 @@ const OWN = "own";
 
 /** @param {string} label @param {HTMLElement} box */
 function field(label, box) {
-  box.setAttribute("aria-label", label); // else a list would be called by all of its choices
+  box.setAttribute("aria-label", label); // otherwise a screen reader would name a list by all its choices
   return make("label", "sbd-roofline-field", make("span", "", label), box);
 }
 
@@ -109,7 +109,7 @@ class RooflineForm {
     this.own.hidden = this.model.value !== OWN;
   }
 
-  /** Mark the fields that hold what is not calculated. @param {string[]} wrong their names */
+  /** Mark the fields with values that cannot be used. @param {string[]} wrong names of these fields */
   mark(wrong) {
     for (const [name, box] of this.numbers)
       box.setAttribute("aria-invalid", String(wrong.includes(name)));
@@ -124,7 +124,7 @@ class RooflineForm {
     return { ...chosen, ...Object.fromEntries(numbers) };
   }
 
-  /** Choose what a query says; a box stays empty where it makes no sense. @param {Query} query */
+  /** Put a query into the form; a box stays empty if it cannot hold its value. @param {Query} query */
   choose(query) {
     this.device.value = String(query.device);
     this.model.value = String(query.model);
@@ -139,7 +139,7 @@ class RooflineForm {
 /** @typedef {{ request: number, problems: string[], wrong: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
 
 const NAME = "roofline";
-const PAUSE_MS = 250; // after the last key before the server is asked
+const PAUSE_MS = 250; // time from the last input until the server is asked
 const ABOUT =
   "By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
 
@@ -152,7 +152,7 @@ class RooflineView {
     this.timer = 0;
     this.number = 0;
     this.isInFront = false;
-    /** @type {Query | null} what the address asks that no box can hold */
+    /** @type {Query | null} the address's query, with values that a box may not hold; null once the form changes */
     this.linked = null;
     this.form = new RooflineForm(setting, () => this.changed());
     this.problems = make("div", "sbd-roofline-problems", { role: "status" });
@@ -180,7 +180,7 @@ class RooflineView {
     );
   }
 
-  /** @param {string} name of the view that is in front now */
+  /** @param {string} name of the view that is shown now */
   turn(name) {
     this.isInFront = name === NAME;
     if (!this.isInFront) return;
@@ -188,7 +188,7 @@ class RooflineView {
     this.follow();
   }
 
-  /** Ask what the address asks. */
+  /** Calculate the query of the address. */
   follow() {
     this.linked = queryAt(location.hash, this.setting.defaults);
     if (this.linked) this.form.choose(this.linked);

@@ -1,5 +1,5 @@
-// The runs of this tab, kept in the browser over a reload: by the visitor, or by Gradio when the
-// server was away. The tab's own storage says which record is its own, and at which address.
+// Keeps this tab's runs in the browser's database over a reload, which Gradio also does after the server was away.
+// Session storage holds the key of the tab's record and the address that its runs belong to.
 
 import { createStore, del, entries, get, set } from "idb-keyval";
 import { History } from "./core/run.js";
@@ -10,7 +10,7 @@ import { History } from "./core/run.js";
 
 const STORE = createStore("sbd", "tabs");
 
-/** @typedef {{ lines: string, parent: number, words: string, depth: number }} SavedRun parent: its index, -1 */
+/** @typedef {{ lines: string, parent: number, words: string, depth: number }} SavedRun parent: index of the parent run, -1 for none */
 /** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: SavedRun[] }} SavedTab */
 
 const VERSION = 2;
@@ -18,7 +18,7 @@ const MAX_RUNS = 64;
 const MAX_CHARACTERS = 20_000_000;
 
 /**
- * The family as a record, the run shown and its pass with it; null if there is nothing to keep.
+ * Return a record of all runs, the one shown and its pass; null if the runs are too large or not worth keeping.
  * @param {Family} family
  * @param {Run | null} shown
  * @param {number} pass
@@ -44,7 +44,7 @@ export function recordOf({ nodes }, shown, pass) {
 }
 
 /**
- * The tree of a record; null for one that this page does not understand.
+ * Return the tree of runs in a record; null if there is none, or if this page cannot read it.
  * @param {SavedTab | undefined} record
  * @returns {{ nodes: Node[], shown: Run, pass: number } | null}
  */
@@ -56,7 +56,7 @@ export function treeOf(record) {
     const history = new History();
     history.accept(lines);
     if (!history.run) return null;
-    // No more lines will come: who sent them is gone.
+    // No more lines will come for a run that the reload cut off.
     history.run.isStopped = !history.run.isComplete;
     nodes.push({ run: history.run, parent: nodes[parent] ?? null, words, depth });
   }
@@ -65,12 +65,12 @@ export function treeOf(record) {
 }
 
 const TAB = "sbd-tab";
-// The page's load looks for this, see saved_runs_flag.js: the address whose runs are kept here.
+// Key of the address whose runs are kept; saved_runs_flag.js reads it too.
 const ADDRESS = "sbd-kept";
 const SAVE_MS = 400;
 const DAY_MS = 86_400_000;
 
-/** The key of this tab's record; null where the browser refuses storage. */
+/** Return the key of this tab's record; null if the browser refuses storage. */
 function tabKey() {
   try {
     const key = sessionStorage.getItem(TAB) ?? crypto.randomUUID();
@@ -81,14 +81,14 @@ function tabKey() {
   }
 }
 
-/** Forget what tabs that are long gone have kept. */
+/** Delete records that are more than a day old. */
 async function tidy() {
   for (const [key, record] of await entries(STORE)) {
     if (!(Date.now() - record?.savedAt < DAY_MS)) await del(key, STORE);
   }
 }
 
-/** Text for a visitor whose runs are there again. @param {Node[]} nodes */
+/** Return a message for a visitor whose runs were restored. @param {Node[]} nodes */
 function restoredWords(nodes) {
   const isOne = nodes.length === 1;
   const runs = isOne ? "The run of this tab was" : `The ${nodes.length} runs of this tab were`;
@@ -98,7 +98,7 @@ function restoredWords(nodes) {
 }
 
 export class TabKeeper {
-  /** @param {Player} player @param {AbortSignal} signal ends the keeping */
+  /** @param {Player} player @param {AbortSignal} signal ends the saving */
   constructor(player, signal) {
     this.player = player;
     this.key = tabKey();
@@ -106,13 +106,13 @@ export class TabKeeper {
     if (this.key === null) return;
     const soon = () => this.saveSoon();
     player.root.addEventListener("sbd-change", soon, { signal });
-    // The page may be on its way out: what is not saved now is lost.
+    // The page may be closing, and runs that are not saved now would be lost.
     const now = () => void this.save();
     addEventListener("pagehide", now, { signal });
     signal.addEventListener("abort", () => clearTimeout(this.timer));
   }
 
-  /** Show the runs of this tab as they were before it was loaded anew, if it was. */
+  /** Show the runs that this tab had before a reload, if there was one. */
   async restore() {
     if (this.key === null || sessionStorage.getItem(ADDRESS) !== location.search) return;
     const before = this.player.run;
@@ -129,7 +129,7 @@ export class TabKeeper {
     }
   }
 
-  /** The record is gone, and a linked decode was not begun for its sake: begin it. */
+  /** Drop a record that cannot be read. A linked page reloads, as its decode was left out because of the record. */
   giveUp() {
     sessionStorage.removeItem(ADDRESS);
     if (location.search) location.reload();
@@ -151,7 +151,7 @@ export class TabKeeper {
       await set(this.key, record, STORE);
       sessionStorage.setItem(ADDRESS, address);
     } catch {
-      // Refused, or full: then nothing is kept.
+      // Storage is refused or full: nothing is kept.
     }
   }
 }

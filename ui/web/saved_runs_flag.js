@@ -1,6 +1,6 @@
-// The script that Gradio calls before the page's load event goes to the server: says whether the
-// runs of this address are kept in this tab, so that a reload does not decode them anew. A function
-// and nothing else: it runs before the bundle is there.
+// Says whether this tab has stored the runs of the page's address, so that a reload does not decode them again. Gradio
+// calls this function before it sends the page's load event to the server. Imports nothing, as the page's bundle is not
+// loaded by then.
 
 /** @returns {[visit: null, kept: string]} */
 export function savedRunsFlag() {

@@ -1,17 +1,17 @@
-// The service worker of the static page: keeps its files, so that it opens and decodes without a network, and
-// lets it share memory with threads, from any host. The list of files and its version stand before this
-// code; scripts/static_site.py puts them there.
+// The static page's service worker: stores the page's files, so that it opens and decodes without a network, and adds
+// the headers that let its threads share memory, on any host. scripts/static_site.py puts the list of files before this
+// code.
 
-/** An event that may take time. @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable */
-/** A request of the page. @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
+/** An event that can wait for work. @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable */
+/** An event for a request of the page. @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
 
 const worker = /** @type {any} */ (self);
-/** The files to keep; asked: those to keep once they were asked for. @type {{ version: string, files: string[], runtime: { version: string, files: string[], asked: string[] } }} */
+/** The files to store; asked: those to store when they are first requested. @type {{ version: string, files: string[], runtime: { version: string, files: string[], asked: string[] } }} */
 const { version, files, runtime } = worker.SBD_FILES;
 const STORE = `sbd-${version}`;
-/** A store of its own, as another version of the page seldom brings another runtime. */
+/** The runtime has its own cache, as it seldom changes when the page does. */
 const RUNTIME_STORE = `sbd-runtime-${runtime.version}`;
-/** The beginning of the names of the stores in which the engine itself keeps models. */
+/** The names of the caches in which the engine stores models begin with this. */
 const MODELS = "sbd-model-";
 /** The headers that let a page and its workers share memory. Plain file servers do not send them. */
 const ISOLATING = {
@@ -19,10 +19,10 @@ const ISOLATING = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 };
 
-/** Keep every file of the page. */
+/** Store all files of the page. */
 async function keepAll() {
   const [store, engine] = await Promise.all([caches.open(STORE), caches.open(RUNTIME_STORE)]);
-  // The host says whether a file that the browser has is still the same.
+  // "no-cache" makes the browser ask the host whether its copy is still current.
   const keep = (/** @type {string} */ file) => store.add(new Request(file, { cache: "no-cache" }));
   const keepRuntime = async (/** @type {string} */ file) => {
     if (!(await engine.match(file))) await engine.add(file);
@@ -31,7 +31,7 @@ async function keepAll() {
   await worker.skipWaiting();
 }
 
-/** Delete the files of older versions. */
+/** Delete the caches of older versions. */
 async function dropOld() {
   const names = await caches.keys();
   const isOld = (/** @type {string} */ name) =>
@@ -41,7 +41,7 @@ async function dropOld() {
   await worker.clients.claim();
 }
 
-/** The kept answer to a request, if there is one. @param {Request} request */
+/** Return the stored response to a request, if there is one. @param {Request} request */
 async function kept(request) {
   const search = { ignoreSearch: true };
   const found = await caches.match(request, { ...search, cacheName: STORE });
@@ -49,7 +49,7 @@ async function kept(request) {
 }
 
 /**
- * The same response with the headers that let its page share memory; the host's own stay.
+ * Return a response with the headers that let the page share memory, unless the host has set them.
  * @param {Response} response
  */
 function isolating(response) {
@@ -62,17 +62,17 @@ function isolating(response) {
   return new Response(body, { status, statusText, headers });
 }
 
-/** The host's answer, kept if it is of the runtime. @param {Request} request */
+/** Return the host's response, and store it if it belongs to the runtime. @param {Request} request */
 async function fetched(request) {
   const response = await fetch(request);
   if (response.ok && runtime.asked.some((file) => request.url.includes(file))) {
     const store = await caches.open(RUNTIME_STORE);
-    await store.put(request, response.clone()).catch(() => {}); // no room
+    await store.put(request, response.clone()).catch(() => {}); // storage is full
   }
   return response;
 }
 
-/** The answer to a request. @param {Request} request */
+/** Return the stored response to a request, or else the host's. @param {Request} request */
 async function answer(request) {
   return isolating((await kept(request)) ?? (await fetched(request)));
 }

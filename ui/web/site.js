@@ -1,5 +1,4 @@
-// Builds the static page: every view of the page over files alone, with a form of its own, decoding in the
-// visitor's browser.
+// Builds the static page: all views without a server, with a form of its own; decodes run in the visitor's browser.
 
 import constants from "./constants.json" with { type: "json" };
 import { find, make } from "./dom/elements.js";
@@ -18,15 +17,15 @@ import { formOfAddress } from "./share/permalink.js";
 
 /** A recorded run. @typedef {{ lines: string, settings: Values }} Recording */
 /**
- * A model that the page can decode with. views: the values of those that differ from model to model.
+ * A model that the page can decode with. views: values of views that depend on the model, by view; form: its settings.
  * @typedef {{ name: string, title: string, about: string, isChat: boolean, views: Record<string, string>, form: Values }} Model
  */
-/** The answers to a view's events, by their names. @typedef {Record<string, (data: any) => unknown>} Events */
+/** What a view's events do, by the names of events. @typedef {Record<string, (data: any) => unknown>} Events */
 
 const RECORDED_TEXT =
   "This run is recorded, and the form has its settings. Press Decode to run it here.";
 
-/** Show a recorded run of the gallery. @param {{ name: string, is_typed?: boolean }} choice */
+/** Show a recorded run. @param {{ name: string, is_typed?: boolean }} choice is_typed: the form has its prompt */
 async function choose({ name, is_typed: isTyped }) {
   try {
     const response = await fetch(
@@ -35,7 +34,7 @@ async function choose({ name, is_typed: isTyped }) {
     if (!response.ok) throw new Error(String(response.status));
     /** @type {Recording} */
     const { lines, settings } = await response.json();
-    // A run that is shown again is another one for the player.
+    // The player takes a run with a new id as a new one, also when it is shown again.
     const id = crypto.randomUUID().slice(0, 8);
     playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
     fillForm(isTyped ? { ...settings, prompt: undefined } : settings);
@@ -58,7 +57,7 @@ const EVENTS = {
   },
 };
 
-/** Have the page kept for later once the engine has its model, so that nothing is fetched twice. */
+/** Start the service worker, which stores the page, after the engine's start, so that no file is fetched twice. */
 function keepForLater() {
   if (!("serviceWorker" in navigator && window.isSecureContext)) return;
   const once = new AbortController();
@@ -88,9 +87,9 @@ function begin() {
 }
 
 /**
- * Offer the switch between models, where there are several.
+ * Show the switch between models, if there are several.
  * @param {Model[]} models
- * @param {Map<string, Take>} takes functions that take the later values of each view
+ * @param {Map<string, Take>} takes for each view the function that takes its later values
  */
 function offerModels(models, takes) {
   const [first] = models;
@@ -105,7 +104,7 @@ function offerModels(models, takes) {
     for (const [view, own] of Object.entries(model.views)) takes.get(view)?.(own);
     const asked = promptBox("sbd-prompt-box")?.value;
     const known = [...models.map(({ form }) => form.prompt), playerOf(document)?.run?.prompt, ""];
-    const prompt = known.includes(asked) ? model.form.prompt : undefined; // one's own stays
+    const prompt = known.includes(asked) ? model.form.prompt : undefined; // the visitor's own prompt stays
     if (!keepsSettings) fillForm({ ...model.form, prompt });
     inBrowser.choose?.(name);
   };
@@ -120,17 +119,17 @@ const NUMBERS = [
   ["tau", 0.9, 0.01],
   ["factor", 1, 0.05],
   ["k", 2, 1],
-  ["max_rows", 0, 1], // 0 is by this browser’s costs
-  ["repetition_penalty", 0, 0.05], // 0 is the model’s own
+  ["max_rows", 0, 1], // 0: as many as pay off in this browser
+  ["repetition_penalty", 0, 0.05], // 0: the model’s own
   ["block_size", 16, 1],
   ["max_new_tokens", 128, 1],
   ["seed", 0, 1],
 ];
-/** The fields that every strategy has. */
+/** Fields that every strategy uses. */
 const ALWAYS = ["strategy", "repetition_penalty", "block_size", "max_new_tokens"];
 
 /**
- * A labelled field with the id under which the views know it.
+ * Create a labelled field with the id by which views find it.
  * @param {FieldName} name
  * @param {HTMLElement} box
  */
@@ -144,13 +143,13 @@ function field(name, box) {
   );
 }
 
-/** A labelled list to choose from. @param {FieldName} name @param {string[]} titles */
+/** Create a labelled drop-down list. @param {FieldName} name @param {string[]} titles */
 function choice(name, titles) {
   const options = titles.map((title) => make("option", "", { value: title }, title));
   return field(name, make("select", "", ...options));
 }
 
-/** The advanced part of the form. */
+/** Create the fields of the form's advanced settings. */
 function makeFields() {
   return [
     choice("strategy", Object.values(constants.laneNames)),
@@ -162,7 +161,7 @@ function makeFields() {
   ];
 }
 
-/** Show the fields that the strategy and the solver use, hide the others. */
+/** Show the fields that the chosen strategy and solver use, and hide the others. */
 function showFieldsInUse() {
   const strategy = choiceOf("strategy") ?? "sbd";
   const solver = document.querySelector(`#${constants.formIds.solver}`);
@@ -177,7 +176,7 @@ function showFieldsInUse() {
   }
 }
 
-/** Write settings into the form; fields without a value stay. @param {Values} values */
+/** Write settings into the form; fields without a value stay as they are. @param {Values} values */
 function fillForm(values) {
   for (const [name, id] of Object.entries(constants.formIds)) {
     const value = values[name];

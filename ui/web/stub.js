@@ -1,10 +1,10 @@
-// The script that Gradio evaluates for every part of the page: hands the part to the bundle, which
-// is one file that the browser keeps. Values that come before the bundle is there wait for it.
+// The script that Gradio evaluates for each view: loads the page's bundle, which the browser caches, and mounts the
+// view with it. Values that arrive before the bundle is loaded wait.
 
 import { fileAddress } from "./dom/gradio.js";
 
 /**
- * The part that is used here of what Gradio gives the script of an HTML component.
+ * The part that is used here of what Gradio passes to an HTML component's script.
  * @typedef {object} GradioScript
  * @property {HTMLElement} element
  * @property {{ value: string, view: string, bundle: string }} props
@@ -13,18 +13,18 @@ import { fileAddress } from "./dom/gradio.js";
  */
 
 /** @typedef {(name: string, data: unknown) => void} Trigger sends an event to the server */
-/** @typedef {(value: string) => void} Take */
+/** @typedef {(value: string) => void} Take gives a view a new value */
 
 /**
- * Arguments from which a view of the page is made.
+ * What a view is made from.
  * @typedef {object} Place
  * @property {HTMLElement} element
- * @property {string} value the first one
+ * @property {string} value the first value
  * @property {Trigger} trigger
- * @property {AbortSignal} signal the view leaves the page
+ * @property {AbortSignal} signal aborts when the view leaves the page
  */
 
-/** @typedef {(place: Place) => Take} Mount builds a view; what it gives takes the later values */
+/** @typedef {(place: Place) => Take} Mount builds a view and returns the function that takes its later values */
 
 /** @typedef {{ mount: (view: string, place: Omit<Place, "signal">) => Take }} Bundle */
 /** @param {GradioScript} script */

@@ -1,6 +1,6 @@
-// Types of what comes without its own.
+// Types of code that comes without types.
 
-/** The version of onnxruntime-web, which build.js reads. */
+/** The version of onnxruntime-web, which build.js fills in. */
 declare const RUNTIME_VERSION: string;
 
 declare module "gifenc" {

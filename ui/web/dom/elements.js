@@ -1,5 +1,5 @@
-// Elements of the page: nodes with attributes and children, a token's text with its marks, icons (inline, as
-// many fonts lack transport glyphs) and buttons. Text enters only through textContent; knows no decoding.
+// Creates elements of the page: nodes with attributes and children, a token's text with marks for what cannot be
+// seen, icons and buttons. Text is never parsed as HTML. Knows nothing of decoding.
 
 import { MARKS, tokenPieces } from "../core/letters.js";
 
@@ -8,7 +8,7 @@ import { MARKS, tokenPieces } from "../core/letters.js";
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
 /** @typedef {Record<string, string | number | boolean>} Attributes */
-/** @typedef {Attributes | Node | string | ((event: Event) => void)} Part a function: what a click does */
+/** @typedef {Attributes | Node | string | ((event: Event) => void)} Part a function is called on click */
 
 /**
  * @template {Element} Filled
@@ -25,7 +25,7 @@ function fill(node, parts) {
 }
 
 /**
- * An element with a class; what follows are attributes, children (nodes or strings) and what a click does.
+ * Create an HTML element with a class, attributes, children (nodes or strings) and functions to call on click.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Part[]} parts
@@ -33,12 +33,12 @@ function fill(node, parts) {
 export function make(tag, className = "", ...parts) {
   const node = document.createElement(tag);
   if (className) node.className = className;
-  if (node instanceof HTMLButtonElement) node.type = "button"; // which submits nothing
+  if (node instanceof HTMLButtonElement) node.type = "button"; // the default would submit a form
   return fill(node, parts);
 }
 
 /**
- * An element of a drawing, with its attributes and children.
+ * Create an SVG element with attributes and children.
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Part[]} parts
@@ -47,13 +47,13 @@ export function makeSvg(tag, ...parts) {
   return fill(document.createElementNS(SVG_SPACE, tag), parts);
 }
 
-/** Set the text, if it is another one. @param {Element} node @param {string} text */
+/** Set an element's text, if it changes. @param {Element} node @param {string} text */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
 /**
- * Set an attribute, if it is another one.
+ * Set an attribute, if it changes.
  * @param {Element} node
  * @param {string} name
  * @param {string | number | boolean} value
@@ -63,7 +63,7 @@ export function setAttribute(node, name, value) {
 }
 
 /**
- * Set a property of the node's own style, if it is another one.
+ * Set a property of a node's style attribute, if it changes.
  * @param {HTMLElement} node
  * @param {string} name
  * @param {string} value
@@ -73,7 +73,7 @@ export function setStyle(node, name, value) {
 }
 
 /**
- * The element of an event, or null: text nodes and windows are targets too.
+ * Return the element that is an event's target; null if the target is something else, such as the window.
  * @param {Event} event
  */
 export function elementOf(event) {
@@ -81,7 +81,7 @@ export function elementOf(event) {
 }
 
 /**
- * The first element that matches; a page without it is a fault of ours.
+ * Return the first element that matches a selector; throw if there is none, which is a bug.
  * @param {ParentNode} root
  * @param {string} selector
  * @returns {HTMLElement}
@@ -92,11 +92,11 @@ export function find(root, selector) {
   return node;
 }
 
-/** @type {WeakMap<Element, string>} what a node shows now */
+/** @type {WeakMap<Element, string>} text and note that showToken last put into a node */
 const shown = new WeakMap();
 
 /**
- * Pieces as nodes: kinds become classes, line breaks and tabs carry their mark beside.
+ * Turn pieces of text into nodes. A piece's kind becomes a class; line breaks and tabs also get their mark.
  * @param {Piece[]} pieces
  */
 export function pieceNodes(pieces) {
@@ -107,13 +107,13 @@ export function pieceNodes(pieces) {
   });
 }
 
-/** Show pieces in `node`. @param {HTMLElement} node @param {Piece[]} pieces */
+/** @param {HTMLElement} node @param {Piece[]} pieces */
 export function showPieces(node, pieces) {
   node.replaceChildren(...pieceNodes(pieces));
 }
 
 /**
- * Show a token's text in `node`, with a small `note` after it; nothing to do if it does already.
+ * Show a token's text in `node`, with a small `note` after it, if either changes.
  * @param {HTMLElement} node
  * @param {string} text
  * @param {string} [note]
@@ -126,6 +126,7 @@ export function showToken(node, text, note = "") {
   if (note) node.append(make("span", "sbd-part", note));
 }
 
+/** Paths of icons; drawn here because many fonts lack such glyphs. */
 const ICONS = {
   first: "M7 5v14M18 6l-7 6 7 6",
   back: "M15 6l-7 6 7 6",
@@ -146,7 +147,7 @@ const ICONS = {
 /** @type {ReadonlySet<IconName>} */
 const FILLED_ICONS = new Set(["play", "pause"]);
 
-/** An inline icon of 24 units, drawn in the colour of the text around it. @param {IconName} name */
+/** Create an icon in the colour of the text around it. @param {IconName} name */
 export function icon(name) {
   const path = makeSvg("path", { d: ICONS[name] });
   const kind = FILLED_ICONS.has(name) ? "sbd-icon sbd-icon-filled" : "sbd-icon";
@@ -156,9 +157,9 @@ export function icon(name) {
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /**
- * A button that is known by its icon; `label` is its title and what a screen reader says.
+ * Create a button that shows only an icon.
  * @param {IconName} name
- * @param {string} label
+ * @param {string} label for the tooltip and for screen readers
  * @param {() => void} onClick
  */
 export function makeButton(name, label, onClick) {
@@ -166,14 +167,14 @@ export function makeButton(name, label, onClick) {
   return make("button", `sbd-button sbd-button-${name}`, words, icon(name), onClick);
 }
 
-/** What closes a sheet or a drawer. @param {string} label @param {() => void} onClick @param {string} look */
+/** Create a close button. @param {string} label @param {() => void} onClick @param {string} look classes */
 export function makeClose(label, onClick, look = "") {
   const words = { "aria-label": label, title: "Close (Esc)" };
   return make("button", `sbd-button ${look}`.trim(), words, icon("close"), onClick);
 }
 
 /**
- * The button of a bar that opens what is under it.
+ * Create the button that opens and closes a section below it.
  * @param {string} words
  * @param {() => void} onClick
  */
@@ -184,7 +185,7 @@ export function makeToggle(words, onClick) {
 }
 
 /**
- * A list of speeds, "1×" chosen.
+ * Create a drop-down list of playback speeds, with 1× chosen.
  * @param {string} label
  * @param {(speed: number) => void} onChange
  */
@@ -199,7 +200,7 @@ export function makeSpeedChoice(label, onChange) {
 }
 
 /**
- * Let a play button say what it does now.
+ * Show on a play button whether a click plays or pauses.
  * @param {HTMLElement} button
  * @param {boolean} isPlaying
  */

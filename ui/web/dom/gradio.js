@@ -1,9 +1,9 @@
-// What the page has of the server and browser round it: addresses of Gradio's files, the boxes of its form,
-// Decode and Stop, and what the tab keeps over a reload.
+// Gives the views access to what is around them: the addresses of Gradio's files, the boxes and buttons of its form,
+// and the tab's session storage.
 
 /** @typedef {{ root?: string, api_prefix?: string }} GradioConfig */
 
-/** The address of a file below Gradio's routes. @param {string} path */
+/** Return the address of a file that Gradio serves. @param {string} path below Gradio's API prefix */
 export function fileAddress(path) {
   /** @type {GradioConfig} */
   const config = Reflect.get(window, "gradio_config") ?? {};
@@ -11,8 +11,8 @@ export function fileAddress(path) {
 }
 
 /**
- * An address below the page's root: Gradio says its path, the page itself the host and scheme that
- * reach it.
+ * Return an address below the page's root. Gradio gives the root's path; scheme and port come from the page itself,
+ * as a proxy can hide them from Gradio.
  * @param {string} path
  */
 export function rootAddress(path) {
@@ -24,21 +24,21 @@ export function rootAddress(path) {
 }
 
 /**
- * Write into a box of the form as typing would; the form listens to the same event.
+ * Write a text into a box of the form, with the event that typing sends.
  * @param {HTMLTextAreaElement | HTMLInputElement | null} box
  * @param {string} text
- * @param {{ hasSettings: boolean }} [detail] of the event: whether settings of its own follow the text
+ * @param {{ hasSettings: boolean }} [detail] of the event; hasSettings: whether settings that belong to the text follow
  */
 export function typeInto(box, text, detail) {
   if (!box) return;
   const kind = box instanceof HTMLInputElement ? HTMLInputElement : HTMLTextAreaElement;
-  // Svelte keeps the element's own value; only the prototype's setter reaches the browser's.
+  // Svelte can override the element's own `value`, so use the setter of the prototype.
   Object.getOwnPropertyDescriptor(kind.prototype, "value")?.set?.call(box, text);
   box.dispatchEvent(new CustomEvent("input", { bubbles: true, detail }));
 }
 
 /**
- * The prompt's text box; the form may be mounted after the view that asks.
+ * Return the prompt's text box; null while it is not on the page.
  * @param {string} id of the form's element
  * @returns {HTMLTextAreaElement | null}
  */
@@ -47,7 +47,7 @@ export function promptBox(id) {
 }
 
 /**
- * The box of a number of the form, null while it is not on the page.
+ * Return the box of a number in the form; null while it is not on the page.
  * @param {string} id of the form's element
  * @returns {HTMLInputElement | null}
  */
@@ -58,8 +58,8 @@ export function numberBox(id) {
 const LOOK_MS = 400;
 
 /**
- * Call again and again: the form's fields are Gradio's, which says nothing when it fills them in.
- * @param {(event?: Event) => void} look with the event, if there was one
+ * Call `look` on every input event, and regularly, as Gradio fills in fields without an event.
+ * @param {(event?: Event) => void} look gets the event, if there was one
  * @param {AbortSignal} signal
  */
 export function watchForm(look, signal) {
@@ -68,10 +68,10 @@ export function watchForm(look, signal) {
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 
-/** How long the server may take to answer Stop. */
+/** Milliseconds within which the server has to answer Stop. */
 export const STOP_MS = 2500;
 
-/** Decode and Stop, null while they are not on the page. */
+/** Return the buttons Decode and Stop, each null while it is not on the page. */
 export function goButtons() {
   /** @type {HTMLButtonElement | null} */
   const stop = document.querySelector("button#sbd-stop, #sbd-stop button");
@@ -80,7 +80,7 @@ export function goButtons() {
 }
 
 /**
- * Keep a text in the tab's own storage, over a reload; a browser may refuse it.
+ * Store a text for this tab, so that it outlives a reload; does nothing if the browser refuses.
  * @param {string} key
  * @param {string} text
  */
@@ -88,11 +88,11 @@ export function keepInTab(key, text) {
   try {
     sessionStorage.setItem(key, text);
   } catch {
-    // Refused: nothing is kept.
+    // The browser refuses storage.
   }
 }
 
-/** @param {string} key */
+/** Return a text stored for this tab; null for none. @param {string} key */
 export function keptInTab(key) {
   try {
     return sessionStorage.getItem(key);

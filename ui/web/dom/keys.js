@@ -1,10 +1,10 @@
-// The keys of the player: which key does what, where they work, and their list in words.
+// Keyboard shortcuts: which key does what, where keys work, and the list of keys that visitors see.
 
 import { elementOf, make } from "./elements.js";
 import { isLecturing } from "./screen.js";
 
 /**
- * Actions of a view, by name; a key works where its view has the action.
+ * A view's actions by name; a key works only in a view that has its action.
  * @typedef {Partial<Record<string, unknown>>} KeyActions
  */
 
@@ -30,7 +30,7 @@ const KEYS = {
 };
 
 /**
- * Keys of a presenter's remote, and those that they stand for in a lecture.
+ * Keys of a presenter's remote, with the keys that they act as in a lecture.
  * @type {Readonly<Record<string, string>>}
  */
 const REMOTE = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
@@ -40,8 +40,8 @@ const LETTERS_OFF = "sbd-letters-off";
 const PRESSED = "button, a, summary, [role=tab]";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 
-const PINNING = /^[PB[]/; // these decode anew, round a given token
-const BESIDE = /^[PBU]/; // these act on what a lecture leaves out
+const PINNING = /^[PB[]/; // keys about pins and branches
+const BESIDE = /^[PBU]/; // keys that act on parts that a lecture hides
 
 /** @typedef {[key: string, meaning: string]} KeyWords */
 
@@ -63,9 +63,9 @@ export const KEY_WORDS = [
 ];
 
 /**
- * Keys with what they do; those that decode anew only where the page can.
+ * Create the list of keys with their meanings.
  * @param {KeyWords[]} words
- * @param {boolean} canRedo
+ * @param {boolean} canRedo whether the page can decode; if not, keys about pins and branches are left out
  */
 export function makeKeyList(words, canRedo) {
   const rows = words.filter(([key]) => canRedo || !PINNING.test(key));
@@ -82,9 +82,9 @@ export function makeKeyList(words, canRedo) {
 }
 
 /**
- * Whether the element with the focus needs this key for itself.
+ * Whether the focused element needs a key for itself.
  * @param {HTMLElement} root
- * @param {Element} target
+ * @param {Element} target the focused element
  * @param {string} key
  */
 function isTaken(root, target, key) {
@@ -96,8 +96,7 @@ function isTaken(root, target, key) {
 }
 
 /**
- * Whether so much of it is in the window that the keys must be meant for it: half of it, or half
- * of the window.
+ * Whether at least half of `root` is visible, or `root` fills at least half of the window.
  * @param {HTMLElement} root
  */
 function isInView(root) {
@@ -107,14 +106,14 @@ function isInView(root) {
 }
 
 /**
- * Call the action of a key where it is meant: inside `root`, or with `root` in view and a focus
- * that does not need the key. Held down, only the keys that step repeat.
+ * Call a key's action if the focus is inside `root` or `root` is in view, unless the focused element needs the key
+ * for itself. Of keys held down, only the arrow keys repeat.
  * @param {HTMLElement} root
  * @param {KeyActions} actions
- * @param {AbortSignal} signal ends the listening
+ * @param {AbortSignal} signal removes the listeners
  */
 export function listenToKeys(root, actions, signal) {
-  // A button that was reached by keys takes the space; one that was clicked is done with.
+  // Space presses a button that was reached with Tab, but not one that has the focus from a click.
   /** @type {Element | null} */
   let clicked = null;
   /** @param {Event} event */
@@ -138,14 +137,14 @@ export function listenToKeys(root, actions, signal) {
     const isDone = key === " " && clicked !== null && target.closest(PRESSED) === clicked;
     if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key) && !isDone) return;
     event.preventDefault();
-    // Else the browser would press the button once the space is let go.
+    // Otherwise the browser would press the button when the space bar is released.
     if (isDone && target instanceof HTMLElement) target.blur();
     if (!event.repeat || STEPS.has(key)) act();
   }
   document.addEventListener("keydown", press, { signal });
 }
 
-/** Whether keys that are letters or signs act; a visitor who speaks to the page may not want it. */
+/** Whether letter and sign keys work; visitors who use speech input may want to switch them off. */
 function areLettersOn() {
   try {
     return localStorage.getItem(LETTERS_OFF) === null;
@@ -154,7 +153,7 @@ function areLettersOn() {
   }
 }
 
-/** The switch for the keys that are letters or signs; the browser keeps the choice. */
+/** Create the switch for letter and sign keys; the browser stores its state. */
 export function makeLetterSwitch() {
   const box = make("input", "", { type: "checkbox" });
   box.checked = areLettersOn();
@@ -163,7 +162,7 @@ export function makeLetterSwitch() {
       if (box.checked) localStorage.removeItem(LETTERS_OFF);
       else localStorage.setItem(LETTERS_OFF, "1");
     } catch {
-      box.checked = true; // refused: they stay on
+      box.checked = true; // the browser refuses storage: the keys stay on
     }
   });
   return make("label", "sbd-letter-switch", box, "Letter and sign keys work");

@@ -1,20 +1,20 @@
-// The screen that the page is on: light or dark, motion, sizes, a phone, and the whole of it for a lecture.
-// Where the browser refuses full screen (a page inside a frame), a lecture still fills the window.
+// How the page is displayed: light or dark, with or without motion, on a phone, and in lecture mode. A lecture fills
+// the screen or, where the browser refuses that, as for a page inside a frame, the window.
 
-/** Whether the visitor wants no motion. */
+/** Whether the visitor prefers reduced motion. */
 export function isStill() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** How to scroll to what is pointed out. @returns {ScrollBehavior} */
+/** Return how to scroll: smoothly, unless the visitor prefers reduced motion. @returns {ScrollBehavior} */
 export function scrollBehavior() {
   return isStill() ? "auto" : "smooth";
 }
 
-const PHONE = 900; // pixels of the window: below that the stage stands under the form
+const PHONE = 900; // width of the window in pixels below which the player is under the form
 
 /**
- * On a phone the form is as long as the screen: what was asked for must be seen.
+ * On a phone, scroll a node into view: the form above it can fill the screen.
  * @param {HTMLElement} node
  */
 export function showOnPhone(node) {
@@ -22,19 +22,18 @@ export function showOnPhone(node) {
 }
 
 /**
- * Fold the form into the prompt that is on the stage, or unfold it; the style sheet does so on a phone alone.
- * @param {boolean} isFolded
+ * Hide the form, whose prompt the player then shows, or show it again; the style sheet does so only on a phone.
+ * @param {boolean} isFolded whether to hide the form
  */
 export function foldForm(isFolded) {
   document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
 }
 
-/** Whether the page is dark now. */
 export function isDarkPage() {
   return document.body.classList.contains("dark");
 }
 
-/** Light or dark as the visitor's system is, on a page that Gradio does not serve. */
+/** Keep the page light or dark as the visitor's system is, on a page without Gradio, which does so itself. */
 export function followScheme() {
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const follow = () => document.body.classList.toggle("dark", scheme.matches);
@@ -42,7 +41,7 @@ export function followScheme() {
   follow();
 }
 
-/** Act when the page turns light or dark. @param {() => void} act @param {AbortSignal} signal */
+/** Call `act` when the page may have turned light or dark. @param {() => void} act @param {AbortSignal} signal */
 export function onScheme(act, signal) {
   const seen = new MutationObserver(act);
   seen.observe(document.body, { attributes: true, attributeFilter: ["class"] });
@@ -50,7 +49,7 @@ export function onScheme(act, signal) {
 }
 
 /**
- * Act when a node gets another size.
+ * Call `act` when a node's size changes.
  * @param {Element} node
  * @param {() => void} act
  * @param {AbortSignal} signal
@@ -67,10 +66,10 @@ export function isLecturing(root) {
 }
 
 /**
- * A switch for lecture mode of `root`.
+ * Return functions that toggle and leave lecture mode of `root`.
  * @param {HTMLElement} root
- * @param {() => void} onChange
- * @param {AbortSignal} signal ends the listening
+ * @param {() => void} onChange called when lecture mode begins or ends
+ * @param {AbortSignal} signal removes the listeners
  */
 export function makeLecture(root, onChange, signal) {
   /** @param {boolean} isOn */
@@ -85,9 +84,9 @@ export function makeLecture(root, onChange, signal) {
     show(true);
     try {
       await root.requestFullscreen?.();
-      if (!isLecturing(root)) leave(); // left while the browser was still at it
+      if (!isLecturing(root)) leave(); // left before the browser filled the screen
     } catch {
-      // Refused: the window is the screen.
+      // Full screen is refused: the lecture fills the window.
     }
   }
 
@@ -96,7 +95,7 @@ export function makeLecture(root, onChange, signal) {
     if (document.fullscreenElement === root) document.exitFullscreen();
   }
 
-  // A slider that keeps the focus after it was dragged would keep the arrows, too.
+  // A slider that keeps the focus after a drag would also take the arrow keys.
   function letGo() {
     const held = document.activeElement;
     const isSlider = held instanceof HTMLElement && held.matches("[role=slider], [type=range]");

@@ -1,5 +1,5 @@
-// What explains itself on the page: words of the glossary, "?" and the colours of entropy. Point at one, reach it
-// by Tab or tap it, and its sentence shows beside it. One note serves all of them.
+// Explanations: glossary words, "?" buttons, and the colours of entropy. Pointing at a word or button, focusing it or
+// tapping it shows its explanation in a note beside it. All explanations of a view share one note.
 
 import { entropyColour, MAX_ENTROPY, SCALE_TICKS, unsureness } from "../core/colours.js";
 import { clamp } from "../core/numbers.js";
@@ -10,22 +10,22 @@ const NOTE_WIDTH = 300;
 const EDGE = 12;
 
 /**
- * A word that explains itself.
- * @param {string} key of the glossary
- * @param {string} [text] as it stands in its sentence
+ * Create a word that the glossary explains.
+ * @param {string} key of the word in the glossary
+ * @param {string} [text] the word as its sentence has it
  */
 export function term(key, text = GLOSSARY[key]?.name ?? key) {
   return makeTerm(text, GLOSSARY[key]?.words ?? "");
 }
 
-/** @param {string} text @param {string} words that explain it */
+/** Create a word with an explanation. @param {string} text the word @param {string} words its explanation */
 export function makeTerm(text, words) {
   return explain(make("button", "sbd-term"), text, words);
 }
 
 /**
- * A "?" that explains what it stands beside.
- * @param {string} about what that is, for who does not see it
+ * Create a "?" button that explains what is beside it.
+ * @param {string} about what it explains, for screen readers
  * @param {string} words
  */
 export function question(about, words) {
@@ -34,7 +34,7 @@ export function question(about, words) {
 }
 
 /**
- * A "?" that unfolds a text in its place, and folds it again.
+ * Create a "?" button that shows and hides a text elsewhere on the page.
  * @param {string} about what the text explains
  * @param {HTMLElement} text
  */
@@ -49,10 +49,10 @@ export function unfold(about, text, label = `Explain ${about}`) {
 }
 
 /**
- * Let a word stand for something else.
- * @param {HTMLElement} node of `term`
- * @param {string} text
- * @param {string} words that explain it
+ * Change the word and the explanation of a node.
+ * @param {HTMLElement} node made by term(), makeTerm() or question()
+ * @param {string} text the word
+ * @param {string} words its explanation
  */
 export function explain(node, text, words) {
   setText(node, text);
@@ -62,8 +62,8 @@ export function explain(node, text, words) {
 }
 
 /**
- * A text of the page's own with its words of the glossary in it.
- * @param {string} words as wordPieces takes them
+ * Turn a text into nodes in which the glossary explains its words.
+ * @param {string} words with glossary words in brackets, see wordPieces
  * @returns {(Node | string)[]}
  */
 export function withTerms(words) {
@@ -74,16 +74,16 @@ export function withTerms(words) {
   });
 }
 
-/** A link to the paper where the page names its equation. */
+/** Create a link to the paper. */
 export function paperLink(text = "Eq. 8") {
   const attributes = { href: PAPER_URL, target: "_blank", rel: "noopener noreferrer" };
   return make("a", "sbd-paper", { ...attributes, title: "The paper: arXiv 2509.04185" }, text);
 }
 
 /**
- * The note of a player's terms.
+ * Create the note that shows the explanation of any word inside `root`.
  * @param {HTMLElement} root
- * @param {AbortSignal} signal ends the listening
+ * @param {AbortSignal} signal removes the listeners
  */
 export function makeTermNote(root, signal) {
   const note = make("div", "sbd-term-note", { "aria-hidden": "true" });
@@ -98,13 +98,13 @@ export function makeTermNote(root, signal) {
   /** @param {Event} event */
   function show(event) {
     const word = wordOf(event);
-    // What slides under a pointer at rest must not take the note from the word in focus.
+    // When the page moves under a pointer at rest, the focused word keeps the note.
     if (!word && shown && shown === document.activeElement) return;
     note.hidden = !word;
     shown = word;
     if (!word) return;
     setText(note, word.dataset.words ?? "");
-    // A sheet lies over all of the page but what is inside it.
+    // An open dialog covers everything outside it.
     (word.closest("dialog") ?? root).append(note);
     place(word);
   }
@@ -123,17 +123,17 @@ export function makeTermNote(root, signal) {
     root.addEventListener(name, show, { signal });
   }
   root.addEventListener("focusout", hide, { signal });
-  // What was pressed stays explained: its place may slide away from under the pointer.
+  // A word that was clicked has the focus and keeps the note, even if it slides away from under the pointer.
   const leave = () => shown !== document.activeElement && hide();
   root.addEventListener("pointerleave", leave, { signal });
   /** @param {KeyboardEvent} event */
   const close = (event) => {
     if (event.key !== "Escape" || note.hidden) return;
     hide();
-    event.stopPropagation(); // nothing else lets go with it
+    event.stopPropagation(); // Escape closes only the note
   };
   root.addEventListener("keydown", close, { signal });
-  // The focus may have scrolled its word into sight: then the note goes along.
+  // Focusing a word can scroll it into view, so its note moves along.
   const follow = () => {
     if (shown && shown === document.activeElement) place(shown);
     else hide();
@@ -148,7 +148,7 @@ const RAMP =
   "under it, or a filled box beside it: new in this forward pass. Outline: the block. Empty places: still masked, " +
   "dashed: drafted. Wavy line: not what next-token prediction says.";
 
-/** The ramp in the colours of both schemes. */
+/** Create the bar of entropy colours, with the colours for a light and a dark page. */
 function makeBar() {
   /** @param {boolean} isDark */
   const stops = (isDark) =>
@@ -161,13 +161,13 @@ function makeBar() {
   return bar;
 }
 
-/** "sure", the ramp, "unsure", and what a text's looks mean. */
+/** Create a bar of entropy colours from "sure" to "unsure", with a "?" that explains colours and marks. */
 export function makeRamp() {
   const [sure, unsure] = ["sure", "unsure"].map((word) => make("span", "sbd-ramp-word", word));
   return make("span", "sbd-ramp", sure ?? "", makeBar(), unsure ?? "", question("colour", RAMP));
 }
 
-/** The legend: the ramp with its ticks in nats. */
+/** Create the legend: a bar of entropy colours with ticks in nats. */
 export function makeLegend() {
   const ticks = make("div", "sbd-legend-ticks", { "aria-hidden": "true" });
   for (const entropy of SCALE_TICKS) {

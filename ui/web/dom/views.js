@@ -1,20 +1,20 @@
-// The views of the page: which is in front, and the channels by which they hear of one another. A view has an
-// address, #name, and what is deeper inside it follows: #learn/4. Without one the page opens at home, or where
-// the decode or the lanes that the address asks for are shown.
+// Shows one view of the page at a time, and lets views send each other messages. A view's address is #name, or
+// #name/part, such as #learn/4. Without a name the page opens at home, or at the view that shows the decode or lanes
+// that the address asks for.
 
 import constants from "../constants.json" with { type: "json" };
 
 /** @import { Player } from "../watch/player.js" */
 
-/** @type {Channel<string>} the view that is in front now */
+/** @type {Channel<string>} the name of the view that is shown now */
 const turns = channel("sbd-view");
 const VIEWS = ["home", "learn", "watch", "compare", "roofline"];
 
 let shownView = "";
-/** @type {Map<string, string>} the address that a view had when it was left */
+/** @type {Map<string, string>} the hash of the address when a view was left, by view */
 const left = new Map();
 
-/** The view that the address names. */
+/** Return the view that the address asks for. */
 function namedView() {
   const [name = ""] = location.hash.slice(1).split(/[/?]/);
   if (VIEWS.includes(name)) return name;
@@ -24,13 +24,13 @@ function namedView() {
   return constants.linkNames.some((each) => query.has(each)) ? "watch" : "home";
 }
 
-/** The view in front. */
+/** Return the name of the view that is shown. */
 export function currentView() {
   shownView ||= namedView();
   return shownView;
 }
 
-/** Turn to a view of the page; the browser's Back leads to the one before. @param {string} name */
+/** Show a view; the browser's Back button returns to the one before. @param {string} name */
 export function turnTo(name) {
   if (name === currentView()) return;
   left.set(shownView, location.hash);
@@ -42,13 +42,13 @@ export function turnTo(name) {
 /** @param {string} name */
 function show(name) {
   shownView = name;
-  // The style sheet hides what belongs to the other views.
+  // By this attribute the style sheet hides the other views.
   document.body.dataset.sbdView = name;
   turns.say(name);
 }
 
 /**
- * Show the view that the address names, now and whenever the visitor goes back or ahead.
+ * Show the view that the address asks for, now and whenever the visitor changes the address.
  * @param {AbortSignal} signal
  */
 export function followAddress(signal) {
@@ -58,7 +58,7 @@ export function followAddress(signal) {
 }
 
 /**
- * Hear which view is in front: once all are mounted, and at every turn.
+ * Call `hear` with the name of the view that is shown: soon after this call, and at every change.
  * @param {(name: string) => void} hear
  * @param {AbortSignal} signal
  */
@@ -68,12 +68,12 @@ export function onTurn(hear, signal) {
 }
 
 /**
- * A way from one part of the page to all that hear it.
+ * Carries messages to all listeners on the page: say() sends one, hear() listens until the signal aborts.
  * @template Detail
  * @typedef {{ say: (detail: Detail) => void, hear: (hear: (detail: Detail) => void, signal: AbortSignal) => void }} Channel
  */
 
-/** @param {string} name of its event @returns {Channel<any>} */
+/** Create a channel. @param {string} name of its DOM event @returns {Channel<any>} */
 export function channel(name) {
   return {
     say: (detail) => document.dispatchEvent(new CustomEvent(name, { detail })),
@@ -85,15 +85,15 @@ export function channel(name) {
   };
 }
 
-/** @type {Channel<null>} which model decodes, or what is known of it, may be another now */
+/** @type {Channel<null>} the chosen model, or what is known of the models, may have changed */
 export const { say: sayModels, hear: onModels } = channel("sbd-models");
 
-/** A visitor wants to write a prompt of their own. @type {Channel<void>} */
+/** The visitor wants to write their own prompt. @type {Channel<void>} */
 export const { say: askForChat, hear: onAskForChat } = channel("sbd-chat");
 
 /** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
 
-/** The player on the page, once it is there. @param {ParentNode} root */
+/** Return the player; null until it is mounted. @param {ParentNode} root */
 export function playerOf(root) {
   /** @type {PlayerElement | null} */
   const host = root.querySelector(".sbd-host");

@@ -1,5 +1,5 @@
-// A run as an animated GIF, 16:9 for a slide: a frame has the counts, the text so far, the block as tiles,
-// next-token prediction at the same pass, and the staircase. Knows no page.
+// Draws a run as an animated GIF, 16:9 for a slide. Each frame has the counts, the text so far, the block as tiles,
+// the progress of next-token prediction, and the staircase. Does not touch the page.
 
 import { entropyColour, unsureness } from "../core/colours.js";
 import { countOf, evenly } from "../core/numbers.js";
@@ -12,9 +12,9 @@ const FRAME_HEIGHT = 720;
 const MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 /** @typedef {{ text: string, entropy: number | null, isNew: boolean }} TextPiece */
-/** @typedef {{ piece: TextPiece, x: number, text: string, size: number }} Stretch of a line */
+/** @typedef {{ piece: TextPiece, x: number, text: string, size: number }} Stretch a part on one line; size: width */
 
-/** The tokens fixed by `pass` as pieces; a gap stands for what is masked. @param {Run} run @param {number} pass */
+/** Return the text known by the end of `pass`; " … " stands for masks. @param {Run} run @param {number} pass */
 function textPieces(run, pass) {
   const joined = run.joinedAt(run.main, pass);
   /** @type {TextPiece[]} */
@@ -31,9 +31,9 @@ function textPieces(run, pass) {
   return pieces;
 }
 
-/** The frames of an animation, one after another on the same canvas. */
+/** Draws the frames of an animation, each on the same canvas. */
 class Frames extends Picture {
-  /** Pieces as lines, broken where the text breaks or is full. @param {TextPiece[]} pieces */
+  /** Break pieces into lines, at line breaks and at the right edge. @param {TextPiece[]} pieces */
   layOut(pieces) {
     /** @type {Stretch[][]} */
     const lines = [[]];
@@ -53,7 +53,7 @@ class Frames extends Picture {
     return lines;
   }
 
-  /** The newest five lines of the text. @param {number} pass @param {number} top */
+  /** Draw the last five lines of the text. @param {number} pass @param {number} top */
   drawText(pass, top) {
     const { inks, isDark } = this;
     this.context.font = `400 22px ${MONO}`;
@@ -69,7 +69,7 @@ class Frames extends Picture {
     }
   }
 
-  /** @param {number} pass @param {number} y */
+  /** Draw the block as tiles. @param {number} pass @param {number} y */
   drawTiles(pass, y) {
     const { start, size } = this.run.windowAt(pass);
     const perRow = Math.min(size, 32);
@@ -80,7 +80,7 @@ class Frames extends Picture {
   }
 
   /**
-   * The token and when it came, or the best guess so far over the bar of its entropy.
+   * Draw a token with its forward pass or, at a masked position, the best guess above a bar of its entropy.
    * @param {number} pass
    * @param {number} position
    * @param {Box} box
@@ -113,7 +113,7 @@ class Frames extends Picture {
     this.fill(colour, x + 8, y + height - 8 - bar, width - 16, bar);
   }
 
-  /** A frame of the animation, as its pixels. @param {number} pass */
+  /** Draw a frame and return its pixels. @param {number} pass */
   frame(pass) {
     const { run, inks } = this;
     this.clear();
@@ -131,25 +131,24 @@ class Frames extends Picture {
   }
 }
 
-/** Frames of an animation; more would make a file too large for a slide. */
+/** The most frames of an animation: with more, the file would be too large for a slide. */
 export const MAX_FRAMES = 240;
 
-/** Its forward passes: all, or some evenly spread, first and last among them. @param {number} lastPass */
+/** Return the passes to draw: all, or an even selection with the first and the last. @param {number} lastPass */
 export function framePasses(lastPass) {
   const before = [...Array(Math.max(lastPass, 0)).keys()];
   return [...evenly(before, MAX_FRAMES - 1), Math.max(lastPass, 0)];
 }
 
 const FRAME_MS = { pass: 250, last: 3000 };
-/** Palette index for a pixel that stays as it was. */
+/** Palette index of pixels that are the same as in the frame before. */
 const UNCHANGED = 255;
 
 /**
- * Make the animation; `hear` is told how far it is, 0 to 1. Rejects if it cannot be made, or once
- * `signal` says that nobody wants it any more.
+ * Return a run as an animated GIF. Rejects if the GIF cannot be made, or once `signal` aborts.
  * @param {Run} run
  * @param {boolean} isDark
- * @param {(part: number) => void} hear
+ * @param {(part: number) => void} hear called after each frame with the share of frames done, up to 1
  * @param {AbortSignal} signal
  */
 export async function animate(run, isDark, hear, signal) {
@@ -168,7 +167,7 @@ export async function animate(run, isDark, hear, signal) {
   /** @type {Uint8Array | null} */
   let last = null;
   for (const [index, pass] of passes.entries()) {
-    await new Promise((done) => setTimeout(done)); // the page answers between two frames
+    await new Promise((done) => setTimeout(done)); // keeps the page responsive
     signal.throwIfAborted();
     const shown = applyPalette(frames.frame(pass), colours);
     const before = last;

@@ -1,4 +1,4 @@
-// A run's settings as an address of the page, with the names that Python reads, and back.
+// Turns a run's settings into an address of the page and back, with the parameter names that Python reads.
 
 import constants from "../constants.json" with { type: "json" };
 import { CHOICES } from "../form/fields.js";
@@ -6,12 +6,12 @@ import { CHOICES } from "../form/fields.js";
 /** @import { Form } from "../engine/session.js" */
 /** @import { Settings } from "../core/run.js" */
 
-/** @type {[name: string, field: string][]} names in the address, and fields of a decode */
+/** @type {[name: string, field: string][]} each name in the address with the setting it stands for */
 const LINK_FIELDS = Object.entries(constants.linkFields);
 
 const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
-/** This page's address without a decode or lanes in it; what else it says stays. */
+/** Return this page's address without the parameters of a decode or of lanes. */
 export function bareAddress() {
   const address = new URL(window.location.href);
   for (const name of constants.linkNames) address.searchParams.delete(name);
@@ -19,9 +19,9 @@ export function bareAddress() {
 }
 
 /**
- * The address that compares these lanes again.
+ * Return the address that compares these lanes again.
  * @param {string[]} lanes
- * @param {Settings} settings of one of them; what they share is taken
+ * @param {Settings} settings of any of the lanes; only settings that the lanes share are used
  */
 export function linkToLanes(lanes, settings) {
   const { prompt, block_size, max_new_tokens, seed, repetition_penalty, model } = settings;
@@ -32,8 +32,8 @@ export function linkToLanes(lanes, settings) {
 }
 
 /**
- * The address that decodes again with these settings, see Run.settings.
- * @param {Settings} settings
+ * Return the address that decodes again with these settings.
+ * @param {Settings} settings see Run.settings
  */
 export function linkTo(settings) {
   const address = bareAddress();
@@ -47,14 +47,14 @@ export function linkTo(settings) {
 }
 
 /**
- * Let the address bar follow: the run's own link while it is the one asked for, else none.
+ * Show an address in the address bar, without a new entry in the browser's history.
  * @param {URL} address
  */
 export function keepAddress(address) {
   window.history.replaceState(window.history.state, "", address);
 }
 
-/** The fields of a decode that the address names. */
+/** Return the settings of a decode that the address holds. */
 export function formOfAddress() {
   const query = askedOfAddress();
   /** @type {Form} */
@@ -70,7 +70,7 @@ export function formOfAddress() {
   return form;
 }
 
-/** The query of the page's address. */
+/** Return the query parameters of the page's address. */
 export function askedOfAddress() {
   return new URLSearchParams(window.location.search);
 }

@@ -1,5 +1,5 @@
-// A run as a picture for a paper: its staircase, under its counts and its prompt. Draws on a canvas of its own with
-// the staircase's own strokes; knows no page.
+// Draws a run as a picture for a paper: counts and prompt above the staircase. Draws on a canvas of its own, with the
+// functions that draw the staircase on the page; does not touch the page.
 
 import constants from "../constants.json" with { type: "json" };
 import { entropyColour, MAX_ENTROPY } from "../core/colours.js";
@@ -23,14 +23,14 @@ export const INNER = WIDTH - 2 * PAD;
 const STAIRS_HEIGHT = 560;
 const SANS = 'ui-sans-serif, system-ui, "Segoe UI", Roboto, Arial, sans-serif';
 
-/** The page's colours as a canvas needs them, see the style sheet. */
+/** Colours of the page's style sheet, which a canvas cannot read. */
 const LIGHT = { page: "#f8f7f4", well: "#f3f2ee", ghost: "#6a6e78", soft: "#e4edfb" };
 const DARK = { page: "#0f1115", well: "#20242d", ghost: "#9aa0ad", soft: "#22304a" };
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Box */
-/** @typedef {{ weight?: number, font?: string, align?: CanvasTextAlign, width?: number }} Letters width: the text is cut to it */
+/** @typedef {{ weight?: number, font?: string, align?: CanvasTextAlign, width?: number }} Letters width: where the text is cut off */
 
-/** How many tokens, and which were given: "24 forward passes · 76 tokens · 3.17 a forward pass". @param {Run} run @param {number} pass */
+/** Return the counts at a pass: "24 forward passes · 76 tokens · 3.17 a forward pass". @param {Run} run @param {number} pass */
 export function countsText(run, pass) {
   const { numPasses, numTokens, numGiven, tokensPerPass } = run.numbersAt(pass);
   const tokens = `${countOf(numTokens, "token")}${numGiven ? `, ${numGiven} given` : ""}`;
@@ -38,18 +38,18 @@ export function countsText(run, pass) {
   return `${countOf(numPasses, "forward pass")} · ${tokens} · ${rate}`;
 }
 
-/** The way to decode with its block: "Set Block Decoding, γ 0.35, block 16". @param {Run} run */
+/** Name the strategy, its settings and the block size: "Set Block Decoding, γ 0.35, block 16". @param {Run} run */
 export function wayLabel(run) {
   return run.strategy === "ntp" ? wayWords(run) : `${wayWords(run)}, block ${run.blockSize}`;
 }
 
-/** A run on a canvas in the page's colours, WIDTH units wide. */
+/** A canvas to draw a run on, in the page's colours and WIDTH units wide. */
 export class Picture {
   /**
    * @param {Run} run
    * @param {boolean} isDark
-   * @param {number} height units
-   * @param {number} scale pixels of a unit
+   * @param {number} height in units
+   * @param {number} scale pixels per unit
    */
   constructor(run, isDark, height, scale) {
     this.run = run;
@@ -79,7 +79,7 @@ export class Picture {
   }
 
   /**
-   * Write one line of text on its base line.
+   * Write one line of text; y is its base line.
    * @param {string} text
    * @param {number} x
    * @param {number} y
@@ -96,7 +96,7 @@ export class Picture {
     context.fillText(this.fit(text, width), x, y);
   }
 
-  /** The longest beginning that fits, with an ellipsis where it is cut. @param {string} text @param {number} width */
+  /** Cut a text to a width, with an ellipsis if it is too long. @param {string} text @param {number} width */
   fit(text, width) {
     /** @param {string} words */
     const isRoom = (words) => this.context.measureText(words).width <= width;
@@ -115,7 +115,7 @@ export class Picture {
     this.write(this.run.prompt.replace(/\s+/g, " "), PAD, y, size, this.inks.muted, { width });
   }
 
-  /** The staircase in a box; rows beyond `pass` are pale, as on the page. @param {number} pass @param {Box} box */
+  /** Draw the staircase in a box, up to `pass`. @param {number} pass @param {Box} box */
   drawStairs(pass, { x, y, width, height }) {
     const { context, run, isDark } = this;
     const { accent, ntp, line, muted, well } = this.inks;
@@ -124,7 +124,7 @@ export class Picture {
     const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
     const geometry = { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
     const style = { accent, ntp, line, muted, font: SANS, size: 13 };
-    // As the player shows it at this forward pass, nothing pointed at.
+    // As the player shows this forward pass with all reveals done and no position pointed at.
     const reveals = { progress: () => 1 };
     const view = { run, pass, isDark, reveals, focus: null, showsFocus: false };
     context.save();
@@ -141,7 +141,7 @@ export class Picture {
     context.restore();
   }
 
-  /** The key of the staircase's colours. @param {number} right @param {number} y */
+  /** Draw the key of the staircase's colours and dots. @param {number} right @param {number} y */
   drawScale(right, y) {
     const left = right - 180;
     for (let i = 0; i < 180; i += 1) {
@@ -156,7 +156,7 @@ export class Picture {
   }
 }
 
-/** The whole staircase of a run as a canvas. @param {Run} run @param {boolean} isDark @param {number} scale */
+/** Return a canvas with the whole staircase of a run. @param {Run} run @param {boolean} isDark @param {number} scale */
 export function staircasePicture(run, isDark, scale) {
   const picture = new Picture(run, isDark, STAIRS_HEIGHT, scale);
   const { lastPass, pins } = run.main;

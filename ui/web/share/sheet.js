@@ -1,5 +1,5 @@
-// The sheet by which a run is taken home, or brought: files to save, a page that replays it, the link, a trace to open.
-// A trace is opened by the server, through `host`; without one pictures alone are offered.
+// The share dialog: saves a run as a replay page, a trace or a picture, copies its link, and opens a trace. A trace is
+// opened by the server, through `host`; without a host the dialog only saves pictures.
 
 import constants from "../constants.json" with { type: "json" };
 import { failureWords } from "../core/numbers.js";
@@ -14,14 +14,14 @@ import { staircasePicture } from "./picture.js";
 /** @import { Run, WireLine } from "../core/run.js" */
 /** @import { Timing } from "../core/times.js" */
 
-/** Hand a file to the browser to save. @param {string} name @param {Blob} blob */
+/** Let the browser save a file. @param {string} name @param {Blob} blob */
 function saveFile(name, blob) {
   const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** A size for a reader: 84 kB, 1.2 MB. @param {number} bytes */
+/** Format a file size: "84 kB", "1.2 MB". @param {number} bytes */
 function fileSize(bytes) {
   return bytes < 1e6
     ? `${Math.max(Math.round(bytes / 1000), 1)} kB`
@@ -29,20 +29,20 @@ function fileSize(bytes) {
 }
 
 /**
- * Who can reach the server.
+ * What the dialog needs of the page around the player.
  * @typedef {object} ShareHost
- * @property {(run: Run) => Promise<string>} replayPage a page that replays a run
- * @property {(file: { name: string, text: string }) => void} give a trace file to show
+ * @property {(run: Run) => Promise<string>} replayPage returns the HTML of a page that replays a run
+ * @property {(file: { name: string, text: string }) => void} give sends a trace file to be checked and shown
  */
 
 const { limits } = constants;
 
-/** The sheet; it knows of the player only which run it shows. */
+/** The dialog; of the player it only knows which run is shown. */
 export class Share {
   /**
    * @param {{ readonly run: Run | null }} player
    * @param {ShareHost | null} host
-   * @param {AbortSignal} signal ends the listening
+   * @param {AbortSignal} signal removes the listeners, and ends an animation that is being drawn
    */
   constructor(player, host, signal) {
     this.player = player;
@@ -112,7 +112,7 @@ export class Share {
 
   /** @param {Run} run */
   async saveGif(run) {
-    if (!this.bar.hidden) return; // one at a time
+    if (!this.bar.hidden) return; // another is being drawn
     this.bar.hidden = false;
     this.bar.value = 0;
     this.say("Drawing the animation …");
@@ -136,7 +136,7 @@ export class Share {
   }
 
   /**
-   * A row of the sheet with its button, which acts on the run shown.
+   * Create a row of the dialog, with a button that acts on the run shown.
    * @param {string} title
    * @param {string} words
    * @param {string} label
@@ -149,7 +149,7 @@ export class Share {
     return make("div", "sbd-share-row", text, button);
   }
 
-  /** The link that decodes this run again; also what the address bar holds after a decode. */
+  /** Create the row that copies the link that decodes this run again. */
   linkRow() {
     const words = "Opens the page with these settings and decodes again.";
     return this.row("Link", words, "Copy link", async (run) => {
@@ -162,12 +162,12 @@ export class Share {
         await navigator.clipboard.writeText(address);
         this.say("Copied the link.");
       } catch {
-        this.say(address); // the browser keeps its clipboard: to be copied by hand
+        this.say(address); // no access to the clipboard: to be copied by hand
       }
     });
   }
 
-  /** A file button; the whole page takes dropped files too. @param {ShareHost} host */
+  /** Create the row that opens a trace file. @param {ShareHost} host */
   openRow(host) {
     const input = make("input", "", {
       type: "file",
@@ -186,7 +186,7 @@ export class Share {
     return row;
   }
 
-  /** @param {ShareHost} host @param {AbortSignal} signal */
+  /** Open files dropped anywhere on the page. @param {ShareHost} host @param {AbortSignal} signal */
   listenToDrops(host, signal) {
     /** @param {DragEvent} event */
     const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -203,9 +203,9 @@ export class Share {
   }
 
   /**
-   * Send a file to be checked and shown; a file too large is not even read.
+   * Send a trace file to be checked and shown, unless it is too large.
    * @param {ShareHost} host
-   * @param {File | undefined} file
+   * @param {File | undefined} file undefined: none was chosen
    */
   async open(host, file) {
     if (!file) return;
@@ -221,7 +221,7 @@ export class Share {
   }
 
   /**
-   * The server's answer about a trace: it is shown, which closes the sheet, or the reason why not.
+   * Take the server's answer about a trace: close the dialog if the trace is shown, else say the error.
    * @param {{ error?: string, isShown?: boolean }} message
    */
   receive({ error = "", isShown }) {
@@ -247,17 +247,17 @@ export class Share {
   }
 }
 
-/** File name of a run: sbd-tara-has-49-pencils.json @param {Run} run @param {string} kind */
+/** Return the file name of a run: "sbd-tara-has-49-pencils.json". @param {Run} run @param {string} kind */
 const fileName = (run, kind) => `${run.fileStem}.${kind}`;
 
-/** @typedef {Pick<Timing, "seconds" | "ntpSeconds"> | null} Again engine times of the run made again */
+/** @typedef {Pick<Timing, "seconds" | "ntpSeconds"> | null} Again engine seconds of each repeat; null: none */
 
-/** Rejects where a part cannot be reached. @param {Run} run @param {Again} timing */
+/** Return a page that replays a run; rejects if a file cannot be fetched. @param {Run} run @param {Again} timing */
 export async function replayPage(run, timing) {
   const styles = constants.replayStyles.map((name) => `../css/${name}.css`);
   const parts = ["../html/replay.html", "replay.js", ...styles];
   const [frame = "", code = "", ...sheets] = await Promise.all(parts.map(read));
-  // Functions, as "$&" in a text of replacement means something else.
+  // Functions, because "$&" has a special meaning in a string that replaces another.
   return frame
     .replace("/*STYLES*/", () => sheets.join("\n"))
     .replace("/*SCRIPTS*/", () => code)
@@ -271,7 +271,7 @@ async function read(path) {
   return response.text();
 }
 
-/** The run's lines, which say that it is a recording. @param {Run} run @param {Again} timing */
+/** Return a run's lines, marked as recorded, and a line with its timing. @param {Run} run @param {Again} timing */
 export function recordedLines({ id, lines }, timing) {
   const rows = lines.map((line) => line.replace('"is_recorded":false', '"is_recorded":true'));
   if (!timing?.seconds.length) return rows;

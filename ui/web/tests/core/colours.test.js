@@ -1,4 +1,4 @@
-// The colours of entropy: a place on the scale, the ramp, and letters that can be read on it.
+// The colours of entropy: the scale, the ramp, and letters that can be read on it.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// One forward pass under the hood: its attention mask, the cache, the lit lines of the algorithm, and its cost.
+// One forward pass in detail: attention mask, KV cache, the executed lines of the algorithm, and cost.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -41,15 +41,15 @@ import {
 /** @import { VisibleRow } from "../../core/mask.js" */
 /** @import { Run } from "../../core/run.js" */
 
-/** Lines of the algorithm that a forward pass executes. @param {Run} run @param {number} pass */
+/** Return the lines of the algorithm that a forward pass executes. @param {Run} run @param {number} pass */
 const litAt = (run, pass) =>
   programsAt(run, pass).flatMap(({ lines }) => lines.filter(({ isLit }) => isLit));
 
 /**
- * A run by verify that drafts two tokens and checks them.
- * @param {object} check the second forward pass
+ * Return a run by verify that drafts two tokens and checks them.
+ * @param {object} check fields of the second forward pass
  * @param {number[]} draft
- * @param {object} more of the run
+ * @param {object} more fields of the run's first line
  */
 function checked(check, draft = [1, 2], more = {}) {
   const opening = start({ strategies: ["verify"], prompt_token_ids: [0, 1, 2], ...more });
@@ -66,7 +66,7 @@ function checked(check, draft = [1, 2], more = {}) {
 /**
  * Whether a row may attend to a key.
  * @param {VisibleRow} row
- * @param {number} key an index of cached tokens and then rows
+ * @param {number} key its index among the cached tokens, followed by the rows
  * @param {number} numCached
  */
 function mayAttend({ seen, first, stop }, key, numCached) {
@@ -200,7 +200,7 @@ test("a forward pass without a block says that it reads what was given, and was 
 });
 
 test("t is where the block begins, what was given before it counted", () => {
-  // Both blocks at once: the first was given.
+  // One forward pass reads both blocks, as the first was given.
   const both = { ...THIRD, seq: 2, committed: [0, 1, 2, 3] };
   /** @type {[number, number][]} */
   const pinned = [0, 1].map((position) => [position, position]);
@@ -356,7 +356,7 @@ test("the algorithm's lines name the alternative's own token and the exact token
   assert.ok(!lit(2).some(({ words }) => words.startsWith("If that token")));
 });
 
-/** @param {number} pass of a run of two layers of 26 weights each */
+/** @param {number} pass of a run with two layers of 26 weights each */
 function costAt(pass) {
   return costOf(SHAPE, RIDING_RUN.main.steps[pass] ?? assert.fail(), "sbd", 3);
 }

@@ -1,4 +1,4 @@
-// Wire lines made by hand, as Python writes them, and runs made from them.
+// Wire lines as Python writes them, made by hand, and runs made from them.
 
 import assert from "node:assert/strict";
 import { History } from "../../core/run.js";
@@ -20,8 +20,8 @@ const CONFIG = {
 };
 
 /**
- * The line that opens a run. strategies: of its lanes; what the main one is asked besides stands
- * beside the fields of the line.
+ * Return the first line of a run. strategies: those of its lanes, the main one first. Other fields are those of the
+ * main lane's settings or of the line.
  * @param {Partial<RunLine & Config> & { strategies?: string[] }} more
  * @returns {RunLine}
  */
@@ -37,7 +37,7 @@ export function start({ strategies: [main = "sbd", ...others] = [], ...more } = 
   return { ...first, prompt: "p", lanes, ...Object.fromEntries(line) };
 }
 
-/** @type {StepLine} a pass that reads the prompt and sees two masks, revealing none */
+/** @type {StepLine} reads the prompt and two masks, and reveals none */
 export const PREFILL = {
   run: "r",
   seq: 1,
@@ -49,7 +49,7 @@ export const PREFILL = {
   seconds: 0.001,
 };
 
-/** @type {StepLine & Required<Pick<EventData, "masked">>} reveals the second position, then sees the first again */
+/** @type {StepLine & Required<Pick<EventData, "masked">>} reads both masks, and reveals the second position */
 export const FIRST = {
   run: "r",
   seq: 2,
@@ -66,7 +66,7 @@ export const FIRST = {
   seconds: 0.002,
 };
 
-/** @type {StepLine} the same where the second position was given */
+/** @type {StepLine} the same for a run whose second position was given */
 export const FIRST_GIVEN = { ...FIRST, masked: FIRST.masked.slice(0, 1), reveals: [] };
 
 /** @type {StepLine} reveals the first position and commits the block */
@@ -96,7 +96,7 @@ export const END = {
 };
 
 /**
- * Masked positions, each with one candidate.
+ * Return masked positions, each with one candidate, as a line has them.
  * @param {(readonly number[])[]} rows position, nats, token, probability
  */
 export function masks(...rows) {
@@ -108,17 +108,17 @@ export function masks(...rows) {
   ]);
 }
 
-/** Reveals in the solver's order. @param {(readonly number[])[]} rows position, token */
+/** Return reveals in the solver's order, as a line has them. @param {(readonly number[])[]} rows position, token */
 export function reveals(...rows) {
   return rows.map(([position, token], rank) => [position, token, rank, 0.9]);
 }
 
-/** @param {(WireLine | Record<string, unknown>)[]} lines those made by hand may be anything */
+/** @param {(WireLine | Record<string, unknown>)[]} lines with any fields, as tests change them */
 export function wire(...lines) {
   return lines.map((line) => JSON.stringify(line)).join("\n");
 }
 
-/** The whole run. */
+/** All lines of a complete run. */
 export const WHOLE = wire(start(), PREFILL, FIRST, SECOND, END);
 
 /** @param {string} text wire lines */
@@ -129,7 +129,7 @@ export function runOf(text = WHOLE) {
   return history.run;
 }
 
-/** Two layers of 26 weights, an output layer of 20, 8 operations for a query and a key. */
+/** Two layers of 26 weights each, an output layer of 20, and 8 operations per pair of query and key. */
 export const SHAPE = {
   hidden_size: 2,
   feed_forward_size: 3,
@@ -142,7 +142,7 @@ export const SHAPE = {
   bytes_per_value: 4,
 };
 
-/** The second block's first forward pass: the first block rides along. */
+/** The second block's first forward pass, which also reads the first block causally. */
 export const THIRD = {
   ...FIRST,
   seq: 4,
@@ -163,7 +163,7 @@ const STEP = { ...PREFILL, lane: "verify", kind: "decode" };
 const VERIFY = { strategies: ["verify"], block_size: 8 };
 const CHECKING = start({ ...VERIFY, prompt_token_ids: [0, 1, 2], shape: SHAPE });
 
-/** Reads the prompt; drafts two tokens. */
+/** Reads the prompt and drafts two tokens. */
 const DRAFTING = {
   ...STEP,
   kind: "prefill",
@@ -173,7 +173,7 @@ const DRAFTING = {
   draft: [1, 2],
 };
 
-/** Keeps the first of them; the second alternative, for the other one, is right. */
+/** Accepts the first drafted token; the second is wrong, and the alternative to it is right. */
 export const RIGHT = {
   ...STEP,
   seq: 2,
@@ -188,7 +188,7 @@ export const RIGHT = {
   ],
 };
 
-/** Reads the alternative and the draft, whose first token its row gave. */
+/** Reads the alternative and the draft, whose first token came from the alternative's row. */
 const AFTER = { ...STEP, seq: 3, context: [5, 3], block: [5, 2], committed: [2, 0, 1] };
 
 export const ALTERNATIVE_RUN = runOf(

@@ -1,4 +1,4 @@
-// A run, made from its lines: its numbers, its lanes pass by pass, and the drafts of verify.
+// A run made from its wire lines: its numbers, its lanes pass by pass, and the drafts of verify.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -29,7 +29,7 @@ import {
 
 /** @import { EventData } from "../../core/run.js" */
 
-/** Four passes of next-token prediction beside the run. */
+/** Four forward passes of next-token prediction, for a run's second lane. */
 const NTP = [0, 1, 2, 3].map((index) => ({
   ...PREFILL,
   seq: 5 + index,
@@ -326,7 +326,7 @@ test("hindsight disagrees with a token once its pass has been, and within the an
 const VERIFY = { strategies: ["verify"], block_size: 4 };
 const STEP = { ...PREFILL, kind: "decode", block: [0, 0], lane: "verify" };
 
-/** Drafts three tokens; keeps one of them and puts another in the place of the second. */
+/** A run by verify that drafts three tokens, accepts the first and replaces the second. */
 const run = runOf(
   wire(
     start(VERIFY),
@@ -353,7 +353,7 @@ test("the tiles say so: accepted, exact in the place of a draft, thrown away and
   );
 });
 
-/** Drafts three tokens, with masks behind two ends; the second of the three is thrown away. */
+/** The same run with two predrafts, for a check that replaces the first drafted token or the second. */
 const branching = runOf(
   wire(
     start({ ...VERIFY, max_rows: 7 }),

@@ -1,4 +1,4 @@
-// The rules of the solvers: their order, their bound, and how many positions it lets them reveal.
+// The rules of the solvers: in which order they reveal positions, and how many their bound allows.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -45,7 +45,7 @@ test("what is alike in a trace's digits stands as the engine took it", () => {
   );
 });
 
-/** Whether gamma reveals items, by what a solver's gamma bounds. @type {Record<string, (entropies: number[], gamma: number) => boolean>} */
+/** Whether gamma allows these reveals, by the kind of bound. @type {Record<string, (entropies: number[], gamma: number) => boolean>} */
 const ALLOWED = {
   "all but the largest": (entropies, gamma) =>
     entropies

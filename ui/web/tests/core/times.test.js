@@ -1,4 +1,4 @@
-// Times of a run beside next-token prediction's: how much faster a token came, and why not.
+// Times of a run beside next-token prediction's: how much faster it was, or why it was not.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -16,8 +16,8 @@ import { recordedLines } from "../../share/sheet.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
 
 /**
- * A run of three forward passes and two tokens beside one of next-token prediction.
- * @param {number[]} times microseconds of next-token prediction's forward passes
+ * Return a run of three forward passes and two tokens, beside next-token prediction.
+ * @param {number[]} times microseconds of each forward pass of next-token prediction
  */
 function beside(times) {
   const plain = times.map((time, index) => ({

@@ -1,4 +1,4 @@
-// The tree of runs that grew out of one another: branches, what differs from the parent, and its record.
+// The tree of runs and their branches: how a run differs from its parent, and how the tree is stored.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// Numbers, tokens and terms of the glossary, as they are written on the page.
+// How numbers, tokens and glossary words are written on the page.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -109,7 +109,7 @@ test("every text of the page names only words that the glossary has", () => {
       found.some(({ key }) => key),
       `${name} explains no word`,
     );
-    // A bracket that is left in plain text named a word that is not there.
+    // A bracket left in plain text is a word that the glossary lacks.
     for (const { text, key } of found) assert.doesNotMatch(key ? "" : text, /[[\]]/, name);
   }
 });

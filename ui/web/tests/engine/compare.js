@@ -1,5 +1,5 @@
-// Reads traces made by sbd_core, one JSON object a line, decodes each prompt again with the
-// engine, and says where the two differ. Run by tests/ui/test_browser_engine.py.
+// Reads traces made by sbd_core, one JSON object per line, decodes each prompt again with the browser's engine, and
+// prints where the two differ. Run by tests/ui/test_browser_engine.py.
 
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
@@ -13,7 +13,7 @@ import { openFolder } from "./exported.js";
 /** @import { Checkpoint } from "../../engine/export.js" */
 
 const TOLERANCE = 1e-4;
-/** Scores closer than this are equal up to rounding: which one a solver prefers is chance. */
+/** Scores closer than this are equal up to rounding: which one a solver prefers is down to chance. */
 const TIE = 1e-5;
 
 const found = {
@@ -21,16 +21,16 @@ const found = {
   tokens: 0,
   /** @type {string[]} */
   differences: [],
-  /** Decodes that parted where two positions were equally good. */
+  /** Decodes that differ because several choices were equally good. */
   ties: 0,
-  /** Tied decodes that ended in another answer. */
+  /** Decodes with a tie that ended in another answer. */
   otherAnswers: 0,
   /** The largest difference between two floats. */
   largest: 0,
 };
 
 /**
- * An event of a trace: what must be equal, and the floats apart, in one order.
+ * Split an event of a trace into what must be equal, the reveals, the predrafts, and the floats.
  * @param {EventData} event
  */
 function split({ kind, context, block, committed, draft, predrafts, ...event }) {
@@ -54,9 +54,9 @@ function split({ kind, context, block, committed, draft, predrafts, ...event }) 
 }
 
 /**
- * The score by which a solver orders positions.
+ * Return the score by which a solver orders positions.
  * @param {string} name of the solver
- * @param {string} by
+ * @param {string} by the score that top-k orders by
  * @param {MaskedPosition | undefined} masked
  */
 function scoreOf(name, by, masked) {
@@ -69,7 +69,7 @@ function scoreOf(name, by, masked) {
 }
 
 /**
- * Whether two orders of reveals differ only in which of equally good positions comes first.
+ * Whether two lists of reveals differ only in positions with equal scores.
  * @param {number[][]} ours [position, token]
  * @param {number[][]} theirs
  * @param {StepEvent} event
@@ -92,9 +92,9 @@ function isTie(ours, theirs, event, { name, by }) {
 }
 
 /**
- * The first difference in an event: "" for none, "tie" for one that is chance.
- * @param {StepEvent} event
- * @param {EventData} data
+ * Return the first difference in an event; "" for none, "tie" for one that is down to chance.
+ * @param {StepEvent} event of the engine
+ * @param {EventData} data the same event in the trace
  * @param {{ name: string, by: string }} solver
  */
 function eventDifference(event, data, solver) {
@@ -109,7 +109,7 @@ function eventDifference(event, data, solver) {
   if (!isSame(ours.exact, theirs.exact)) {
     return `${JSON.stringify(ours.exact)}, not ${JSON.stringify(theirs.exact)}`;
   }
-  // Rows that are worth the same: which of them is read changes no token.
+  // Which of several equally good predrafts is read changes no token.
   if (!isSame(ours.predrafts, theirs.predrafts)) {
     return ours.predrafts.length === theirs.predrafts.length ? "tie" : "other predrafts";
   }
@@ -128,7 +128,7 @@ function isSame(one, other) {
 }
 
 /**
- * The first difference in a decode, as eventDifference says it.
+ * Return the first difference in a decode; "" for none, and a text that begins with "tie" after a tie.
  * @param {Checkpoint} checkpoint
  * @param {Record<string, any>} trace
  */
@@ -144,7 +144,7 @@ async function difference(checkpoint, trace) {
   const answer = [];
   for await (const event of stream(checkpoint, ids, readSettings(config))) {
     const data = trace.events[index];
-    // Behind a tie the two go their own ways; their answers are compared all the same.
+    // After a tie forward passes may differ, so only the answers are compared.
     const said = isTied ? "" : data ? eventDifference(event, data, config.solver) : "one too many";
     isTied ||= said === "tie";
     if (said && said !== "tie") return `forward pass ${index}: ${said}`;
@@ -158,7 +158,7 @@ async function difference(checkpoint, trace) {
 }
 
 /**
- * Whether the line that opens a run is Python's: "" or the two.
+ * Compare a run's first line with Python's; "" if they are equal.
  * @param {Checkpoint} checkpoint
  * @param {Record<string, any>} trace
  * @param {string} line
@@ -188,4 +188,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   for (const event of trace.events) found.tokens += event.committed.length;
 }
 console.log(JSON.stringify(found));
-process.exit(); // threads of the runtime would wait for work
+process.exit(); // the runtime's threads would keep the process running

@@ -1,4 +1,4 @@
-// Weights of an exported folder as the runtime's graph takes them.
+// How weights of an exported folder become what the runtime's graph takes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ function made(weight) {
   return [...weights.made({ name: "w", from: [], offset: 0, bytes: 0, ...weight })];
 }
 
-/** The bits of 0.5, -2 and 1 in fp16. */
+/** The bits of 0.5 and -2 in fp16. */
 const [HALF, MINUS_TWO] = [0x3800, 0xc000];
 /** @param {number} bits */
 const low = (bits) => [bits & 255, bits >> 8];

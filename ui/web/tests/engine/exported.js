@@ -1,5 +1,4 @@
-// An exported folder opened under Node: its files are read from the disk, the runtime is the committed
-// one.
+// Opens an exported folder under Node: reads its files from the disk, and uses the runtime of assets/dist.
 
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -9,10 +8,10 @@ import { Runtime } from "../../engine/runtime.js";
 
 export const DIST = new URL("../../../../assets/dist/", import.meta.url);
 
-/** Exported nano, which whoever starts these tests names. */
+/** The folder of an exported model, which the caller of these tests sets. */
 export const NANO = process.env.SBD_WEB_MODEL ?? "";
 
-/** A fetch() of the disk. @param {string | URL | Request} address */
+/** Do as fetch() does, but read from the disk. @param {string | URL | Request} address */
 export async function fetchFile(address) {
   const data = await readFile(new URL(String(address).split("?")[0] ?? "")).catch(() => null);
   return new Response(data, { status: data ? 200 : 404 });

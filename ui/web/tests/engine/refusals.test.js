@@ -1,4 +1,4 @@
-// What the engine refuses, each in a sentence: broken files, a silent host, a worker that dies.
+// What the engine refuses, each with its sentence: broken files, a silent host, a worker that dies.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -24,7 +24,7 @@ afterEach(() => {
   }
 });
 
-/** @param {Uint8Array<ArrayBuffer> | null} data that every address answers with */
+/** @param {Uint8Array<ArrayBuffer> | null} data that every address answers with; null: status 404 */
 function answerWith(data) {
   globals.fetch = async () => new Response(data, { status: data ? 200 : 404 });
   return new Files(BASE, () => {});
@@ -100,7 +100,7 @@ test("a name outside the folder is not fetched", async () => {
   await assert.rejects(files.read("../secret", PROMISED), /names a file outside the folder/);
 });
 
-/** Cache Storage that keeps what it is given. */
+/** A Cache Storage in memory. */
 class Storage {
   constructor() {
     /** @type {Map<string, Map<string, Uint8Array>>} */

@@ -1,4 +1,4 @@
-// From a row of logits to its measures, its likeliest tokens and a sampler head's choice.
+// What is made from a row of logits: its measures, its likeliest tokens, and a sampler head's choice.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Decodes of a session with the committed checkpoint, as the player takes them. Run by tests/ui/test_browser_engine.py.
+// A session's decodes with the exported checkpoint of SBD_WEB_MODEL. Run by tests/ui/test_browser_engine.py.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ function makeSession() {
   return { session, said, last };
 }
 
-/** @param {News[]} said what the player makes of it */
+/** Return the run that the player would show. @param {News[]} said */
 function played(said) {
   const history = new History();
   for (const { wire } of said) if (wire && wire !== "stop") history.accept(wire);

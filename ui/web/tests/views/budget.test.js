@@ -1,4 +1,4 @@
-// The entropy budget: what was spent of gamma, and what a dragged gamma would reveal.
+// The entropy budget: how much of gamma was spent, and what a dragged gamma would reveal.
 
 import assert from "node:assert/strict";
 import test from "node:test";

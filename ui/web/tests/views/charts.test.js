@@ -1,4 +1,4 @@
-// A figure in the light and the dark theme, the words over a chart, and the query in the address of the roofline.
+// A figure in the light and the dark theme, a chart's description, and the query in the roofline's address.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// Lanes side by side in Compare, each beside next-token prediction.
+// Lanes side by side in Compare, and how each differs from next-token prediction.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -12,9 +12,9 @@ import { laneForms } from "../../engine/session.js";
 import { END, PREFILL, runOf, start, wire } from "../core/lines.js";
 
 /**
- * A run of lanes, each with its answer.
+ * Return a run in which each lane has one of these answers.
  * @param {Record<string, number[]>} answers token ids by lane
- * @param {string} finish
+ * @param {string} finish why the lanes ended, other than next-token prediction's
  */
 function compared(answers, finish = "end_of_sequence") {
   const names = Object.keys(answers);

@@ -1,4 +1,4 @@
-// The form of a decode: its sliders, its words of advice, and which of two words of the status counts.
+// The form of a decode: its slider, its advice, and which of two status lines is the later one.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// The inspector's words on a position, and the verdict on an answer.
+// What the inspector says about a position, and the verdict on an answer.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -28,7 +28,7 @@ const viewAt = (pass, lines = WHOLE) =>
   );
 
 const PLAIN = { lane: "verify", masked: [], reveals: [], block: [0, 4] };
-/** Verify: one token and a draft of two, of which the first is accepted, the second replaced. */
+/** Lines of a run by verify that drafts two tokens: the first is accepted, the second replaced. */
 const VERIFY = wire(
   start({ strategies: ["verify"], solver: { name: "" } }),
   { ...PREFILL, ...PLAIN, committed: [0], draft: [1, 2], hindsight: [[0, 0, 0.9, 0, 0.9]] },
@@ -36,7 +36,7 @@ const VERIFY = wire(
   { ...END, seq: 3, lane: "verify" },
 );
 
-/** Verify with tiles for two positions. */
+/** The first line of a run by verify with tiles for two positions. */
 const WIDE = start({ strategies: ["verify"], solver: { name: "" }, block_size: 2 });
 
 test("a revealed token names its place in the solver's order", () => {

@@ -1,4 +1,4 @@
-// The scenes of the lesson: their addresses, and the words under their moving pictures.
+// The scenes of the lesson: their addresses, and the words under their animations.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -121,7 +121,7 @@ test("a story is said to hold in what was checked alone, and to break by what th
     verdictWords(wrong),
     /^Broken: “hill” is not in the prompt\. Underlined: that, and neighbours/,
   );
-  // A word that is missing has no place to be underlined at.
+  // A missing word cannot be underlined.
   assert.match(verdictWords({ ...wrong, fault_tokens: [] }), /\. Underlined: neighbours/);
 });
 
@@ -139,7 +139,7 @@ test("the terms of the sum add up as they are printed", () => {
   assert.match(words.more, /0\.1084 counts too: 0\.1988, more than 0\.10\.$/, "in as many digits");
 });
 
-/** The budget's verdict on a forward pass with masks of these entropies. */
+/** Return the words on the budget of a forward pass with masks of these entropies. */
 const boundWords = (/** @type {number[]} */ entropies, /** @type {number} */ gamma) => {
   const masked = masks(...entropies.map((nats, at) => [at, nats, 0, 0.9]));
   const opened = start({ solver: { name: "entropy-bound", gamma: 1 } });

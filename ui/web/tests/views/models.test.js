@@ -1,4 +1,4 @@
-// Sentences on a model that is not here, and on how the asked one differs from a run's.
+// Sentences on a model that is not downloaded, and on how the chosen model differs from a run's.
 
 import assert from "node:assert/strict";
 import test from "node:test";

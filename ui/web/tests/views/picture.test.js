@@ -1,4 +1,4 @@
-// A run as a picture and as an animation: words over them, rows of passes, frames.
+// A run as a picture and as an animation: the words above them, the labels of passes, and the frames.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,4 +1,4 @@
-// The playhead: seeking, playing, its clock, the pace of reveals, and what the view looks at.
+// The playhead: seeking, playing, the clock, the pace of reveals, and the position in focus.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -14,7 +14,7 @@ import {
 } from "../../watch/playhead.js";
 import { runOf } from "../core/lines.js";
 
-/** A playhead on a run of three forward passes. */
+/** Return a playhead on a run of three forward passes. */
 function playbackAt(pass = 0) {
   const run = runOf();
   const state = { ...initialState(), pass, gammaPreview: 0.3 };
@@ -69,7 +69,7 @@ test("a live run leaves late passes out to stay a second behind at most; played 
   assert.equal(state.pass, 1);
 });
 
-/** Let frames be called by hand. @param {(frame: (now: number) => void) => void} run */
+/** Call `run` with a function that runs the next frame. @param {(frame: (now: number) => void) => void} run */
 function withFrames(run) {
   const { requestAnimationFrame } = globalThis;
   /** @type {FrameRequestCallback[]} */

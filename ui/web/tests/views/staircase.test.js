@@ -1,11 +1,11 @@
-// The staircase's dots and cells, and their key.
+// The dots and cells of the staircase, and their key.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { drawPasses, stairsKey } from "../../watch/staircase.js";
 import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "../core/lines.js";
 
-/** How much each dot is seen, in the order in which they are drawn, and how many cells are. @param {string} lines */
+/** Return the opacity of each dot in the order of drawing, and the number of cells. @param {string} lines */
 function drawn(lines) {
   /** @type {number[]} */
   const seen = [];

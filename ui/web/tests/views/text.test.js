@@ -1,4 +1,4 @@
-// Answers as text: places and pieces, numbers beside next-token prediction, a sudoku's grid.
+// Answers as text: positions and pieces, comparison with next-token prediction, a sudoku's grid.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -17,7 +17,7 @@ import { END, FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from 
 
 /** @import { View } from "../../watch/playhead.js" */
 
-/** The texts of a lane's places at a pass, with what each is. */
+/** Return the text and the kind of each position of the main lane at a pass. */
 function placesAt(run = runOf(), pass = 1) {
   const { count } = textExtent(run, run.main, pass);
   return textParts(run, run.main, pass, 0, count).map(({ text, kind }) => [text, kind]);
@@ -57,7 +57,7 @@ test("white space before a word stands outside it, and alone it is the word", ()
   assert.deepEqual(partLead([["\n", "break"]]), { lead: [], word: [["\n", "break"]] });
 });
 
-/** A run whose next-token prediction says these two tokens. @param {number[]} committed */
+/** Return a run whose next-token prediction commits these tokens. @param {number[]} committed */
 function beside(committed) {
   const plain = committed.map((token, index) => ({
     ...PREFILL,

@@ -1,4 +1,4 @@
-// What a position's tile is in a forward pass, and what it says.
+// The kind of a position's tile in a forward pass, and what the tile says.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -45,7 +45,7 @@ test("a pinned cell of the grid says so, as its tile does, and no forward pass",
   );
 });
 
-/** A run whose whole answer was given: one forward pass reads its two blocks and a half. */
+/** Return a run whose whole answer was given: one forward pass reads its two and a half blocks. */
 function givenRun() {
   const answer = [0, 1, 2, 0, 1];
   const pinned = /** @type {[number, number][]} */ (answer.map((token, at) => [at, token]));
