@@ -15,7 +15,7 @@ MAX_INTEGER = 2**53
 
 
 def json_of(text: str | bytes, parse_constant: Callable[[str], Any] | None = None) -> Any:
-    """Parse JSON text from an untrusted source. Raises ValueError, also if it is nested too deep.
+    """Parse JSON from an untrusted source. Raises ValueError for bad or too deeply nested JSON.
 
     parse_constant: an argument of json.loads.
     """

@@ -91,12 +91,12 @@ def training_may_attend(layout: TrainingLayout) -> MayAttend:
 
 
 def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
-    """List the rows that each row of a decoding forward pass sees, as (s, first, stop).
+    """List the rows that each row of a decoding forward pass sees, as (num_seen, first, stop).
 
-    Rows are input positions: the causal tokens, then the blocks. A row sees all cached tokens, rows
-    0 to s - 1, and rows `first` to `stop` - 1. A causal token sees the causal tokens up to itself.
-    A token of a block sees the block's num_seen causal tokens and the whole block, but the block's
-    first num_causal tokens see the block only up to themselves.
+    Rows are input positions: the causal tokens, then the blocks. Every row sees all cached tokens
+    and the first num_seen causal tokens; a causal token sees the causal tokens up to itself. A row
+    of a block also sees rows `first` to `stop` - 1, which are the whole block. But the block's
+    first num_causal rows see the block only up to themselves.
     """
     rows = [(index + 1, 0, 0) for index in range(num_causal)]
     for block in blocks:
@@ -185,8 +185,8 @@ def decoding_mask(
     """Build the bool mask (queries, num_cached + queries) of a forward pass: True = may attend.
 
     Queries are num_causal causal tokens, a block of block_size tokens that sees all of these, and
-    further blocks, `predrafts`. Raises ArgumentError for a negative size, if num_causal and
-    block_size are both 0, or for a predraft that is empty or whose other numbers are too large.
+    further blocks, `predrafts`. Raises ArgumentError for a negative size, for an empty predraft, if
+    num_causal and block_size are both 0, or if a predraft's num_seen or num_causal is too large.
     """
     require_integer("num_cached", num_cached, 0)
     require_integer("num_causal", num_causal, 0)

@@ -22,10 +22,9 @@ class SetBlockLM(HFLM):
     """An HFLM whose generate_until() decodes blocks.
 
     --model_args takes the arguments of HFLM and also:
-    strategy: sbd, ntp or verify; by default the model's own.
-    solver: a name, as in `sbd generate --solver`; its parameters (gamma, tau, k, ..) may follow.
+    strategy (sbd, ntp or verify), repetition_penalty: by default the model's own.
+    solver: a name, as in `sbd generate --solver`. gamma, tau, k, ..: parameters of the solver.
     block_size, seed: see generate() in generation.py.
-    repetition_penalty: by default the model's own.
     If pretrained is missing, the bundled model is used.
     """
 
@@ -40,7 +39,7 @@ class SetBlockLM(HFLM):
         repetition_penalty: float | None = None,
         **arguments: Any,
     ) -> None:
-        """Load the model. Raises ArgumentError for an unknown solver, and the errors of HFLM."""
+        """Load the model. The class describes the arguments. Raises ArgumentError, ModelError."""
         chosen = {name: arguments.pop(name) for name in SOLVER_PARAMETERS if name in arguments}
         self._decoding: dict[str, Any] = {
             "strategy": strategy,

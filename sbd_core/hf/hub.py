@@ -57,6 +57,7 @@ print(tokenizer.decode(output[0], skip_special_tokens=True))
 class HubFolder:
     """The result of export_hub().
 
+    model: the folder or hub id that was exported. folder: path of the new folder.
     has_new_card: whether a model card was written because the exported model had none.
     """
 

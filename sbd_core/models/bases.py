@@ -87,7 +87,7 @@ def base_folder(source: BaseSource) -> Path:
 
 
 def find_base(source: BaseSource) -> Path | None:
-    """Return the folder of a base, or None unless it holds all files in their right sizes."""
+    """Return the folder of a base; None if any file is missing or has a wrong size."""
     folder = base_folder(source)
     return None if damaged_file(folder) else folder
 
@@ -148,10 +148,10 @@ def fetch(
 ) -> Path:
     """Fetch a base, unless it is on this machine undamaged; returns its folder. Raises ModelError.
 
-    tell: called with the progress.
+    tell: called with the progress, see Tell.
     given: path of a copy of the base's GGUF file; None downloads the file.
     A fetch that fails leaves nothing half written. Leftovers of killed fetches are removed. If
-    another process is fetching, this one waits.
+    another process is fetching, this call waits.
     """
     folder = base_folder(source)
     is_whole = not damaged_file(folder, reads_all=True)

@@ -55,7 +55,7 @@ def encode_turn(
 
     messages: the conversation. Without a chat template it must be a single user message.
     name: the model's name in error messages.
-    The prompt ids are those of encode_prompt(), but end before the first token that the answer
+    The prompt ids are those of encode_prompt(), without any last tokens whose encoding the answer
     changes. The answer ids end with the tokenizer's end token. Raises ModelError.
     """
     end = tokenizer.eos_token_id

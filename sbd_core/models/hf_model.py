@@ -32,7 +32,7 @@ from sbd_core.sampling import ComputeLogitStats
 def token_text(tokenizer: Any, token_id: int) -> str:
     """Return the text to show for one token of a transformers tokenizer, never empty.
 
-    One byte of a character is shown as \\xE2, for example; an id that has no token, as [123].
+    For example, one byte of a character is shown as \\xE2, and an id without a token as [123].
     """
     piece = tokenizer.convert_ids_to_tokens(token_id)
     if piece is None:
@@ -87,7 +87,7 @@ class HuggingFaceModel:
         """Wrap a transformers model and its tokenizer. name: the model's name in error messages.
 
         backend: a backend built for `model`. adapter: the block adapter that `backend` applies.
-        weights: {name: digest} of the model's weights and of an adapter's base; None if unknown.
+        weights: {name: digest of the weights} of the model and an adapter's base; None if unknown.
         """
         # transformers types these loosely; Any keeps our own code free of casts.
         self.model: Any = model.eval()
@@ -128,9 +128,9 @@ class HuggingFaceModel:
 
     @cached_property
     def exactness(self) -> Exactness:
-        """Whether verify gives the tokens of next-token prediction; tested at the first access.
+        """How surely verify gives the tokens of next-token prediction; tested at the first access.
 
-        "probed": keeps_bits() found no difference. Otherwise rounding may change a token.
+        "probed": keeps_bits() found no difference. "equal up to rounding": a token may differ.
         """
         is_exact = keeps_bits(self.backend.new_caches, self.backend.forward, self.max_positions)
         return "probed" if is_exact else "equal up to rounding"

@@ -72,8 +72,8 @@ class LogitsRules:
     before: processors to apply before logits are divided by the temperature.
     temperature: the divisor of logits for the processors in `after`.
     after: processors to apply to logits that are divided by the temperature.
-    sampled: processors to use instead of `after`, with the DecodeConfig's temperature, when a
-        DecodeConfig samples; if empty, `after` stays.
+    sampled: processors that replace `after` if a DecodeConfig samples, and apply to logits that
+        are divided by the DecodeConfig's temperature; if empty, `after` is kept.
     """
 
     penalty: float
@@ -86,7 +86,7 @@ class LogitsRules:
 def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> LogitsRules:
     """Make rules of transformers' logits processors, given in the order in which they apply.
 
-    num_padding: how many padding tokens each prompt begins with; a penalty may ignore that many.
+    num_padding: number of padding tokens before each prompt; a penalty may ignore only these.
     Raises ArgumentError for a processor that cannot be applied.
     """
     before: list[Any] = []
@@ -112,7 +112,7 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
 def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
     """Read the rules of a model's generation_config, without repetition penalty and temperature.
 
-    mask_token_id: a token to leave out of suppress_tokens, as decoding forbids masks; or None.
+    mask_token_id: the mask token, which these rules need not suppress; None if there is none.
     name: the model's name in error messages.
     top_k, top_p and the like become `sampled`. Raises ModelError for a setting that cannot be
     applied.

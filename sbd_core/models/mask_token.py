@@ -123,7 +123,7 @@ def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
 
 
 def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskToken | None:
-    """Choose the last reserved token, the least likely to be in use; None if there is none."""
+    """Choose the reserved token with the highest id outside `others`; None if none is left."""
     names = tokenizer.special_tokens_map.values()  # a list names further special tokens
     in_use = {str(name) for name in names if not isinstance(name, (list, tuple))}
     in_use.add(str(tokenizer.chat_template or ""))

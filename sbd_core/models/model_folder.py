@@ -70,8 +70,8 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
 def own_cpu_dtype(folder: str | Path) -> object:
     """Return the dtype that a model folder names for CPUs, "float32" if it names none.
 
-    A block adapter's file or config.set_block_decoding names it as `cpu_dtype`. An export for
-    browsers has the dtype of its graph. The value is not checked.
+    The dtype is `cpu_dtype` in a block adapter's file, else in set_block_decoding of config.json.
+    An export for browsers names the dtype of its graph. The value is not checked.
     """
     place = Path(folder)
     try:

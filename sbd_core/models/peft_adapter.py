@@ -154,7 +154,7 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
 
 
 def _difference(error: Exception) -> str:
-    """Shorten an error of peft to one line: the first weight whose size differs, or its text."""
+    """Shorten an error of peft to one line: the first weight whose size differs, or the message."""
     words = " ".join(str(error).split())
     match = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
     if match:
@@ -174,9 +174,10 @@ def other_base(adapter: dict[str, Any], difference: str) -> str:
 def _trained_beside(
     model: Any, folder: Path, adapter: dict[str, Any], argument: str
 ) -> dict[str, int] | None:
-    """Read config.set_block_decoding from an adapter that this package trained; else None.
+    """Return an adapter's value for the base's config.set_block_decoding; None if there is none.
 
-    model: the base. argument: the name of the adapter in error messages.
+    model: the base. folder: the adapter's folder. adapter: the content of adapter_config.json.
+    argument: the name of the adapter in error messages.
     Raises ModelError if the adapter was trained on a base with other weights.
     """
     if not (folder / ADAPTER_FILE).is_file():

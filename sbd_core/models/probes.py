@@ -88,7 +88,7 @@ class _Trial:
     def differ(self, one: Tensor, other: Tensor, change: Tensor) -> bool:
         """Whether logits `one` and `other` differ by more than rounding.
 
-        change: the difference that another token makes to logits, as a scale for the tolerance.
+        change: how another token changes logits; the tolerance is a share of the largest change.
         """
         return not (one - other).abs().max() <= self.rounding * change.abs().max()
 
@@ -127,9 +127,9 @@ def keeps_bits(
 ) -> bool:
     """Whether a causal token has the same logits, to the bit, whatever else is in the forward pass.
 
-    Compares passes of one token with passes of up to 48 tokens: more causal ones, a block or a
+    Compares passes of one token with passes of up to 48 tokens: causal tokens, a block and a
     predraft. The logits and the keys left in the KV cache must be equal.
-    reach: longest text in tokens that the model can read, None if unknown.
+    new_caches, forward: methods of a Backend. reach: longest text in tokens, None if unknown.
     """
     reach = reach or NUM_PROMPT + NUM_ROWS[-1]
     prompt = [3 + i % 8 for i in range(min(NUM_PROMPT, max(reach // 4, 1)))]

@@ -49,7 +49,7 @@ class SlotCache(Generic[AnyPool]):
 
 @dataclass(frozen=True, slots=True)
 class PredraftBlock:
-    """A block for drafting ahead: it gives the next draft if a token of this draft is rejected.
+    """A block that drafts ahead, in case a token that the same forward pass checks is rejected.
 
     num_causal: number of causal tokens of the forward pass, from the first, that the block sees.
     token_ids: the block's tokens: masks, or an alternative followed by masks.
@@ -143,7 +143,7 @@ class SetBlockModel(Protocol):
     repetition_penalty: default for a DecodeConfig whose penalty is None; 1 means no penalty.
     sampler_head: adjusts a mask's logits by the token before the mask; None if the model has none.
     calibration: how reliable the probabilities of masked tokens are.
-    weights: {name: digest} of the model's weights and of an adapter's base; empty if unknown.
+    weights: {name: digest of the weights} of the model and an adapter's base; empty if unknown.
     compute_logit_stats: computes probabilities and best tokens from logits.
     """
 

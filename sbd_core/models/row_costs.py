@@ -1,7 +1,7 @@
 """Measures how long a forward pass takes, by its number of rows (input positions).
 
-Strategy verify plans by these costs if max_rows is None. They are measured with one text after a
-short prompt, and kept in the cache folder.
+Strategy verify plans by these costs if the DecodeConfig's max_rows is None. The costs are measured
+with one text after a short prompt, and kept in the cache folder.
 """
 
 import hashlib

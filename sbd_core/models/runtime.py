@@ -33,7 +33,7 @@ def chosen_device(device: str) -> torch.device:
 
 
 def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
-    """Replace a dtype of None: on a CPU by the one that folder `source` names, else by "auto".
+    """Replace None: on a CPU by the dtype that the folder `source` names, on a GPU by "auto".
 
     Any other dtype is returned unchanged. Raises ModelError if the folder names an unknown dtype.
     """
@@ -108,7 +108,7 @@ def is_small(num_parameters: int) -> bool:
 def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
     """Set torch to one CPU thread if both the model and the batch are small; else change nothing.
 
-    Such a forward pass gains little from a second thread, and on a busy machine the two threads
+    A short forward pass gains little from a second thread, and on a busy machine the two threads
     wait for each other far longer than the pass takes. The setting holds for the whole process, so
     the command line and the page call this function, but load() does not.
     """
@@ -120,7 +120,7 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
 def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
     """Limit torch to one thread within the `with` block, if another library runs forward passes.
 
-    While they wait, torch's other threads would keep cores busy that the next pass needs.
+    Otherwise torch's waiting threads would keep cores busy that the next forward pass needs.
     """
     if not model.has_own_threads:
         yield

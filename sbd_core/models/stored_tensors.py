@@ -50,7 +50,7 @@ def exactly(tensor: Tensor) -> Stored:
 
 
 def in_8_bits(tensor: Tensor) -> Stored:
-    """Round a tensor to 8 bits; each BLOCK of values is scaled by its largest absolute value."""
+    """Round a tensor to 8 bits, with a scale for every BLOCK successive values."""
     values = _blocks(tensor)
     scale = (np.abs(values).max(1) / np.float32(127)).astype("<f2")
     numbers = np.rint(values / _divisor(scale)[:, None]).clip(-127, 127)
@@ -58,7 +58,7 @@ def in_8_bits(tensor: Tensor) -> Stored:
 
 
 def in_4_bits(tensor: Tensor) -> Stored:
-    """Round a tensor to 4 bits; each BLOCK of values is scaled from its least to largest value."""
+    """Round a tensor to 4 bits, with a scale and an offset for every BLOCK successive values."""
     values = _blocks(tensor)
     least = values.min(1).astype("<f2")
     scale = ((values.max(1) - least.astype("f4")) / np.float32(15)).astype("<f2")
@@ -74,7 +74,7 @@ def fits_blocks(tensor: Tensor) -> bool:
 
 
 def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
-    """Split a matrix stored in 8 bits into int8 values (out, in), fp32 scales (out, in / BLOCK)."""
+    """Split a matrix of 8 bits into int8 values (out, in) and fp32 scales (out, in / BLOCK)."""
     blocks = np.frombuffer(stored.data, Q8_0)
     integers = np.ascontiguousarray(blocks["values"]).reshape(stored.shape)
     return integers, blocks["scale"].astype("f4").reshape(stored.shape[0], -1)

@@ -251,7 +251,7 @@ def keep_export(folder: Path) -> WebFolder:
 
 
 def _place(folder: Path) -> Path:
-    """Make the path of a folder's cached export; it changes with the folder's path or files."""
+    """Make the path of a folder's cached export, which depends on the folder's path and files."""
     whole = folder.resolve()
     owner = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
     state = hashlib.sha256()

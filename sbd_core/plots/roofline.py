@@ -28,12 +28,12 @@ WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflinePoint:
-    """The device, model and decoding settings that a figure is drawn for. Raises ArgumentError.
+    """The device, model and decoding settings that a figure is drawn for.
 
     shape: the model's sizes; None is the paper's model, whose sizes depend on the mode.
-    kv_length: number of tokens in the KV cache of each text.
-    batch_size: number of texts in a forward pass.
+    kv_length: number of tokens in each text's KV cache. batch_size: number of texts in a pass.
     tokens_per_forward: mean number of tokens revealed by a forward pass, at most block_size.
+    Raises ArgumentError for a number out of range.
     """
 
     device: Device
@@ -64,7 +64,7 @@ class RooflinePoint:
         return long / short
 
     def speedup(self, nfe_speedup: float, kv_length: int, mode: Mode) -> float:
-        """Speed-up (Eq. 16) of decoding by blocks of the point's size over one token per pass."""
+        """Speed-up (Eq. 16) over next-token prediction if a pass reveals `nfe_speedup` tokens."""
         return speedup(
             self.block_size, nfe_speedup, kv_length, self.batch_size, mode, **self._where()
         )
@@ -135,7 +135,7 @@ def slowdown_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> 
 
 
 def framed_column(point: RooflinePoint, mode: Mode) -> list[float]:
-    """Return the slowdown_table() column of the block size that is nearest to the point's."""
+    """Return the framed column of slowdown_table(): a slowdown for each length in KV_LENGTHS."""
     size = BLOCK_SIZES[_nearest(point.block_size, BLOCK_SIZES)]
     return [round(point.slowdown(size, length, mode), 3) for length in KV_LENGTHS]
 
@@ -214,7 +214,7 @@ def _cells(
 
 
 def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
-    """Write the numbers into the cells, each in black or white, whichever is easier to read."""
+    """Make the numbers in the cells of heatmap `heat`, in black or white. ramp: cell colours."""
     least, span = heat["zmin"], max(heat["zmax"] - heat["zmin"], 1e-9)
     cells = [
         (x, y, text, readable_on(ramp, (value - least) / span))

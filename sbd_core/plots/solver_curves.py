@@ -60,7 +60,7 @@ class CurvePoint:
 
 
 def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
-    """Group the rows that are named "solver parameter"; returns {solver: points}."""
+    """Group the results that are named "solver parameter"; returns {solver: points}."""
     by_solver: dict[str, list[CurvePoint]] = {}
     for name, row in rows.items():
         solver, _, parameter = name.partition(" ")
@@ -85,7 +85,7 @@ class RunMark:
 
 
 def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
-    """Find solvers that other solvers match at every point and beat at one point or more."""
+    """Find solvers whose points are all matched, and at least one beaten, by points of others."""
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
         """Return a set with True if another solver's point is better, and False if one is equal."""
@@ -109,10 +109,10 @@ def solvers(
 ) -> go.Figure:
     """Plot a line for each solver, a star for next-token prediction and another for verify.
 
-    results: data of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data() with rows named
-        "solver parameter" and one named "NTP".
+    results: data of `sbd evaluate --sweep --out FILE`, or Evaluation.to_data(). Each entry of
+        "rows" is named "solver parameter", "NTP" or "verify".
     runs: runs to mark at the bottom, since a single answer has no accuracy.
-    Lines of dominated() solvers are pale. Raises ArgumentError.
+    Lines of dominated() solvers are pale. Raises ArgumentError for results without "NTP".
     """
     ink = ink_of(theme)
     rows = results.get("rows") if isinstance(results, Mapping) else None
@@ -183,7 +183,7 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
 
 
 def _last_alone(line: dict[str, Any], lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Find a line's last point that is on no other line; without such a point, the last one."""
+    """Return (x, y) of a line's last point that is on no other line, else of its last point."""
     points = list(zip(line["x"], line["y"], strict=True))
     others = [zip(each["x"], each["y"], strict=True) for each in lines if each is not line]
     taken = {point for each in others for point in each}
@@ -258,7 +258,7 @@ def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
 
 
 def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
-    """Draw the only mark of a strategy that has no parameter. row: its results."""
+    """Draw the only mark of a strategy that has no parameter. row: the strategy's results."""
     mean = row["mean"]
     return {
         "type": "scatter",

@@ -49,7 +49,7 @@ class CudaGraphBackend:
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Make `count` empty caches that one forward pass can serve together.
 
-        A single cache reuses the memory and CUDA graphs of an earlier one that is out of use.
+        A single new cache reuses the memory and CUDA graphs of a cache that is out of use.
         """
         pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
         caches = [SlotCache(pool, slot) for slot in range(count)]
@@ -85,9 +85,9 @@ class CudaGraphBackend:
     def _step(
         self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
     ) -> "CudaGraphStep":
-        """Return the CudaGraphStep for `width` and `adapts`, made anew if the pool has grown.
+        """Make room in the pool, then return a CudaGraphStep, which is new if the pool has grown.
 
-        longest: number of cached tokens of the pool's longest text.
+        width, adapts: see CudaGraphStep. longest: number of cached tokens of the longest text.
         """
         needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:

@@ -88,7 +88,7 @@ class MaskTable:
         self._known: dict[tuple[int, Blocks], Tensor] = {}
 
     def get(self, request: ForwardRequest) -> Tensor | None:
-        """Return the mask of a request, or None if each of its rows sees all of its rows."""
+        """Return the mask of a request, or None if all rows of the request see each other."""
         if request.num_rows == 1 or not (request.causal_ids or request.predrafts):
             return None
         shape = (len(request.causal_ids), blocks_of(request))
@@ -170,8 +170,8 @@ class PaddedBatchAttention:
     ) -> None:
         """Prepare the attention of all rows in a forward pass.
 
-        places: three tensors (rows,) with each row's slot, index in the slot, and cache position.
-        visible: (3, slots, width): the numbers of visible_keys() for up to `width` rows of a slot.
+        places: tensors (rows,) of each row's slot, index among the slot's rows, and cache position.
+        visible: (3, slots, most rows of a slot): the three numbers of visible_keys() for each row.
         capacity: number of cache positions that attention reads, from the first.
         """
         self._pool = pool
@@ -381,7 +381,7 @@ class FusedLlamaBackend:
         return hidden
 
     def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:
-        """Apply RMSNorm to the query and key heads among all `heads` (rows, heads, 2, half)."""
+        """Return `heads` (rows, heads, 2, half) with RMSNorm applied to the query and key heads."""
         w = self.weights
         kinds = torch.split_with_sizes(
             heads.flatten(2), (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
@@ -429,10 +429,10 @@ class FusedLlamaBackend:
         return table
 
     def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
-        """Compute rotary cosines and sines (length, 3, 2, half): for queries, keys and values.
+        """Compute rotary cosines and sines, each (length, 3, 2, head size / 2).
 
-        A head x becomes x * cosines + (x with its halves swapped) * sines. The factors of queries
-        include the attention scale. The factors of values are 1 and 0, which change nothing.
+        A head x of queries (0), keys (1) or values (2) becomes x * cosines + (x with its halves
+        swapped) * sines. Query factors include the attention scale; values stay as they are.
         """
         w = self.weights
         positions = torch.arange(length, device=w.embedding.device)[None]

@@ -191,7 +191,7 @@ NUM_PRODUCTS = 576
 
 
 def products_weight() -> np.ndarray:
-    """Draw the int8 weight (NUM_PRODUCTS, 96) of products_graph(): each is LARGEST or -LARGEST."""
+    """Draw the int8 weight (NUM_PRODUCTS, 96) of products_graph(): values -LARGEST and LARGEST."""
     signs = np.array([-LARGEST, LARGEST], np.int8)
     weight = np.random.default_rng(0).choice(signs, (NUM_PRODUCTS, 96))
     weight[:, 0] = LARGEST
@@ -199,10 +199,10 @@ def products_weight() -> np.ndarray:
 
 
 def products_graph() -> bytes:
-    """Make an ONNX file that multiplies uint8 x (rows, NUM_PRODUCTS) by products_weight().
+    """Make an ONNX file that multiplies x by products_weight(), to test integer products.
 
-    In x, MIDDLE stands for 0. Outputs: product (rows, 96); error, the largest difference of product
-    from the same product in fp32.
+    x: uint8 (rows, NUM_PRODUCTS), in which MIDDLE stands for 0. Outputs: product (rows, 96), from
+    integers; error, the largest difference between `product` and the result in fp32.
     """
     weight = products_weight()
     constants = [

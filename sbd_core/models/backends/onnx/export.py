@@ -64,7 +64,7 @@ class Writer:
 
     nodes: ONNX nodes. initializers: ONNX tensors of constants.
     weights: {name: function that computes the weight when it is written}.
-    constants: {the integers or the name of a constant: its name in the graph}.
+    constants: {integers of a tensor, or name of a single number: name in the graph}.
     reads_blocks: whether the graph includes the block adapter.
     """
 
@@ -89,14 +89,14 @@ class Writer:
         return name
 
     def number(self, name: str, value: float, kind: int = TensorProto.FLOAT) -> str:
-        """Add a constant of a single number, if none is called `name`; returns `name`."""
+        """Add a one-number constant of ONNX type `kind`, unless `name` exists; returns `name`."""
         if name not in self.constants:
             self.constants[name] = name
             self.initializers.append(helper.make_tensor(name, kind, [], [value]))
         return name
 
     def integers(self, *values: int) -> str:
-        """Add a constant of int64 values, such as a shape, if there is none; returns its name."""
+        """Return the name of an int64 constant, such as a shape; adds the constant if missing."""
         name = self.constants.get(values)
         if name is None:
             name = self.constants[values] = f"integers.{len(self.constants)}"
@@ -106,7 +106,7 @@ class Writer:
         return name
 
     def reshape(self, x: str, name: str, *shape: int) -> str:
-        """Add a Reshape of x; in `shape`, 0 keeps a size and -1 stands for all that is left."""
+        """Add a Reshape of x; returns `name`. In `shape`, 0 keeps a size, -1 takes all the rest."""
         return self.node("Reshape", [x, self.integers(*shape)], name)
 
 
@@ -140,8 +140,7 @@ class GraphShape:
 class Exporter:
     """Writes the ONNX graphs of one model.
 
-    Methods take and return names of values in a graph: "x (rows, n)" is the name of a value of that
-    shape.
+    Methods take and return names of values in a graph: "x (rows, n)" names a value of that shape.
     """
 
     def __init__(
@@ -168,7 +167,7 @@ class Exporter:
         """Write a graph, and append to the weights file the weights that are not in it yet.
 
         kept: {name: (dtype, shape, byte offset)} of all weights in the file; this call extends it.
-        In fp32 a base's weight is not written again if it was written stacked under an adapter's A.
+        In fp32, a base's weight that the file holds stacked under an adapter's A is not repeated.
         """
         self.writer = Writer(reads_blocks=reads_blocks)
         self._nodes()
@@ -307,7 +306,7 @@ class Exporter:
         is_plain = self.dtype == "float32"
 
         def joined(weights: Sequence[Tensor]) -> Tensor:
-            """Stack weights that multiply x, rotated like x."""
+            """Stack weights that multiply x; in int8, rotates the weights to match x."""
             weight = torch.cat([each.detach().float() for each in weights])
             return weight if is_plain else turned_columns(weight, group)
 
@@ -367,7 +366,7 @@ class Exporter:
         return w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
 
     def _pairs(self, index: int, *parts: str) -> Pairs:
-        """Return the adapter's (A, B) of linear layers `parts` in layer `index`; [] without one."""
+        """Return the adapter's (A, B) of linear layers `parts` in one layer; [] if no adapter."""
         return [] if self.adapter is None else [self.adapter[index][part] for part in parts]
 
     def _split(self, x: str, names: Sequence[str], sizes: Sequence[int]) -> Sequence[str]:
@@ -378,7 +377,7 @@ class Exporter:
         return names
 
     def _layer(self, index: int, layer: Any, hidden: str, more: str | None) -> tuple[str, str]:
-        """Add one layer; takes and returns hidden states as two addends, each (rows, hidden)."""
+        """Add one layer with the input hidden + more; returns (hidden, more) for the next layer."""
         w, name = self.writer, f"layer.{index}"
         x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
         out = self._attention(index, layer.self_attn, x)
@@ -540,7 +539,7 @@ def hadamard(size: int) -> Tensor:
 
 
 def turned(x: Tensor, group: int) -> Tensor:
-    """Multiply x (.., group) by hadamard(group), by sums and differences of pairs.
+    """Multiply x (.., group) by hadamard(group), without making that matrix.
 
     The page's scripts do the same fp32 operations in the same order, and so get the same bits.
     """
@@ -559,6 +558,6 @@ def turned_columns(weight: Tensor, group: int) -> Tensor:
 
 
 def turned_rows(weight: Tensor, group: int) -> Tensor:
-    """Rotate a weight (out, in) or bias (out,), to rotate its outputs in groups of `group`."""
+    """Rotate a weight (out, in) or bias (out,), so that groups of `group` outputs are rotated."""
     groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
     return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)

@@ -62,7 +62,7 @@ REACH = 1024
 def sessions_of(
     folder: Path, num_threads: int, *, uses_exact_products: bool = False
 ) -> tuple[Any, ...]:
-    """Open a session for each graph in a folder: the one without block adapter, then any with it.
+    """Open a session for each graph in a folder; the graph without block adapter comes first.
 
     num_threads, uses_exact_products: see session_of().
     """
@@ -129,7 +129,7 @@ class OnnxBackend:
         return [by_place[i] for i in range(len(requests))]
 
     def read_beginning(self, request: ForwardRequest) -> ForwardRequest:
-        """Read a very long prompt but for its end; returns a request for the end.
+        """Read all but the last part of a very long prompt; returns a request for the last part.
 
         Returns any other request as it is.
         """

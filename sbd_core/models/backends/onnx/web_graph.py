@@ -5,7 +5,7 @@ returned and C cache positions:
 
     token_ids (R), wanted (L): int32
     cosines, sines (R, head size / 2): rotary cosines and sines for the position of each row
-    places (KV heads * R, 1): int64, where keys.N and values.N get a row's entry for a KV head
+    places (KV heads * R, 1): int64, index in keys.N and values.N of a row's entry for a KV head
     bias (R, C); with an adapter also is_of_block (R, 1)
     keys.N, values.N (KV heads * C, head size): the cache of layer N
 outputs: logits (L, vocabulary); keys.N.new, values.N.new; with a sampler head also sampler
@@ -16,7 +16,7 @@ several indices one after the other. A model with an adapter has only the graph 
 as two sessions would hold the weights twice.
 
 On WebGPU each node of the graph costs a kernel launch, so attention is a single operator there.
-Products in int8 there multiply fp32 inputs by 8-bit weights, with a scale for every 32 columns.
+For dtype int8, layers there multiply fp32 inputs by 8-bit weights, with a scale per 32 columns.
 
 The graph has no weights file. Python and the browser compute each weight from smaller stored
 tensors, by the same rule; see Weight.
@@ -171,9 +171,9 @@ class WebExporter(Exporter):
         return int(module.get_submodule(LINEARS[GROUPS[product][0]]).in_features)
 
     def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
-        """Return (rule, tensors, turns_last, turns_columns) of the weight called `name`.
+        """Return (rule, tensor names, turns_last, turns_columns) of the weight called `name`.
 
-        turns_last: whether the last tensor's rows are rotated. turns_columns: whether columns are.
+        turns_last, turns_columns: whether the last tensor's rows, and all columns, are rotated.
         """
         is_plain = self.dtype == "float32"
         if name == OF_HIDDEN:
@@ -381,9 +381,9 @@ class WebGpuExporter(WebExporter):
         super()._nodes()
 
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
-        """Add attention as a single operator that reads the heads of a group as rows of a KV head.
+        """Add attention as one operator, in which all heads of a group are queries of one KV head.
 
-        For this, swapped() has ordered the heads: the first head of every group, then the second.
+        For this, swapped() has ordered heads: first heads of all groups, second heads, and so on.
         """
         w, s = self.writer, self.shape
         width = s.num_kv_heads * s.head_size
