@@ -36,7 +36,7 @@ def replay_html(*traces: Trace) -> str:
 
 
 def page_of(lines: str) -> str:
-    """The player's HTML page with `lines` embedded. lines: from RunLines, which escapes "<"."""
+    """The player's HTML page with `lines` embedded. lines: made by RunLines, with "<" escaped."""
     styles = "\n".join(_asset("css", f"{name}.css") for name in STYLES)
     page = _asset("html", "replay.html").strip().replace("/*STYLES*/", styles)
     page = page.replace("/*SCRIPTS*/", _asset("dist", "replay.js"))

@@ -68,7 +68,7 @@ class RunLines:
         lanes: the config of each lane, the main lane first.
         names: a name for each lane; empty if each lane is named after its strategy.
         ask: id of the page's request that this run answers; "" for none.
-        end_token_ids: tokens that end an answer; they show the player if it is complete.
+        end_token_ids: token ids that end an answer.
         about: a sentence on what to look at, shown beside the run; "" for none.
         prompt_token_ids: tokens of the prompt, chat template included.
         shape: sizes of the model; for None the player shows no cost of forward passes.

@@ -1,4 +1,4 @@
-"""Turns logits into candidate tokens and measures of how sure they are. Knows no model.
+"""Turns logits into candidate tokens and measures of the model's confidence. Knows no model.
 
 Candidates holds tensors, for users of the package. LogitStats holds plain numbers, for the
 decoding engine.
@@ -43,8 +43,8 @@ class Candidates:
         logits: (block, vocab), with -inf for tokens that must not be produced.
         temperature: 0 chooses the likeliest token; above 0, `generator` draws one from the
             softmax of logits / temperature.
-        Raises ArgumentError for logits of another shape, that are NaN or +inf, or all -inf at a
-        position, or for a temperature that is negative or not finite.
+        Raises ArgumentError if the logits have another shape, a NaN or +inf, or only -inf at a
+        position, or if the temperature is negative or not finite.
         """
         require_number("temperature", temperature, 0)
         softmax = _Softmax.of(logits, temperature)
@@ -114,7 +114,7 @@ class LogitStats(ConfidenceScores):
 
     @classmethod
     def concatenate(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
-        """Concatenate statistics of the same logits; `start` is that of the first part."""
+        """Join the statistics of successive rows of the same `logits`, in the order of `parts`."""
         first, distributions = parts[0], [part.distribution for part in parts]
         drawn_from = [each for each in distributions if each is not None]
 
@@ -162,10 +162,10 @@ logits that are NaN or +inf, or if all logits of a row are -inf.
 
 @torch.inference_mode()
 def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
-    """Compute the statistics that `spec` asks for, on the logits' device; see ComputeLogitStats.
+    """Compute the statistics of rows `start` to `stop` - 1, as ComputeLogitStats describes.
 
-    Only the statistics are copied to the CPU, and at a temperature above 0 also the distribution,
-    as the generator is on the CPU.
+    The logits' device computes them. Only the results are copied to the CPU: the statistics and,
+    at a temperature above 0, the distribution.
     """
     rows = logits[start:stop]
     columns: dict[str, Tensor] = {}
@@ -263,7 +263,7 @@ def is_on_cpu(tensor: Tensor) -> bool:
 
 
 def argmax(rows: Tensor) -> Tensor:
-    """The index (rows,) of each row's largest entry; of equal entries, the first one's."""
+    """The index (rows,) of each row's largest entry, the first index if several are equal."""
     if not is_on_cpu(rows):
         return rows.argmax(1)
     return torch.from_numpy(rows.detach().numpy().argmax(1))  # several times as fast as torch's

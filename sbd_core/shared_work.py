@@ -37,7 +37,7 @@ class Share:
         return cls(rank, max(size, 1), local)
 
     def device(self, asked: str) -> str:
-        """The device to use: `asked`, but for "auto" several processes are spread over the GPUs."""
+        """Return `asked`; for "auto", spread several processes over the GPUs if there are any."""
         if asked != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
             return asked
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
@@ -65,7 +65,7 @@ class Journal:
 
     @classmethod
     def of(cls, out: Path, work: object, rank: int) -> "Journal":
-        """Make a journal. work: JSON data of all that the entries depend on; see Share for rank."""
+        """Make a journal. work: JSON data of all that the entries depend on."""
         return cls(out, hashlib.sha256(json.dumps(work).encode()).hexdigest()[:12], rank)
 
     def __enter__(self) -> Callable[[int, Any], None]:

@@ -38,13 +38,13 @@ class ConfidenceScores:
 class Bound:
     """The quantity that a solver's γ bounds, and how the page describes this bound.
 
-    kind: "each" if γ bounds every revealed entropy by itself; "none" without γ; else γ bounds the
-        sum of the revealed entropies, all but the largest or all but the leftmost.
+    kind: "each" if γ bounds every revealed entropy by itself; "none" without γ; any other value
+        names the revealed entropies whose sum γ bounds.
     equation: the bound's equation in the paper, "" for none.
     title: heading of the page's chart of entropies; a [word] in brackets is in the glossary.
     gamma: a few words on the meaning of γ, "" without γ.
-    exempt: subject and verb of a sentence on the position that is revealed whatever γ is, such as
-        ("the surest", "always comes"); () without γ.
+    exempt: a sentence about the position that is revealed whatever γ is, split into two texts,
+        such as ("the surest", "always comes"); () without γ.
     """
 
     kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
@@ -118,7 +118,7 @@ class _WithCount(Solver):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBound(_WithGamma):
-    """Lowest entropy first, while all entropies but the largest sum to at most gamma (Eq. 8)."""
+    """Tokens of lowest entropy, while all entropies but the largest sum to ≤ gamma (Eq. 8)."""
 
     name = "entropy-bound"
     title = "Entropy bound (Eq. 8)"
@@ -135,7 +135,7 @@ class EntropyBound(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundByConfidence(_WithGamma):
-    """Likeliest token first, while all entropies but the largest sum to at most gamma (Eq. 18)."""
+    """The likeliest tokens, while all entropies but the largest sum to ≤ gamma (Eq. 18)."""
 
     name = "entropy-bound-by-confidence"
     title = "Entropy bound by confidence"
@@ -149,7 +149,7 @@ class EntropyBoundByConfidence(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundByMargin(_WithGamma):
-    """Highest margin first, while all entropies but the largest sum to at most gamma (Eq. 18)."""
+    """Tokens of highest margin, while all entropies but the largest sum to ≤ gamma (Eq. 18)."""
 
     name = "entropy-bound-by-margin"
     title = "Entropy bound by margin"
@@ -168,7 +168,7 @@ class EntropyBoundByMargin(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundFromLeft(_WithGamma):
-    """The leftmost position, then lowest entropies while they sum to at most gamma nats (ours).
+    """The leftmost token, then tokens of lowest entropy whose entropies sum to ≤ gamma (ours).
 
     This bound is stricter than Eq. 18, which does not count the largest entropy, wherever it is.
     Here only the leftmost entropy is not counted, as a causal model predicts that position best.
@@ -193,7 +193,7 @@ class EntropyBoundFromLeft(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class CausalFirst(_WithGamma):
-    """The next token by NTP, then from the left while entropies sum to at most gamma nats (ours).
+    """The next token by NTP, then tokens from the left whose entropies sum to ≤ gamma (ours).
 
     The forward pass that reads the previous tokens causally also gives the next token exactly, at
     no extra cost. The next block starts right after the tokens that this forward pass reveals.
@@ -239,7 +239,7 @@ class EntropyThreshold(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceThreshold(Solver):
-    """Every position with top probability of tau or more; if none, the highest (Fast-dLLM)."""
+    """Every position with top probability ≥ tau; if none, the surest position (Fast-dLLM)."""
 
     tau: float = 0.9
     name = "confidence-threshold"
@@ -260,9 +260,9 @@ class ConfidenceThreshold(Solver):
 
 @dataclass(frozen=True, slots=True)
 class Factor(Solver):
-    """Highest top probability first, while (n + 1)(1 - p_n) < factor (Fast-dLLM).
+    """The n surest positions, for the largest n with (n + 1)(1 - p_n) < factor (Fast-dLLM).
 
-    p_n is the top probability of the n-th position in this order, n from 1.
+    p_n is the n-th highest top probability. At least one position is revealed.
     """
 
     factor: float = 1.0
@@ -421,7 +421,7 @@ def reveal_order(
     is_masked: "Tensor",
     generator: "torch.Generator | None" = None,
 ) -> list[int]:
-    """The positions that select() chooses, best first. Arguments and errors are as there."""
+    """The positions that select() chooses, best first. For arguments and errors see select()."""
     import torch
 
     if type(solver) not in SOLVERS.values():
@@ -444,7 +444,7 @@ def reveal_order_from_scores(
     masked: Sequence[int],
     generator: "torch.Generator | None" = None,
 ) -> list[int]:
-    """Choose positions as reveal_order() does, but by plain numbers.
+    """Choose positions as reveal_order() does, from scores that are plain numbers.
 
     masked: offsets of the masked positions in the block, from left to right.
     """

@@ -32,11 +32,11 @@ RAMPS = {
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """The page's colours in one theme, as assets/css/player.css also has them.
+    """The page's colours in one theme, equal to the colours in assets/css/player.css.
 
     ramp: colours of the entropy scale, from low to high, separated by spaces.
     card: background. line: grid and axes. text, muted: main and lesser text. accent: marks.
-    sbd, verify, ntp: the colours of the strategies.
+    sbd, verify, ntp: colour of each strategy.
     """
 
     ramp: str
@@ -80,7 +80,7 @@ INKS: dict[Theme, Ink] = {"light": LIGHT, "dark": DARK}
 
 
 def ink_of(theme: Theme) -> Ink:
-    """Return the colours of a theme. Raises ArgumentError."""
+    """Return the colours of a theme. Raises ArgumentError for an unknown theme."""
     if not isinstance(theme, str) or theme not in INKS:
         raise ArgumentError("theme", f"must be one of {', '.join(INKS)}", theme)
     return INKS[theme]
@@ -92,7 +92,7 @@ def unsureness(entropy: float) -> float:
 
 
 def safe(text: str) -> str:
-    """Escape a token's text for Plotly, after token_name()."""
+    """Shorten a token's text by token_name(), and escape the result for Plotly."""
     return html.escape(token_name(text), quote=False)
 
 
@@ -154,7 +154,7 @@ def figure_of(
 
     name: id of the figure, kept in layout.meta.
     data: Plotly traces.
-    across, up: settings of the x axis and of the y axis; "title" is a plain string.
+    across, up: settings of the x axis and of the y axis, with the title as a plain string.
     more: further fields of the layout.
     """
     layout = {

@@ -207,7 +207,7 @@ def reveal_dots(trace: Trace, ink: Ink) -> dict[str, Any]:
 
 
 def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Bars of the tokens revealed per forward pass; a dashed line marks the 1 of NTP."""
+    """Bars of the tokens revealed per forward pass; a dashed line marks one token, as in NTP."""
     ink = ink_of(theme)
     rows = [
         (row.pass_number, row.num_reveals, names(trace, row.same + row.other + row.unread))
@@ -254,7 +254,7 @@ def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
-    """Stacked bars of the tokens that each forward pass revealed; see Agreement for the groups."""
+    """Stacked bars of the tokens that each forward pass revealed, grouped as in Agreement."""
     ink = ink_of(theme)
     rows = agreements(trace)
     looks = {
@@ -395,7 +395,7 @@ def _log10(logarithm: float) -> float:
 
 
 def _power(exponent: int, *, is_cut: bool) -> str:
-    """Label of the tick at 10 ** exponent. is_cut: whether smaller values are drawn at FLOOR."""
+    """Label of the tick at 10 ** exponent. is_cut: whether a probability is drawn at FLOOR."""
     if is_cut and exponent == FLOOR:
         return f"≤ 10<sup>{exponent}</sup>"
     return f"{10.0**exponent:g}" if exponent >= -3 else f"10<sup>{exponent}</sup>"

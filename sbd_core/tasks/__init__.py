@@ -44,7 +44,7 @@ def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]
 
 
 def held_out(name: str, limit: int, seed: int = 0, split: Split = "test") -> list[Example]:
-    """The first `limit` examples of a task's split that have different prompts.
+    """The first `limit` examples of a task's split, without examples that repeat a prompt.
 
     Raises ArgumentError for an unknown task or split.
     """

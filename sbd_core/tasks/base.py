@@ -2,8 +2,8 @@
 
 Two rules keep test examples out of training. First, each example has a composition, such as the
 numbers of a problem or the solution of a puzzle, and `split_of` assigns it to one split, by a hash
-that never changes. Second, some phrasings of prompts are held out: training examples never use
-them, and about half of the test examples, those with wording "unseen", do.
+that never changes. Second, some phrasings of prompts are held out: no training example uses them.
+About half of the test examples use held-out phrasings, and have the wording "unseen".
 """
 
 import hashlib
@@ -65,7 +65,7 @@ class Phrasings:
 
 
 def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:
-    """The split to which a composition belongs: "test" for about `test_percent` % of them."""
+    """The split of a composition: "test" for about `test_percent` % of all compositions."""
     digest = hashlib.blake2b(composition.encode(), digest_size=8).digest()
     return "test" if int.from_bytes(digest, "big") % 100 < test_percent else "train"
 

@@ -2,7 +2,7 @@
 
 Some functions are well known. The others apply a filter, a map and a fold to a list; the kind of
 list, filter, map and fold decides the split, whatever the numbers, letters and words in the prompt.
-A function with only one of the three occurs in training only. Well-known functions occur in
+A function with only a filter or only a map occurs in training only. Well-known functions occur in
 training, and in the test split with held-out phrasings only.
 """
 
@@ -54,7 +54,7 @@ class Piece:
     key: name of the piece.
     said: words in the docstring and in prompts.
     code: Python expression. In `said`, `other` and `code`, {k} stands for a number and {c} for a
-        letter; in those of a fold, {core} and {items} stand for the elements.
+        letter. A fold has {core} in words and {items} in code for the elements.
     other: words in prompts of wording "unseen"; "" takes `said`.
     nouns: (map) noun for the results, such as "squares"; "" if there is none.
     gives: (map, fold) type of the result; {t} stands for the type of the elements.
@@ -250,7 +250,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def check(example: Example, text: str) -> bool:
-    """Whether the function in `text`, run in the sandbox, gives the results of the reference.
+    """Whether the function in `text`, run in the sandbox, gives the expected results.
 
     Never raises because of the text. Raises SandboxError if the sandbox does not work here.
     """
@@ -310,7 +310,7 @@ def _fold(random: Random, split: Split, wording: Wording) -> Example | None:
 def _example(
     random: Random, wording: Wording, asked: str, name: str, signature: str, said: str, body: str, takes: Sequence[str]
 ) -> Example | None:  # fmt: skip
-    """Make an example of a function; None if draw_case() finds no inputs to test it with."""
+    """Make an example of a function. For the arguments see Classic, for None see draw_case()."""
     prompt = LEADS.draw(random, wording).format(do=asked, does=third_person(asked))
     if random.random() < NAMED_RATE:
         new = random.choice(FUNCTION_NAMES)

@@ -1,8 +1,8 @@
 """Extraction of facts from a short text as one line of JSON.
 
-The answer copies every value from the text. Only yes-or-no facts are written as true or false, and
-a fact that is not in the text as null. The set of fields asked for decides the split, whatever the
-topic, the order of the fields and their values.
+The answer copies values from the text, but writes a yes-or-no fact as true or false, and a fact that
+is not in the text as null. The set of fields asked for decides the split, whatever the topic, the
+order of the fields and their values.
 """
 
 import json
@@ -115,7 +115,7 @@ class Topic:
     opening: tuple[str, ...]
     """Sentences that introduce the thing, with {} for its name."""
     fields: tuple[Field, ...]
-    """The other facts."""
+    """Kinds of facts about the thing, besides its name."""
 
 
 AGE = Field("age", whole(18, 90), ("is {} years old",))

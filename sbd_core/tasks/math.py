@@ -131,9 +131,9 @@ class Problem:
     """A kind of word problem.
 
     numbers: ranges to draw from. In "k=2..9 p=2..40 m=k*p+1..90", k is from 2 to 9, and m is k * p
-        plus a number from 1 to 90; "m=k*p*1..90" would multiply by that number instead.
-    steps: calculations such as "k * p" and "m - _". An operand is the name of a number, 2, or "_"
-        for the result of the step before.
+        plus a number from 1 to 90; in "m=k*p*1..90", m would be k * p times such a number.
+    steps: calculations such as "k * p" and "m - _". An operand is the name of a number, or the
+        digit 2, or "_" for the result of the step before.
     facts: phrasings of each fact, in the order of the prompt.
     asked: phrasings of the question at the end.
     """

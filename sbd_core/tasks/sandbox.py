@@ -1,13 +1,13 @@
 """Runs untrusted Python functions in a separate, restricted process. Knows no task.
 
 The process gets the inputs, but not the expected values, and reports the values that the function
-returned. The parent process compares them, as bytes, so the candidate cannot forge a match.
+returned. The parent process compares them, as bytes, so the function cannot forge a match.
 The process is restricted in layers: an isolated interpreter, limits on time, memory, files and
 processes, the user `nobody` if the parent is root, an audit hook, and builtins without file access.
 This stops code of a language model that does harm by accident, but not a determined attacker.
 
-On some systems these layers do not work, and right answers would fail. So a candidate known to be
-right runs before the first trial; if it fails, SandboxError says why.
+On some systems these layers do not work, and right answers would fail. So a function known to be
+right runs before all others; if it fails, SandboxError says why.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Short stories about given people, animals and things, checked for consistency with the prompt.
 
 The prompt has phrases for some of the slots person, species, animal (its name), object, color and
-place, and may hint at a plot. These are called told; all else is free. The told species, object and
-plot decide the split; if fewer than two of these are told, everything told decides it.
+place, and may hint at a plot. A slot or plot is "told" if the prompt has it, else free. The told
+species, object and plot decide the split; if fewer than two are told, everything told decides it.
 
 Example.case is JSON. It holds the phrases of each told slot; "owns", lists of person, species and
 animal that belong together; and "pronouns", "she" or "he" for each told person. For instance
@@ -245,9 +245,9 @@ class Facts:
     """The requirements that a story has to meet."""
 
     told: Mapping[str, Sequence[str]]
-    """{slot: its phrases} for the told slots; what a story has for any other slot is free."""
+    """{slot: its phrases in the prompt} for the told slots."""
     owns: Sequence[Owner]
-    """(person, species, animal) that belong together, with None for what is not told."""
+    """(person, species, animal) that belong together, with None for a slot that is not told."""
     pronouns: Mapping[str, str] = field(default_factory=dict)
     """{person: "she" or "he"} for the told people whose pronoun is known."""
 
@@ -266,9 +266,9 @@ def read_case(case: str) -> Facts:
 def check(example: Example, text: str) -> bool:
     """Whether `text` is a complete story without repeats that keeps to the facts of the prompt.
 
-    Every told phrase must occur. LISTS has known words for each slot: if the slot is told, no
-    other word of its list may occur; if it is not told, at most one may. No name may look like a
-    misspelling of a told name, and one new name is allowed for each name or place not told.
+    Every told phrase must occur. For a told slot, no other word of the slot's list in LISTS may
+    occur; for a free slot, at most one word of the list may. One new name is allowed for each free
+    slot of person, animal and place, but no name may look like a misspelling of a told name.
     Animals keep their species and owner, people their pronouns. Every other word must be told or
     in vocabulary(). The plot that a prompt hints at is not checked.
     """
@@ -306,7 +306,7 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def _starts() -> frozenset[str]:
-    """Capitalised words in the sentences of this file, which are not names of a story."""
+    """Capitalised words in the sentences and word lists of this file, none of which is a name."""
     return frozenset(re.findall(r"(?:^|[.!?\"\s] ?)([A-Z][a-z]+)", " ".join(_sentences())))
 
 
@@ -375,7 +375,7 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
 def _name_faults(facts: Facts, text: str) -> Iterator[str]:
     """Yield a fault for each misspelling of a told name, and one if there are too many new names.
 
-    New names are counted inside sentences only. One is allowed for each name or place not told.
+    One new name, inside a sentence, is allowed for each free slot of person, animal and place.
     """
     known = _told_words(facts) | LISTED_NAMES | NO_NAMES
     unknown = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
@@ -393,7 +393,7 @@ def _name_faults(facts: Facts, text: str) -> Iterator[str]:
 def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
     """Yield words that are neither told nor in vocabulary().
 
-    A word that begins a sentence may be a new name; one is allowed for each name not told.
+    A word that begins a sentence may be a new name: one for each free slot of person and animal.
     """
     phrases = [phrase for told in facts.told.values() for phrase in told]
     yield from (match[0] for match in unheard_of(text, phrases))
@@ -509,7 +509,7 @@ def generate(random: Random, split: Split) -> Example:
 
 
 def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) -> list[str]:
-    """Phrases for the prompt that mention its people and animals. told: the slots to fill."""
+    """Phrases that mention the people and animals in a prompt. told: the told slots."""
     if is_of_two:
         return [PAIRS.draw(random, wording)]
     people = ["{A}"] if "person" in told else []

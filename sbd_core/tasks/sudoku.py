@@ -44,7 +44,7 @@ def parse_puzzle(text: str) -> str:
     """Read a puzzle of 16 cells and return it as 16 digits, with 0 for each blank.
 
     A blank may be written 0 . _ ? * - or x. Spaces, line ends and the signs | , ; / are skipped.
-    Raises ArgumentError.
+    Raises ArgumentError for any other text.
     """
     cells = "".join(sign for sign in text if sign not in SEPARATORS)
     puzzle = "".join("0" if sign in BLANK_SIGNS else sign for sign in cells)

@@ -217,10 +217,10 @@ class GatedBase:
     def loss(self, states: BlockBatch, weight_of_first: float, decay: float) -> StepLoss:
         """Compute the cross-entropy of the masked tokens; each position predicts its own token.
 
-        StepLoss.total is a weighted mean; with a sampler head, it is the average of this mean
-        without the head and with it. A token's weight is decay ** (number of masked positions
-        before it in its block), times weight_of_first at the first position of a block, which the
-        causal head predicts anyway.
+        StepLoss.total is a weighted mean over masked tokens. If there is a sampler head, this mean
+        is computed without and with the sampler head, and the two results are averaged.
+        A token's weight is decay ** (number of masked positions before the token in the block).
+        At the first position of a block, this weight is multiplied by weight_of_first.
         """
         is_target = states.targets != NO_TARGET
         rank = (is_target.cumsum(-1) - 1).clamp(min=0)
@@ -243,7 +243,7 @@ class GatedBase:
 
 
 def nats_of(head: Tensor, hidden: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropies of targets (n,), in nats. head: (vocab, hidden). hidden: (n, hidden)."""
+    """Cross-entropy of each target in nats, (n,). head: output layer's weight (vocab, hidden)."""
     return functional.cross_entropy(linear(hidden, head).float(), targets, reduction="none")
 
 
@@ -253,10 +253,10 @@ def measure(base: GatedBase, held_out: Sequence[Pair]) -> dict[str, float]:
 
     Only texts whose answers have at least LEAD_SIZE tokens are read, if there are any.
     nats, nats_with_before: cross-entropy per masked token, without and with the sampler head.
-    lead: number of right guesses in a block before its first wrong one, without the sampler head.
-    drafted, drafted_plain: number of right guesses from the second position of a block up to the
-    next wrong one, with and without the sampler head, which reads the true token before each
-    position. (The causal head predicts the first position.)
+    lead: number of right guesses before the first wrong guess in a block, without the sampler head.
+    drafted, drafted_plain: number of right guesses from a block's second position to the next wrong
+    guess; `drafted` is with the sampler head, `drafted_plain` without. The sampler head reads the
+    true token before each position.
     """
     generator = torch.Generator().manual_seed(1)
     nats, guesses, num_masked, num_blocks = [0.0, 0.0], [0, 0, 0], 0, 0

@@ -1,11 +1,11 @@
-"""The batches of training: examples are drawn, copied with masks (Alg. 1) and packed into rows.
+"""The batches of training: examples are drawn, copied with masks (Alg. 1) and packed.
 
-The examples of a step depend only on the recipe and the step, so a resumed run draws the same ones.
 A training sequence is the prompt and the answer of one example. Stage sbd appends x_hat, a copy of
 the answer in which some tokens are masked (Alg. 1). In half of the steps the first block of x_hat
-has the full size, as in decoding; in the others its size is random. The masks depend on the
-recipe's seed, the step and the sequence's index in the step, but not on the number of processes. A
-row holds several training sequences. This module knows no model.
+has the full size, as in decoding; in the other steps this block has a random size. A packed
+sequence holds several training sequences and padding. The examples of a step depend only on the
+recipe and the step; the masks depend also on the index of the training sequence in the step, but
+not on the number of processes. This module knows no model.
 """
 
 import os
@@ -46,7 +46,7 @@ NO_TARGET = -1
 Packed: TypeAlias = "tuple[array[int], array[int]]"
 """A Pair in arrays, which take a tenth of the memory of lists."""
 ROWS_OF = 128
-"""Row lengths are multiples of this many tokens, the size of FlexAttention's blocks."""
+"""Packed sequences have a multiple of this many tokens, the size of FlexAttention's blocks."""
 MOST_TRIED = 20
 """Greatest number of draws, of batch_size examples each, to fill one batch."""
 
@@ -86,7 +86,7 @@ class TrainingSequence:
 
 @dataclass(frozen=True, slots=True)
 class PackedBatch:
-    """Training sequences packed into rows; every tensor is (num_rows, row_tokens).
+    """Packed sequences of one length; every tensor is (packed sequences, row_tokens).
 
     targets, weights: see TrainingSequence. Padding has no target.
     """
@@ -97,12 +97,12 @@ class PackedBatch:
     weights: Tensor
 
     def parts(self, count: int) -> list["PackedBatch"]:
-        """Split the batch into `count` batches whose numbers of rows differ by one at most."""
+        """Split the batch into `count` batches of about equally many packed sequences."""
         split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
         return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
 
     def beginning(self, num_tokens: int) -> "PackedBatch":
-        """Make a batch of the first `num_tokens` tokens of the first row."""
+        """Make a batch of the first `num_tokens` tokens of the first packed sequence."""
         return _of_tensors([tensor[:1, :num_tokens] for tensor in self._tensors()])
 
     def _tensors(self) -> list[Tensor]:
@@ -144,7 +144,7 @@ def noisy_sequence(
 
     num_prompt: number of prompt tokens in `clean`. is_masked: (num_answer,) bool.
     block_size, phase: see blocks_of(). mask_id: token id of <m>.
-    Mask tokens without targets fill up the last block, as in decoding.
+    The last block is filled up with mask tokens that have no target, as in decoding.
     """
     answer = clean.token_ids[num_prompt:]
     block = blocks_of(len(answer), block_size, phase)
@@ -176,7 +176,7 @@ def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0)
     """Draw which answer tokens are masked, as in Alg. 1; return (num_answer,) bool.
 
     Each token is masked with probability eta, which is drawn from U(0, 1) once per call.
-    full_ratio: probability that all tokens are masked instead, as when a block is begun.
+    full_ratio: probability that all tokens are masked instead.
     """
     eta = torch.rand((), generator=draws)
     if full_ratio and torch.rand((), generator=draws) < full_ratio:
@@ -196,10 +196,10 @@ def pack(
     pad_id: int,
     num_rows: int = 0,
 ) -> PackedBatch:
-    """Pack training sequences into rows of row_tokens tokens by first-fit decreasing.
+    """Pack training sequences, by first-fit decreasing, into packed sequences of row_tokens tokens.
 
-    sequences: training sequences, none longer than a row. pad_id: token id of padding.
-    num_rows: least number of rows; a row without sequences is all padding.
+    sequences: none is longer than row_tokens. pad_id: token id of padding.
+    num_rows: least number of packed sequences; if fewer are needed, the rest are all padding.
     """
     members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
     shape = (max(len(members), num_rows), row_tokens)
@@ -225,7 +225,7 @@ def pack(
 
 
 def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
-    """Assign sequences to rows by first-fit decreasing; return the sequence indices of each row."""
+    """Pack by first-fit decreasing; return the sequence indices in each packed sequence."""
     free: list[int] = []
     members: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
@@ -251,8 +251,8 @@ class BatchBuilder:
     """Builds the batch of any step of a recipe, or one process's share of the batch.
 
     notes: lines that say which texts of the recipe's sources are left out.
-    row_tokens: length of a row in tokens. A recipe without tasks gets shorter rows if its longest
-    text fits into them, because padding costs as much time as text.
+    row_tokens: tokens per packed sequence, at most recipe.row_tokens. A recipe with short texts and
+    no tasks gets fewer, because padding costs as much time as text.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class BatchBuilder:
         num_processes: int = 1,
         min_rows: int = 1,
     ) -> None:
-        """limits: limits of the model. min_rows: least number of rows in a batch of one process."""
+        """limits: limits of the model. min_rows: least number of packed sequences per process."""
         self._recipe, self._tokenizer, self._limits = recipe, tokenizer, limits
         self._process_index, self._num_processes = process_index, num_processes
         self._min_rows = min_rows
@@ -277,9 +277,9 @@ class BatchBuilder:
             self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
 
     def draw(self, step: int) -> list[Pair]:
-        """Draw and encode the batch_size examples of a step; both stages draw the same ones.
+        """Draw and encode the batch_size examples of a step, which are the same in both stages.
 
-        Raises TrainingError if hardly any example fits into a row.
+        Raises TrainingError if hardly any example fits into a packed sequence.
         """
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
@@ -308,7 +308,7 @@ class BatchBuilder:
         ]
 
     def _pieces(self, source: str) -> list[Packed]:
-        """Encode the texts of a source: answers that fit into a row, and plain texts in pieces.
+        """Encode the answers of a source that fit into row_tokens, and its plain texts in pieces.
 
         Only the last piece of a plain text ends in <eos>. Raises ArgumentError if nothing is left.
         """
@@ -329,7 +329,7 @@ class BatchBuilder:
         return pieces
 
     def _cut(self, text: Text, skipped: Skipped) -> list[Packed]:
-        """Cut a plain text into pieces of about equal length that fit into a row.
+        """Cut a plain text into pieces of about equal length, which each fit into row_tokens.
 
         The prompt of each piece is an empty user turn if the chat template is CHAT_TEMPLATE.
         Otherwise it is the tokenizer's start token or, without one, the first token of the piece.
@@ -365,7 +365,7 @@ class BatchBuilder:
         return self._recipe.max_block_size - 1
 
     def _needed(self, prompt: Sequence[int], answer: Sequence[int]) -> int:
-        """Greatest number of tokens that an example can take in a row, with its masked copy."""
+        """Greatest number of tokens that an example can take, masked copy included."""
         return len(prompt) + 2 * len(answer) + self._max_overhang
 
     def _fits(self, pair: Pair) -> bool:

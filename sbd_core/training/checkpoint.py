@@ -34,7 +34,7 @@ RECIPE_FILE = "recipe.json"
 def load_model(
     folder: Path, dtype: torch.dtype = torch.float32
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Load the model and tokenizer in `folder` for training. Raises TrainingError."""
+    """Load the model and tokenizer in `folder`. Raises TrainingError if they cannot be read."""
     if not folder.is_dir():
         raise TrainingError(f"init: must be a model folder; got {folder}")
     try:
@@ -70,7 +70,7 @@ def export(
 
 
 def _exported(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
-    """Copy a model to bf16; its config says how it decodes, and forbids the mask token."""
+    """Copy a model to bf16, with a config that says how to decode and forbids the mask token."""
     shipped = copy.deepcopy(model)
     shipped.to(torch.bfloat16)
     if recipe.stage == "sbd":
@@ -131,7 +131,7 @@ def add_adapter(
     """Add a LoRA adapter to every linear layer but the output layer, and freeze all other weights.
 
     In stage sbd the embedding of the mask token is trained too. base: the model's folder.
-    Returns the fingerprint of the model without the adapter. Raises MissingExtraError.
+    Returns the fingerprint of the model without the adapter. Raises MissingExtraError without peft.
     """
     own = Fingerprint.of(model)
     config = lora_config(recipe, mask_token_id)
@@ -150,7 +150,7 @@ def widen_trained(model: PreTrainedModel) -> None:
 
 
 def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
-    """The peft configuration of the adapter. Raises MissingExtraError."""
+    """The peft configuration of the adapter. Raises MissingExtraError without peft."""
     require_extra("lora")
     from peft import LoraConfig
 

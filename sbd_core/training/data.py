@@ -107,7 +107,7 @@ class Skipped:
         ]
 
     def require(self, learnt: Sequence[object]) -> None:
-        """Raise ArgumentError, with the notes, if `learnt` is empty, so that no text is left."""
+        """Raise ArgumentError with the notes if `learnt`, the texts that are left, is empty."""
         if not learnt:
             rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
             raise ArgumentError("data", rule, self._source)
@@ -185,7 +185,7 @@ def _answers(row: Row, skipped: Skipped) -> list[Text]:
 
 
 def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
-    """Raise TrainingError if the tokenizer lacks an end token or, if `needs_mask`, a mask token."""
+    """Raise TrainingError about `argument` if the end token or a needed mask token is missing."""
     if tokenizer.eos_token_id is None:
         raise TrainingError(
             f"{argument}: the tokenizer has no eos token, which ends every answer: give it one"

@@ -121,7 +121,7 @@ def _fake_weights(model: Any) -> None:
 
 
 def _kept(module: LossModule, num_rows: int, size: int, *, is_bf16: bool) -> int:
-    """Count the bytes that autograd keeps of a forward pass: each storage once, no weights."""
+    """Count the bytes that autograd keeps, besides weights. size: tokens per packed sequence."""
     ids = torch.zeros((num_rows, size), dtype=torch.long)
     indices = torch.zeros(num_rows * size, dtype=torch.long)
     mask = torch.zeros((num_rows, 1, size, size), dtype=torch.bool)
@@ -193,7 +193,7 @@ class Setup:
             raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
 
     def sequences_at_once(self, recipe: Recipe) -> int:
-        """Number of packed sequences in one forward pass of a GPU if each holds one example."""
+        """Greatest number of packed sequences in a GPU's forward pass: one for each example."""
         return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
 
 
@@ -232,14 +232,13 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     """Estimate the memory of a run on each GPU. config: the model's transformers config.
 
     The parts of the result, in bytes:
-    weights: fp32 weights; without FSDP, the base of an adapter is bf16 if the step computes in it.
+    weights: fp32, but bf16 for the base model of an adapter if setup.is_bf16 and without FSDP.
     gradients, optimizer: gradients and optimizer state of the trained weights, in fp32.
     communication: DDP's buckets, or the weights and gradients that FSDP gathers.
     activations: tensors that the layers keep for the backward pass.
     output_layer: logits, their gradients, and all tensors that are kept outside the layers.
     update: temporary memory of the optimizer during the update.
-
-    Raises ArgumentError.
+    Raises ArgumentError for a model that dry_run() cannot count.
     """
     num_rows = setup.sequences_at_once(recipe)
     is_sharded = setup.sharding == "fsdp"
@@ -278,9 +277,9 @@ def fastest_that_fits(
 ) -> tuple[Setup, MemoryEstimate] | None:
     """Find the fastest setup that fits into a GPU; return it with its estimate, or None.
 
-    Gradient checkpointing and num_parts are chosen; all other settings are those of `setup`. The
-    search prefers no checkpointing, and then few parts.
-    gigabytes: memory of the GPU in GiB. Raises ArgumentError.
+    The search varies gradient checkpointing, first without, and num_parts, fewest parts first.
+    gigabytes: memory of the GPU in GiB.
+    Raises ArgumentError if gigabytes is negative, or for a model that dry_run() cannot count.
     """
     require_number("gpu_memory", gigabytes, 0)
     for is_checkpointed in (False, True):
@@ -303,8 +302,8 @@ PARTS = [item.name for item in fields(MemoryEstimate) if item.name[:4] not in ("
 def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
     """Read a transformers config; return it with its name for the report.
 
-    source: folder, config.json or hub id; None takes the recipe's new model. For a hub id that
-    cannot be reached, the config of that name in KNOWN is used. Raises ArgumentError.
+    source: folder, config.json or hub id; None takes the recipe's new model. If a hub id cannot be
+    reached, a config in KNOWN with its name is used. Raises ArgumentError if no config is found.
     """
     from transformers import AutoConfig
 

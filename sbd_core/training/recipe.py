@@ -25,18 +25,18 @@ class Recipe:
 
     stage: "ntp" for next-token prediction alone, "sbd" for Set Block Decoding.
     tasks: weight of each task when examples are drawn; each source in `data` has weight 1.
-    minutes: length of the run; with 0, `steps` is the length. The learning rate of a run with
-    minutes falls in the last decay_steps / steps of the time.
+    minutes: length of the run; with 0, `steps` is the length. With minutes, decay_steps / steps is
+    the share of the time in which the learning rate falls.
     warmup_steps, decay_steps: the learning rate rises in the first warmup_steps, and falls towards
-    0 in the last decay_steps. Until it falls, a resumed run may have another length.
+    0 in the last decay_steps. A run resumed before this fall may be given another length.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for all other weights.
     lora_rank: rank of a LoRA adapter on every linear layer but the output layer, scaled by
-    lora_alpha / lora_rank; needs --init. With 0, all weights are trained. Stage sbd trains the mask
-    token's embedding too.
+    lora_alpha / lora_rank, for an existing model. With 0, all weights are trained. In stage sbd the
+    mask token's embedding is trained too.
     distils_base: True takes the base model's probabilities as the targets of an adapter's NTP loss,
     in place of the tokens of the text, to preserve the base model's answers.
-    batch_size: number of examples per step, which are packed into rows of at most row_tokens
-    tokens. An example that does not fit into a row with its masked copy is left out.
+    batch_size: number of examples per step. row_tokens: greatest length of a packed sequence, which
+    holds examples with their masked copies. A longer example is left out.
     min_block_size, max_block_size: range from which each step draws its block size (stage sbd).
     prompt_weight: weight of a prompt token in the NTP loss; with 0, only answers count.
     full_mask_ratio: probability that all of an answer is masked (stage sbd); 0 in the paper.
@@ -158,7 +158,8 @@ def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     """Read the weights of tasks, and return those above 0 by task name, in the order given.
 
     tasks: {task name: weight}, or a list of task names; a listed task weighs as often as it occurs.
-    may_be_empty: if False, at least one weight must be above 0. Raises ArgumentError.
+    may_be_empty: if False, at least one weight must be above 0.
+    Raises ArgumentError for an unknown task, a negative weight or another type.
     """
     rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
     if isinstance(tasks, (list, tuple)):
@@ -215,7 +216,7 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
 
 
 def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """Read a recipe file together with its base. above: files that have this one as a base."""
+    """Read a recipe file together with its base. above: the files that build on this file."""
     if source.resolve() in above:
         raise TrainingError(f"recipe {source}: is its own base")
     try:

@@ -46,7 +46,7 @@ class RunSettings:
     is_checkpointed: True keeps only the input of each layer and runs the layer again in the
     backward pass, which saves memory but takes a third more time.
     num_parts: number of parts of a batch, each with its own forward and backward pass; gradients
-    add up. On a CPU there are more parts if one would exceed PART_TOKENS tokens.
+    add up. On a CPU, parts of more than PART_TOKENS tokens are split further.
     """
 
     is_compiled: bool = False
@@ -78,7 +78,7 @@ class RunSettings:
 def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
     """Return the dtype for the frozen base of an adapter. precision: one of PRECISIONS.
 
-    It is fp32 with FSDP, which needs one dtype for all weights that it shards together.
+    The dtype is fp32 with FSDP, which shards weights of one dtype only, and for "auto" on a CPU.
     """
     device = accelerator.device
     may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
@@ -151,8 +151,8 @@ class LossModule(nn.Module):
     ) -> Tensor:
         """Return the cross-entropy of each target in nats, (len(indices),) in fp32.
 
-        token_ids, position_ids: (rows, n). attention_mask: result of attention_mask().
-        indices: positions that predict, as indices into the flattened (rows, n).
+        token_ids, position_ids: (packed sequences, n). attention_mask: see attention_mask().
+        indices: positions that predict, as indices into the flattened token_ids.
         targets: (len(indices),) token id to predict at each index.
         is_noisy: (len(indices),) bool, True where the target is a masked token; for distils_base.
         """
@@ -217,7 +217,7 @@ def training_loss(
         is_noisy,
     ]
     for item in inputs:
-        # One compiled forward pass serves every number of rows and of targets.
+        # One compiled forward pass serves every number of packed sequences and of targets.
         if isinstance(item, Tensor):
             torch._dynamo.maybe_mark_dynamic(item, 0)
     losses = module(*inputs)
@@ -236,8 +236,8 @@ def attention_mask(
 ) -> "Tensor | BlockMask":
     """Make the mask of a training forward pass in the form that `attention` takes.
 
-    "sdpa": (rows, 1, n, n) bool. "flex_attention": BlockMask.
-    "eager": (rows, 1, n, n) bf16 to be added to scores, 0 or -inf, in half the memory of fp32.
+    "flex_attention": BlockMask. "sdpa": bool tensor (packed sequences, 1, n, n), True = may attend.
+    "eager": bf16 tensor of the same shape, 0 or -inf, which is added to the attention scores.
     """
     num_rows, size = batch.token_ids.shape
     rule = training_may_attend(batch.layout.to(device))
@@ -330,7 +330,7 @@ class StepRunner:
         return sum(losses[1:], start=losses[0])
 
     def _num_parts(self, batch: Batch) -> int:
-        """Number of parts to split a batch into: at most one per row, the same in all processes."""
+        """Number of parts to split a batch into, at most the number of packed sequences."""
         shape, accelerator = batch.packed.token_ids.shape, self._accelerator
         count = self._settings.num_parts
         if accelerator.device.type == "cpu" and accelerator.num_processes == 1:

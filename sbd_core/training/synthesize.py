@@ -82,7 +82,7 @@ def synthesize(
     run continues after the greatest number in the file. Drops repeated prompts and looping answers.
     prompts: requests to answer first, each once.
     tell: called with the number of lines and the number of forward passes so far.
-    Raises ArgumentError, TrainingError.
+    Raises ArgumentError if synthesize() did not write `out`, TrainingError without a chat template.
     """
     done = _read_done(out)
     tell(len(done), 0)
@@ -183,7 +183,7 @@ class _Writer:
         """See _Text."""
 
     def _turn_ids(self) -> list[int]:
-        """Token ids that the chat template writes before the user's words. Raises TrainingError."""
+        """Token ids that begin a user's turn. Raises TrainingError without a chat template."""
         tokenizer = self._model.tokenizer
         mark = "MARK"
         if not tokenizer.chat_template:
@@ -248,9 +248,9 @@ class _Writer:
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
     def _place(self, new: dict[int, _Text], cached: Sequence[Sequence[int]]) -> None:
-        """Put the texts in `new` into their slots, and keep cached tokens that they begin with.
+        """Put the texts in `new` into their slots; keep cached tokens that a new text begins with.
 
-        cached: token ids in the KV cache of each of these slots.
+        new: {slot: text}. cached: token ids in the KV cache of each of these slots.
         """
         kept = []
         for text, old in zip(new.values(), cached, strict=True):
@@ -327,7 +327,7 @@ class _Writer:
 
         Returns {} for a text to drop. If no answers are wanted, a finished request becomes an
         example.
-        written: token ids from the text's start on; those after the first end token are ignored.
+        written: token ids from the text's start on; all after the first end token are ignored.
         """
         config, end_ids = self._config, self._model.end_token_ids
         ends = (place for place, token_id in enumerate(written) if token_id in end_ids)
