@@ -176,7 +176,10 @@ class StepEvent:
 
     @classmethod
     def from_data(cls, index: int, node: JsonNode) -> "StepEvent":
-        """Read event `index` from JSON data. Raises TraceError naming the first thing wrong."""
+        """Read an event, number `index` of its trace, from the event's JSON data.
+
+        Raises TraceError naming the first thing wrong.
+        """
         context = node.at("context").items(2)
         start, size = node.at("block").items(2)
         return cls(

@@ -44,10 +44,12 @@ def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
             drafts.append(list(probabilities))
             return super().with_draft(probabilities)
 
-        def after(self, checked: Any, num_right: int, others: Any = (), **rest: Any) -> DraftRecord:
+        def after(
+            self, checked: Any, num_right: int, alternatives: Any = (), **rest: Any
+        ) -> DraftRecord:
             drafted.append((num_right, sum(checked)))
-            reached.append((rest.get("has_alternative", False), sum(others)))
-            return super().after(checked, num_right, others, **rest)
+            reached.append((rest.get("has_alternative", False), sum(alternatives)))
+            return super().after(checked, num_right, alternatives, **rest)
 
     own, verify.DraftRecord = verify.DraftRecord, Watched  # type: ignore[misc]
     try:
@@ -61,10 +63,10 @@ def observed(model: Any, prompts: Sequence[Any], max_rows: int) -> Observed:
 
 def calibration(seen: Observed, before: Calibration) -> Calibration:
     """Compute the calibration from observations. before: supplies the unmeasured fields."""
-    drafted, others, drafts = seen
+    drafted, alternatives, drafts = seen
     ratios = [
         sum(right for right, _ in pairs) / max(sum(expected for _, expected in pairs), 1e-9)
-        for pairs in (drafted, others)
+        for pairs in (drafted, alternatives)
     ]
     reached = [
         list(accumulate((min(CERTAIN, chance * ratios[0]) for chance in draft), mul))

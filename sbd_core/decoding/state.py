@@ -75,7 +75,7 @@ class DecodingState:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether events of ntp and verify list masked positions; see top_k_recorded."""
+        """Whether an event of ntp or verify shall hold the masked positions; see top_k_recorded."""
         return self.config.top_k_recorded > 0
 
     @property

@@ -88,11 +88,11 @@ def _draft_of(
         return Draft(token_ids, stats.probability[own], drawn_from[own])
     listed = zip(stats.top_ids[own], stats.top_probabilities[own], strict=True)
     # End tokens are left out, as the check itself finds where the answer ends.
-    others = [
+    alternatives = [
         [pair for pair in zip(ids[1:], chances[1:], strict=True) if pair[0] not in end_ids]
         for ids, chances in listed
     ]
-    return Draft(token_ids, stats.probability[own], None, others)
+    return Draft(token_ids, stats.probability[own], None, alternatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class DraftAndVerify:
     def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
         """Record how many draft tokens were right, and whether one of their alternatives was."""
         draft, config, plan = self._draft, self._state.config, self._plan
-        others = [
+        alternatives = [
             draft.alternatives[place][rank][1]
             for place, rank, _ in plan.alternatives
             if place <= num_accepted
@@ -251,7 +251,7 @@ class DraftAndVerify:
         self._record = self._record.after(
             draft.probabilities[draft.num_sure : num_accepted + 1],
             max(0, num_accepted - draft.num_sure),
-            others,
+            alternatives,
             has_alternative=has_alternative,
             num_tokens=num_accepted + 1,
             seconds=costs.seconds(plan.num_rows) if costs else 0.0,

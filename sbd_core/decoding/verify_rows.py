@@ -57,7 +57,7 @@ class DraftRecord:
 
     calibration: the masked head's calibration, which serves as a prior.
     drafted: (number of right drafted tokens, sum of the probabilities of all checked ones).
-    others: (number of right alternatives, sum of the probabilities of all checked ones).
+    alternatives: (number of right alternatives, sum of the probabilities of all checked ones).
     survivals: item n - 1 is (sum over drafts of the chance that the first n tokens are right,
         number of drafts). Drafts after a rejected token are left out.
     rate: (number of tokens, seconds by RowCosts), summed over the forward passes.
@@ -65,7 +65,7 @@ class DraftRecord:
 
     calibration: Calibration
     drafted: Sums = (0.0, 0.0)
-    others: Sums = (0.0, 0.0)
+    alternatives: Sums = (0.0, 0.0)
     survivals: tuple[Sums, ...] = ()
     rate: Sums = (0.0, 0.0)
 
@@ -76,7 +76,7 @@ class DraftRecord:
 
     def chances_of_alternatives(self, probabilities: Sequence[float]) -> list[float]:
         """Estimate each alternative's chance to be right, from the masked head's probabilities."""
-        scale = _ratio(self.others, self.calibration.alternatives)
+        scale = _ratio(self.alternatives, self.calibration.alternatives)
         return [min(CERTAIN, probability * scale) for probability in probabilities]
 
     def survival(self, length: int) -> list[float]:
@@ -105,7 +105,7 @@ class DraftRecord:
         self,
         checked: Sequence[float],
         num_right: int,
-        others: Sequence[float] = (),
+        alternatives: Sequence[float] = (),
         *,
         has_alternative: bool = False,
         num_tokens: int = 1,
@@ -115,7 +115,7 @@ class DraftRecord:
 
         checked: the masked head's probabilities of the drafted tokens up to the first wrong one.
         num_right: number of the checked tokens that were right.
-        others: the masked head's probabilities of the alternatives that the check reached.
+        alternatives: the masked head's probabilities of the alternatives that the check reached.
         has_alternative: whether one of these alternatives was right.
         num_tokens: number of tokens that the pass added to the answer.
         seconds: seconds of the pass by RowCosts; 0 leaves the pass out of `rate`.
@@ -123,7 +123,7 @@ class DraftRecord:
         return replace(
             self,
             drafted=_plus(self.drafted, num_right, sum(checked)),
-            others=_plus(self.others, has_alternative, sum(others)),
+            alternatives=_plus(self.alternatives, has_alternative, sum(alternatives)),
             rate=_plus(self.rate, num_tokens if seconds else 0, seconds),
         )
 

@@ -167,7 +167,7 @@ MANY_ANSWERS = 1000
 
 
 class ModelSet:
-    """Loaded models by name. sources: {name: folder or hub id}; None means the bundled model."""
+    """Loaded models by name. sources: {name: folder, hub id, or None for the bundled model}."""
 
     def __init__(
         self,

@@ -296,7 +296,7 @@ def _sentences() -> Iterator[str]:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """All lowercase words that a story may use even if they are not told."""
+    """Return the lowercase words that a story may use although its prompt does not give them."""
     texts = re.sub(r"\{\w+\}", " ", " ".join(_sentences()))
     listed_words = (word for each in LISTS.values() for word in each if word.islower())
     return frozenset(

@@ -129,7 +129,7 @@ class FormValues:
 
     @classmethod
     def of(cls, offer: Offer, limits: Limits = USUAL) -> "FormValues":
-        """Make the form's values for a model of the page, which may still be loading."""
+        """Make the form's values for the model of `offer`, even while the model is loading."""
         model = offer.lazy
         best = best_for(
             model.name,
