@@ -455,7 +455,7 @@ class Exporter:
         return self.writer.node("ScatterND", [name, "places", x], f"{name}.new")
 
     def _queries_by_slot(self, query: str, name: str) -> str:
-        """Group queries (rows, n) by cache slot, pad and rotate them: (slots, rows of a slot, n)."""
+        """Group queries (rows, n) by cache slot, padded and rotated: (slots, rows of a slot, n)."""
         asked = self.writer.node("Gather", [query, "queries"], f"{name}.asked")
         return self._with_rotary(asked, "query_positions")
 
