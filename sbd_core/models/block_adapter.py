@@ -66,14 +66,14 @@ def side_by_side(pairs: Pairs) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockAdapterInfo:
-    """Facts about a block adapter, which its folder holds in a JSON file.
+    """Facts about a block adapter, stored as JSON in the adapter's folder.
 
     base: name of the base model (in sbd_core.models.bases), or its Hub id.
     base_digest: digest of the base's weights: Fingerprint.values of hf_model.py.
     rank: rank of each product B A. block_range: smallest and largest trained block size.
     mask_token, mask_token_id: text and id of the mask token, whose embedding the adapter brings.
     repetition_penalty: the penalty with which the training texts were written.
-    trained: figures of the training, such as minutes and number of masked tokens.
+    trained: facts about the training, such as its minutes and its number of masked tokens.
     strategy: the strategy that the adapter was trained for, used if the user names none.
     cpu_dtype: dtype of the model's weights on a CPU if the user names none.
     calibration: how reliable the adapter's drafts are; None takes the defaults of Calibration.
@@ -155,7 +155,7 @@ class BlockAdapter:
 
 
 def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
-    """Write an adapter in bf16 into an existing folder, in files small enough for any host."""
+    """Write an adapter in bf16 into an existing folder, in files of at most MOST_BYTES each."""
     files: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in adapter.tensors().items():

@@ -55,8 +55,8 @@ def encode_turn(
 
     messages: the conversation. Without a chat template it must be a single user message.
     name: the model's name in error messages.
-    The prompt ids are those of encode_prompt(), without any last tokens whose encoding the answer
-    changes. The answer ids end with the tokenizer's end token. Raises ModelError.
+    The prompt ids are those of encode_prompt(), up to the first id that changes when the answer
+    follows. The answer ids end with the tokenizer's end token. Raises ModelError.
     """
     end = tokenizer.eos_token_id
     if not tokenizer.chat_template:
@@ -125,7 +125,7 @@ def _ids_of(tokenizer: Any, text: str, **options: bool) -> Encoded:
 
 
 def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
-    """Whether a text contains a special token; is_special False looks for other control tokens."""
+    """Whether a text contains a special token, or, if not is_special, another control token."""
     return any(control in text for control in _control_texts(tokenizer, len(tokenizer))[is_special])
 
 
@@ -157,8 +157,8 @@ def _marked(
 ) -> tuple[list[Message], Mapping[str, Message]]:
     """Replace the content of each message that contains a control token by a random mark.
 
-    Returns the messages and {mark: original message}. White space at both ends of a content is
-    kept, as a template may trim it.
+    Returns the messages and {mark: original message}. White space at both ends of a content stays
+    around the mark, as a template may trim it.
     """
     marked: list[Message] = []
     contents: dict[str, Message] = {}

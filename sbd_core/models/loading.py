@@ -314,7 +314,7 @@ def _loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
 
 
 def _name_mask_token(tokenizer: Any, config: Any) -> None:
-    """Give a tokenizer without a mask token the one that config.mask_token_id names."""
+    """Set a tokenizer's mask token by config.mask_token_id, unless the tokenizer has one."""
     if tokenizer.mask_token_id is None:
         tokenizer.mask_token = tokenizer.convert_ids_to_tokens(config.mask_token_id)
 
@@ -346,7 +346,7 @@ def require_causal_lm(
 
     argument: the name of `source` in error messages. revision: see read().
     Returns the content of the adapter's adapter_config.json; None for a model. Raises ModelError if
-    `source` cannot decode text, and LOADING_ERRORS of transformers, which reason_of() explains.
+    `source` cannot decode text. Also raises LOADING_ERRORS, which reason_of() explains.
     """
     is_folder = os.path.isdir(source)
     where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}

@@ -72,8 +72,8 @@ class LogitsRules:
     before: processors to apply before logits are divided by the temperature.
     temperature: the divisor of logits for the processors in `after`.
     after: processors to apply to logits that are divided by the temperature.
-    sampled: processors that replace `after` if a DecodeConfig samples, and apply to logits that
-        are divided by the DecodeConfig's temperature; if empty, `after` is kept.
+    sampled: processors that replace `after` if a DecodeConfig samples; the DecodeConfig's
+        temperature then replaces `temperature`. An empty list replaces nothing.
     """
 
     penalty: float

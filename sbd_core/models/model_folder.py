@@ -109,7 +109,7 @@ def bundled_folder(name: str) -> Path | None:
 
 
 def folder_of(model: str | Path | None) -> Path:
-    """Resolve a bundled model's name or a path to a folder; None gives the default model's."""
+    """Return a model's folder, given by path or bundled model's name; None is the default model."""
     return DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
 
 

@@ -112,7 +112,7 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
     source: the adapter's folder or hub id. adapter: the content of its adapter_config.json.
     argument: the name of `source` in error messages.
     An adapter that this package trained also sets the base's config.set_block_decoding. Raises
-    ModelError if the adapter belongs to another base; the message tells the difference.
+    ModelError if the adapter belongs to another base; the message names the difference.
     """
     from peft import PeftConfig, PeftModel
     from peft.utils.save_and_load import load_peft_weights
@@ -200,7 +200,7 @@ def _trained_beside(
 
 
 def merged(adapted: Any) -> Any:
-    """Merge a peft.PeftModel in fp32 into its base. Raises ModelError if that is not possible."""
+    """Merge a peft.PeftModel in fp32 into its base; returns the base. Raises ModelError."""
     _untie(adapted)
     try:
         with warnings.catch_warnings():

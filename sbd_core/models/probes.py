@@ -88,7 +88,7 @@ class _Trial:
     def differ(self, one: Tensor, other: Tensor, change: Tensor) -> bool:
         """Whether logits `one` and `other` differ by more than rounding.
 
-        change: how another token changes logits; the tolerance is a share of the largest change.
+        change: differences in logits that another token makes; the largest scales the tolerance.
         """
         return not (one - other).abs().max() <= self.rounding * change.abs().max()
 

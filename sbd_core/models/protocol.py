@@ -49,12 +49,12 @@ class SlotCache(Generic[AnyPool]):
 
 @dataclass(frozen=True, slots=True)
 class PredraftBlock:
-    """A block that drafts ahead, in case a token that the same forward pass checks is rejected.
+    """A block that drafts ahead, for use if a causal token of the same forward pass is rejected.
 
-    num_causal: number of causal tokens of the forward pass, from the first, that the block sees.
+    num_causal: number of causal tokens that the block sees: the first ones of the forward pass.
     token_ids: the block's tokens: masks, or an alternative followed by masks.
     is_alternative: whether token_ids starts with an alternative, a token to try instead of the
-        causal token at index `num_causal`. It is read as a causal token, not as part of the block.
+        causal token at index `num_causal`. The alternative itself is read as a causal token.
     """
 
     num_causal: int
@@ -189,7 +189,7 @@ class SetBlockModel(Protocol):
         ...
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
-        """Run one forward pass for all requests, each of another text; returns logits for each.
+        """Run one forward pass for requests of different texts; returns the logits of each request.
 
         The logits of a request are fp32 (request.num_logits, vocab), and the caller may change
         them. The caches of all requests must come from one call of this model's new_caches(), and

@@ -33,9 +33,10 @@ def chosen_device(device: str) -> torch.device:
 
 
 def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
-    """Replace None: on a CPU by the dtype that the folder `source` names, on a GPU by "auto".
+    """Return `dtype`, or the default of the folder `source` if `dtype` is None.
 
-    Any other dtype is returned unchanged. Raises ModelError if the folder names an unknown dtype.
+    The default is "auto" on a GPU; on a CPU, the dtype that the folder names. Raises ModelError if
+    the folder names an unknown dtype.
     """
     if dtype is not None:
         return dtype
@@ -48,7 +49,7 @@ def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
 
 
 def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
-    """Return the torch dtype to load weights in, or "auto" for that of the checkpoint.
+    """Return the torch dtype to load weights in, or "auto" for the checkpoint's dtype.
 
     Raises ArgumentError if `dtype` is unknown or `device` does not support it.
     """

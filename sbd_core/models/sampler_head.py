@@ -22,14 +22,14 @@ MAX_KEPT_TOKENS = 512
 class SamplerHead:
     """A small network that adjusts a mask's logits once the token before the mask is known.
 
-    Let h be the mask's hidden state after the last norm, e the embedding of the token before, and
-    x = [h, e], each divided by its root mean square. The head changes h to
-    h + out @ (silu(gate) * up), where [gate, up] = into @ x. No backend has to return h: logits are
-    linear in h, so it is recovered from the logits of about NUM_ANCHORS tokens.
+    Let h be the mask's hidden state after the last norm, and e the embedding of the token before
+    the mask. x joins h and e after each is divided by its root mean square. The sampler head
+    changes h to h + out @ (silu(gate) * up), where [gate, up] = into @ x. No backend has to return
+    h: logits are linear in h, so h is recovered from the logits of about NUM_ANCHORS tokens.
     """
 
     def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
-        """Build the head from its weights: into (2 width, 2 hidden) and out (hidden, width).
+        """Build a sampler head from its weights: into (2 width, 2 hidden), out (hidden, width).
 
         embedding, head: weights of the model's embedding and output layer, each (vocab, hidden).
         """

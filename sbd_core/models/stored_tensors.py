@@ -74,7 +74,7 @@ def fits_blocks(tensor: Tensor) -> bool:
 
 
 def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
-    """Split a matrix of 8 bits into int8 values (out, in) and fp32 scales (out, in / BLOCK)."""
+    """Split an 8-bit matrix into int8 values (out, in) and fp32 scales (out, in / BLOCK)."""
     blocks = np.frombuffer(stored.data, Q8_0)
     integers = np.ascontiguousarray(blocks["values"]).reshape(stored.shape)
     return integers, blocks["scale"].astype("f4").reshape(stored.shape[0], -1)
@@ -85,7 +85,7 @@ def _blocks(tensor: Tensor) -> np.ndarray:
 
 
 def _divisor(scale: np.ndarray) -> np.ndarray:
-    """Replace scales of 0, which blocks of equal values have, by 1, to divide by them safely."""
+    """Convert scales to fp32 and replace 0 by 1, so that values can be divided by the scales."""
     return np.where(scale == 0, np.float32(1), scale.astype("f4"))
 
 

@@ -150,7 +150,7 @@ OF_MODEL = ("model.", "lm_head.")
 
 
 def tensors_of(web: WebFolder) -> "dict[str, Stored]":
-    """Read a folder's tensors: {name in transformers or BlockAdapter.tensors(): tensor}."""
+    """Read a folder's tensors, keyed by their names in transformers or BlockAdapter.tensors()."""
     from sbd_core.models.stored_tensors import Stored
 
     parts = (web.folder / part["file"] for part in web.manifest["parts"])

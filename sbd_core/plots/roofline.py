@@ -214,7 +214,7 @@ def _cells(
 
 
 def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
-    """Make the numbers in the cells of heatmap `heat`, in black or white. ramp: cell colours."""
+    """Make a Plotly trace that writes each cell's number in black or white. ramp: cell colours."""
     least, span = heat["zmin"], max(heat["zmax"] - heat["zmin"], 1e-9)
     cells = [
         (x, y, text, readable_on(ramp, (value - least) / span))

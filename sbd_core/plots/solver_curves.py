@@ -85,10 +85,13 @@ class RunMark:
 
 
 def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
-    """Find solvers whose points are all matched, and at least one beaten, by points of others."""
+    """Find the solvers that other solvers outdo.
+
+    Others equal or beat every point of such a solver, and beat at least one of its points.
+    """
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
-        """Return a set with True if another solver's point is better, and False if one is equal."""
+        """Return a set with True if a rival point is better, False if a rival point is equal."""
         return {
             (other.accuracy, other.speed) != (point.accuracy, point.speed)
             for name, points in by_solver.items()

@@ -24,7 +24,7 @@ ALL_ROWS = slice(None)
 
 
 class GatedLinears:
-    """Hooks that add a block adapter's B A x to linear layers, in the rows that rows() selects.
+    """Hooks that add a block adapter's term B A x to linear layers, in the rows set by rows().
 
     The hooks are never removed. sampler_head: the adapter's sampler head, None if it has none.
     """

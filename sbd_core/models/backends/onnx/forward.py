@@ -22,8 +22,8 @@ class OnnxCachePool:
     """KV cache of several texts, each in a slot of its own with room for `capacity` positions.
 
     parts: each layer's keys, then its values; each tensor (slots, KV heads, capacity, head size).
-    Positions beyond a text's length (see SlotCache) hold finite numbers, which attention weights of
-    zero cancel.
+    Positions beyond a text's length (see SlotCache) hold finite numbers; attention gives these
+    positions a weight of 0.
     """
 
     def __init__(self, num_slots: int, shape: GraphShape) -> None:
@@ -62,10 +62,7 @@ REACH = 1024
 def sessions_of(
     folder: Path, num_threads: int, *, uses_exact_products: bool = False
 ) -> tuple[Any, ...]:
-    """Open a session for each graph in a folder; the graph without block adapter comes first.
-
-    num_threads, uses_exact_products: see session_of().
-    """
+    """Call session_of() for each graph in a folder; the graph without block adapter is first."""
     return tuple(
         session_of(str(folder / name), num_threads, uses_exact_products=uses_exact_products)
         for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
@@ -129,10 +126,7 @@ class OnnxBackend:
         return [by_place[i] for i in range(len(requests))]
 
     def read_beginning(self, request: ForwardRequest) -> ForwardRequest:
-        """Read all but the last part of a very long prompt; returns a request for the last part.
-
-        Returns any other request as it is.
-        """
+        """Read all but the last part of a very long prompt; returns a request for what is left."""
         ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
         if len(ids) <= max(MOST_ROWS, kept) or request.predrafts:
             return request
@@ -188,7 +182,7 @@ class OnnxBackend:
 
 
 def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) -> Any:
-    """Make a session's binding to rotary table and cache, which later forward passes use again."""
+    """Make a binding of a session to the cache of `rows` and to rotary cosines and sines."""
     binding, parts = session.io_binding(), rows.pool.parts
     for name, table in zip(("cosines", "sines"), rotary, strict=True):
         binding.bind_cpu_input(name, table)
@@ -264,7 +258,7 @@ class Rows:
         }
 
     def is_of_block(self) -> np.ndarray:
-        """Make the input is_of_block (rows, 1): 1 for each row of a block, else 0."""
+        """Make the input called "is_of_block" (rows, 1): 1 for each row of a block, else 0."""
         is_block, first = np.zeros((self.num_rows, 1), np.float32), 0
         for request in self._requests:
             is_block[[first + row for row in request.block_rows()]] = 1
@@ -273,7 +267,7 @@ class Rows:
 
 
 def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
-    """Return the attention bias (rows, rows) within a text: 0 where a row may attend, else -inf."""
+    """Return a text's attention bias (rows, rows): 0 where row i may attend to row j, else -inf."""
     is_usual = num_causal + num_block <= 2 * LONG
     return (_usual_bias if is_usual else _bias)(num_causal, num_block, predrafts)
 

@@ -5,11 +5,11 @@ returned and C cache positions:
 
     token_ids (R), wanted (L): int32
     cosines, sines (R, head size / 2): rotary cosines and sines for the position of each row
-    places (KV heads * R, 1): int64, index in keys.N and values.N of a row's entry for a KV head
+    places (KV heads * R, 1): int64; for each row and KV head, an index in keys.N and values.N
     bias (R, C); with an adapter also is_of_block (R, 1)
     keys.N, values.N (KV heads * C, head size): the cache of layer N
 outputs: logits (L, vocabulary); keys.N.new, values.N.new; with a sampler head also sampler
-(L, 2 * width), the hidden states' part of `into @ x` (sbd_core.models.sampler_head.SamplerHead).
+(L, 2 * width), the part of `into @ x` that comes from the hidden states (see SamplerHead).
 
 Each entry of `places` is a single index, as ONNX Runtime Web on WebGPU would write entries of
 several indices one after the other. A model with an adapter has only the graph with the adapter,
@@ -61,19 +61,20 @@ OF_HIDDEN = "sampler.of_hidden"
 class Weight:
     """A weight of the graph: its place in a file that would hold all weights, and its rule.
 
-    tensors: names of the stored tensors that it is computed from, as given by transformers or by
-        BlockAdapter.tensors().
+    tensors: names in web_folder.tensors_of() of the tensors that the weight is computed from.
     rule: how the tensors become the weight. "values": stacked, in fp32. "diagonal": as a
         block-diagonal matrix, in fp32. "integers", "scales": stacked, rotated by `group`, then
-        quantized() of export.py. "blocks.integers", "blocks.scales": stacked, then in_blocks().
-        "rounded.integers", "rounded.scales": a single tensor as it is stored, in 8 bits.
+        rounded by quantized() of export.py. "blocks.integers", "blocks.scales": stacked, then
+        rounded by in_blocks(). "rounded.integers", "rounded.scales": a single tensor as it is
+        stored, in 8 bits.
     offset, size: start and length in bytes.
     group: number of columns that are rotated together; None rotates no columns.
     turns_last: number of rows of the last tensor that are rotated together, before it is stacked;
         None rotates no rows. See GROUP of export.py.
     columns: (first, stop) of the columns taken from each tensor; None takes all.
-    swaps: ("rows", KV heads, heads per group, i) applies swapped() to the rows of tensors[i];
-        ("columns", KV heads, heads per group, 0) to the columns of all tensors; None to nothing.
+    swaps: ("rows", KV heads, heads per group, i) reorders the rows of tensors[i] by swapped().
+        ("columns", KV heads, heads per group, 0) reorders the columns of all tensors. None
+        reorders nothing.
     """
 
     name: str
@@ -171,9 +172,10 @@ class WebExporter(Exporter):
         return int(module.get_submodule(LINEARS[GROUPS[product][0]]).in_features)
 
     def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
-        """Return (rule, tensor names, turns_last, turns_columns) of the weight called `name`.
+        """Return (rule, tensor names, rotates_rows, rotates_columns) of the weight called `name`.
 
-        turns_last, turns_columns: whether the last tensor's rows, and all columns, are rotated.
+        rotates_rows: whether rows of the last tensor are rotated.
+        rotates_columns: whether columns of all tensors are rotated.
         """
         is_plain = self.dtype == "float32"
         if name == OF_HIDDEN:
@@ -210,7 +212,7 @@ class WebExporter(Exporter):
         return kind, names, turns, not is_plain and leaf == "weight"
 
     def _shares_down(self, index: int, linears: Iterable[str]) -> bool:
-        """Whether these linear layers of layer `index` have the same A; see side_by_side()."""
+        """Whether the adapter has the same matrix A for all these linear layers of a layer."""
         first, *others = [down for down, _ in self._pairs(index, *linears)]
         return all(torch.equal(down, first) for down in others)
 
@@ -383,7 +385,7 @@ class WebGpuExporter(WebExporter):
     def _mixed(self, query: str, keys: str, values: str, name: str) -> str:
         """Add attention as one operator, in which all heads of a group are queries of one KV head.
 
-        For this, swapped() has ordered heads: first heads of all groups, second heads, and so on.
+        For this, swapped() puts the groups' first heads first, then their second heads, and so on.
         """
         w, s = self.writer, self.shape
         width = s.num_kv_heads * s.head_size
@@ -424,7 +426,7 @@ class _Sink:
         return self.size
 
     def write(self, data: Any) -> None:
-        """Count and digest bytes, or the values of an array."""
+        """Count the bytes of `data`, which may be an array, and add them to the digest."""
         self.digest.update(data)
         self.size += memoryview(data).nbytes
 
