@@ -1,7 +1,7 @@
-"""The roofline of Sec. 4: how much longer a forward pass over a block takes than one over a token.
+"""The roofline of Sec. 4: how much longer a forward pass takes for a block than for one token.
 
-The theory has two modes. "published" reproduces the paper's tables to their three decimals. For
-this it takes a feed-forward that is hidden_size times too wide, and a width of K and of V that is
+The theory has two modes. "published" reproduces the paper's tables to their three decimals with the
+paper's widths: the feed-forward is hidden_size times too wide, and K and V each have the width
 num_heads * num_kv_heads. "corrected" takes the true widths. `Calibrated` uses measured times
 instead of theory.
 """
@@ -247,7 +247,7 @@ class Calibrated:
 
     @classmethod
     def read(cls, path: Path) -> "Calibrated":
-        """Read the times from a results file of bench. Raises ArgumentError if it has none."""
+        """Read a results file of the command bench. Raises ArgumentError if times are missing."""
         try:
             if not path.is_file():  # a device might never end
                 raise FileNotFoundError(path)

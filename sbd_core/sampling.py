@@ -162,10 +162,10 @@ logits that are NaN or +inf, or if all logits of a row are -inf.
 
 @torch.inference_mode()
 def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
-    """Compute the statistics of rows `start` to `stop` - 1, as ComputeLogitStats describes.
+    """Compute the statistics of rows `start` to `stop` - 1 of `logits`, on the logits' device.
 
-    The logits' device computes them. Only the results are copied to the CPU: the statistics and,
-    at a temperature above 0, the distribution.
+    Only the statistics and, at a temperature above 0, the distribution are copied to the CPU.
+    For the effect on `logits` and the errors see ComputeLogitStats.
     """
     rows = logits[start:stop]
     columns: dict[str, Tensor] = {}

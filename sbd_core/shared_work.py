@@ -1,6 +1,6 @@
 """Shares one piece of work among processes and keeps a journal of the finished parts.
 
-Each of n processes does every n-th part and appends an entry about it to a journal file of its own.
+Each of n processes does every n-th part, and records the part in the process's own journal file.
 So no process waits for another, and a killed process loses only the part in progress. The process
 that finds entries for all parts writes the result and removes the journal files.
 """
@@ -37,7 +37,7 @@ class Share:
         return cls(rank, max(size, 1), local)
 
     def device(self, asked: str) -> str:
-        """Return `asked`; for "auto", spread several processes over the GPUs if there are any."""
+        """Return `asked`; but for "auto", "cuda:N" if there are GPUs and several processes."""
         if asked != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
             return asked
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
@@ -65,11 +65,11 @@ class Journal:
 
     @classmethod
     def of(cls, out: Path, work: object, rank: int) -> "Journal":
-        """Make a journal. work: JSON data of all that the entries depend on."""
+        """Make a journal. work: JSON data of all that the entries depend on, to make a digest."""
         return cls(out, hashlib.sha256(json.dumps(work).encode()).hexdigest()[:12], rank)
 
     def __enter__(self) -> Callable[[int, Any], None]:
-        """Return a function that writes an entry to the file, given its number and JSON data."""
+        """Return write(number, entry), which adds an entry (JSON data) to this process's file."""
         self._file: TextIO | None = None
         return self._write
 

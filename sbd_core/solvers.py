@@ -43,8 +43,8 @@ class Bound:
     equation: the bound's equation in the paper, "" for none.
     title: heading of the page's chart of entropies; a [word] in brackets is in the glossary.
     gamma: a few words on the meaning of γ, "" without γ.
-    exempt: a sentence about the position that is revealed whatever γ is, split into two texts,
-        such as ("the surest", "always comes"); () without γ.
+    exempt: two texts that form a sentence about the position that γ does not limit, such as
+        ("the surest", "always comes"); () without γ.
     """
 
     kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
@@ -118,7 +118,7 @@ class _WithCount(Solver):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBound(_WithGamma):
-    """Tokens of lowest entropy, while all entropies but the largest sum to ≤ gamma (Eq. 8)."""
+    """Tokens of lowest entropy whose entropies, without the largest, sum to ≤ gamma (Eq. 8)."""
 
     name = "entropy-bound"
     title = "Entropy bound (Eq. 8)"
@@ -135,7 +135,7 @@ class EntropyBound(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundByConfidence(_WithGamma):
-    """The likeliest tokens, while all entropies but the largest sum to ≤ gamma (Eq. 18)."""
+    """The likeliest tokens whose entropies, without the largest, sum to ≤ gamma (Eq. 18)."""
 
     name = "entropy-bound-by-confidence"
     title = "Entropy bound by confidence"
@@ -149,7 +149,7 @@ class EntropyBoundByConfidence(_WithGamma):
 
 @dataclass(frozen=True, slots=True)
 class EntropyBoundByMargin(_WithGamma):
-    """Tokens of highest margin, while all entropies but the largest sum to ≤ gamma (Eq. 18)."""
+    """Tokens of highest margin whose entropies, without the largest, sum to ≤ gamma (Eq. 18)."""
 
     name = "entropy-bound-by-margin"
     title = "Entropy bound by margin"
@@ -171,7 +171,7 @@ class EntropyBoundFromLeft(_WithGamma):
     """The leftmost token, then tokens of lowest entropy whose entropies sum to ≤ gamma (ours).
 
     This bound is stricter than Eq. 18, which does not count the largest entropy, wherever it is.
-    Here only the leftmost entropy is not counted, as a causal model predicts that position best.
+    Here only the leftmost entropy is not counted: a causal model predicts the leftmost token best.
     """
 
     gamma: float = 0.35
@@ -469,9 +469,9 @@ def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
 
 
 def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
-    """The longest prefix of `order` whose entropies but the largest sum to at most gamma (Eq. 18).
+    """The longest prefix of `order` whose entropies, without the largest, sum to at most gamma.
 
-    If `order` is by rising entropy, the rule is Eq. 8.
+    This rule is Eq. 18; if `order` is by rising entropy, the rule is Eq. 8.
     """
     # The largest is left out of the sum, not subtracted, to avoid rounding errors.
     total_of_others, largest = 0.0, 0.0

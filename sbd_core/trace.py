@@ -1,6 +1,6 @@
 """The trace of a finished or stopped decode: its events, counts derived from them, and its JSON.
 
-This module uses the standard library alone, and no model: a trace holds the texts of its tokens.
+Uses the standard library alone. No tokenizer is needed, as a trace holds the text of every token.
 The JSON is one object with a version. Only the version that this module writes can be read, and
 every field is checked. "tokens" holds the text of each token id once. Positions, token ids and
 counts are integers, and all other numbers are finite.
@@ -30,12 +30,12 @@ class Trace:
     """The complete record of one decode.
 
     model: name of the model. config: settings of the decode, with all defaults filled in.
-    prompt: text of the prompt, or of the last message of a conversation; "" if it was token ids.
+    prompt: text of the prompt, or of the last message of a conversation; "" for token ids.
     prompt_token_ids: token ids that the model read as the prompt, chat template included.
     events: one per forward pass. tokens: {token id: text} for every token id in the trace.
     text: decoded answer.
     finish: why the decode ended; "stopped" if the caller read no further events.
-    versions: {package: version}; for verify also "exactness", see sbd_core.models.probes.
+    versions: {package: version}; for verify also "exactness", an Exactness of models.probes.
     shape: sizes of the model, None if unknown. end_token_ids: token ids that end an answer.
     weights: {name: digest} of the weights of the model and, if it is an adapter, of the base model;
     empty if unknown.

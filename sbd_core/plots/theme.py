@@ -102,7 +102,7 @@ def percent(probability: float) -> str:
 
 
 def names(trace: Trace, token_ids: tuple[int, ...], most: int = MAX_HOVERED) -> str:
-    """List the names of the first `most` tokens and the number of others, escaped for Plotly."""
+    """Join the names of the first `most` tokens and the number of others, escaped for Plotly."""
     shown = [token_name(trace.tokens[token_id]) for token_id in token_ids[:most]]
     rest = len(token_ids) - most
     return html.escape("  ".join([*shown, f"+{rest}"] if rest > 0 else shown), quote=False)
@@ -120,7 +120,7 @@ def entropy_ticks() -> dict[str, Any]:
 
 
 def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
-    """Make settings that colour a trace by unsureness(). has_bar: whether to add a colour bar."""
+    """Make settings to colour Plotly data by unsureness(). has_bar: whether to add a colour bar."""
     ramp = ink.ramp.split()
     scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]
     bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}, **entropy_ticks()}
@@ -128,7 +128,7 @@ def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
 
 
 def readable_on(ramp: list[str], place: float) -> str:
-    """Return black or white, the easier to read on the ramp's colour at `place` (0 to 1)."""
+    """Return black or white: whichever reads better on the ramp's colour at `place` (0 to 1)."""
     low = min(int(place * (len(ramp) - 1)), len(ramp) - 2)
     part = place * (len(ramp) - 1) - low
     pairs = zip(bytes.fromhex(ramp[low][1:]), bytes.fromhex(ramp[low + 1][1:]), strict=True)

@@ -35,8 +35,8 @@ class Agreement:
     """Ids of the tokens that one forward pass revealed, grouped by hindsight.
 
     pass_number: number of the forward pass, from 1.
-    same: revealed tokens that are also the causal head's likeliest.
-    other: revealed tokens in whose place the causal head finds another token likelier.
+    same: revealed tokens that the causal head also finds likeliest.
+    other: revealed tokens at whose positions the causal head finds another token likelier.
     unread: revealed tokens on which the trace has no hindsight.
     """
 
@@ -98,7 +98,7 @@ def agreements(trace: Trace) -> list[Agreement]:
 
 
 def joint_reveals(trace: Trace) -> list[JointReveal]:
-    """Forward passes that revealed several tokens, all with hindsight; largest abs(cost) first."""
+    """Forward passes that revealed several tokens, each with hindsight; largest abs(cost) first."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -185,7 +185,7 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def whole_ticks(num_passes: int) -> dict[str, int]:
-    """Axis settings that, for few forward passes, put a tick at each."""
+    """Axis settings: a tick at each forward pass, or {} if there are more than FEW_PASSES."""
     # Plotly would put ticks at halves too.
     return {"dtick": 1} if num_passes <= FEW_PASSES else {}
 
@@ -300,9 +300,9 @@ MAX_NATS = 50.0
 def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
     """Figure that compares two probabilities of the tokens that a forward pass revealed at once.
 
-    One is the product of the probabilities with which the tokens were revealed, the other their
-    joint probability by next-token prediction, in hindsight. The figure shows at most 12 forward
-    passes, the widest gap first.
+    The first is the product of the probabilities with which the tokens were revealed. The second
+    is the joint probability of the tokens by next-token prediction, in hindsight. The figure shows
+    at most 12 forward passes, the widest gap first.
     """
     ink = ink_of(theme)
     rows = joint_reveals(trace)
@@ -395,7 +395,7 @@ def _log10(logarithm: float) -> float:
 
 
 def _power(exponent: int, *, is_cut: bool) -> str:
-    """Label of the tick at 10 ** exponent. is_cut: whether a probability is drawn at FLOOR."""
+    """Label of the tick at 10 ** exponent. is_cut: whether the label of FLOOR begins with "≤"."""
     if is_cut and exponent == FLOOR:
         return f"≤ 10<sup>{exponent}</sup>"
     return f"{10.0**exponent:g}" if exponent >= -3 else f"10<sup>{exponent}</sup>"

@@ -30,7 +30,7 @@ def task(name: str) -> Task:
 
 
 def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]:
-    """Generate examples endlessly, each of a task drawn uniformly from `tasks`.
+    """Generate examples endlessly; the task of each is drawn uniformly from `tasks`.
 
     The same arguments always give the same examples. Raises ArgumentError, before the first
     example, for an unknown split, an unknown task or no task.

@@ -49,12 +49,12 @@ FUNCTION_NAMES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A filter, map or fold of a function: its words and its Python code.
+    """A filter, map or fold of a function, in words and as a Python expression.
 
-    key: name of the piece.
-    said: words in the docstring and in prompts.
-    code: Python expression. In `said`, `other` and `code`, {k} stands for a number and {c} for a
-        letter. A fold has {core} in words and {items} in code for the elements.
+    In the words and the code, {k} stands for a number and {c} for a letter. In a fold, {core} in
+    the words and {items} in the code stand for the elements.
+    key: name of the piece. code: the Python expression.
+    said: words in the function's docstring and in prompts.
     other: words in prompts of wording "unseen"; "" takes `said`.
     nouns: (map) noun for the results, such as "squares"; "" if there is none.
     gives: (map, fold) type of the result; {t} stands for the type of the elements.

@@ -1,7 +1,7 @@
 """Extraction of facts from a short text as one line of JSON.
 
-The answer copies values from the text, but writes a yes-or-no fact as true or false, and a fact that
-is not in the text as null. The set of fields asked for decides the split, whatever the topic, the
+The answer copies values from the text, but has true or false for a yes-or-no fact, and null for a
+fact that is not in the text. The set of requested fields decides the split, whatever the topic, the
 order of the fields and their values.
 """
 
@@ -222,7 +222,7 @@ AFTER = ("{text} {ask}.", "{text}\n{ask}.", "Text: {text}\n{ask}.")
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make an example whose set of fields asked for belongs to `split`."""
+    """Make an example whose set of requested fields belongs to `split`."""
     wording = draw_wording(random, split)
     while True:
         topic = random.choice(TOPICS)

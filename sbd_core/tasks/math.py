@@ -1,9 +1,9 @@
-"""Sums and word problems of one or two steps, solved line by line.
+"""Arithmetic exercises and word problems of one or two steps, solved line by line.
 
 A small model computes reliably only with few digits at a time. So the answer works out larger
 numbers digit by digit, always in the same way:
 
-    47 + 86 = 120 + 13 = 133                     add the tens, add the units, add both sums
+    47 + 86 = 120 + 13 = 133                     add the tens, add the units, add the results
     133 - 86 = 53 - 6 = 47                       subtract the tens, then the units
     12 * 8 = 80 + 16 = 96, 14 * 17 = 140 + 98 = 238
     741 / 3 = (600 + 120 + 21) / 3 = 247         each part gives one digit of the result
@@ -224,7 +224,7 @@ PROBLEMS = (
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make a sum or a word problem whose calculations belong to `split`."""
+    """Make an arithmetic exercise or a word problem whose calculations belong to `split`."""
     wording = draw_wording(random, split)
     while True:
         make = _sum if random.random() < SUM_RATE else _problem

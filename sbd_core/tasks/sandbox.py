@@ -4,7 +4,7 @@ The process gets the inputs, but not the expected values, and reports the values
 returned. The parent process compares them, as bytes, so the function cannot forge a match.
 The process is restricted in layers: an isolated interpreter, limits on time, memory, files and
 processes, the user `nobody` if the parent is root, an audit hook, and builtins without file access.
-This stops code of a language model that does harm by accident, but not a determined attacker.
+This stops harm that a model's code does by accident, but not a determined attacker.
 
 On some systems these layers do not work, and right answers would fail. So a function known to be
 right runs before all others; if it fails, SandboxError says why.
@@ -165,7 +165,7 @@ def _request(trial: Trial, token: str) -> bytes:
 
 
 def _output(request: bytes, folder: str, limit: int) -> bytes | None:
-    """Run the child; return at most `limit` bytes of its output, None if it failed or timed out."""
+    """Run the child; return up to `limit` bytes of output, None if the child fails or is slow."""
     process = subprocess.Popen(
         [*PYTHON, CHILD],
         stdin=subprocess.PIPE,

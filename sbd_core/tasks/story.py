@@ -4,8 +4,8 @@ The prompt has phrases for some of the slots person, species, animal (its name),
 place, and may hint at a plot. A slot or plot is "told" if the prompt has it, else free. The told
 species, object and plot decide the split; if fewer than two are told, everything told decides it.
 
-Example.case is JSON. It holds the phrases of each told slot; "owns", lists of person, species and
-animal that belong together; and "pronouns", "she" or "he" for each told person. For instance
+Example.case is a JSON object with the phrases of each told slot. Its "owns" has a list [person,
+species, animal] per animal, and its "pronouns" has "she" or "he" for each told person. For instance
 {"person": ["Mia"], "species": ["dog"], "animal": ["Rex"], "owns": [["Mia", "dog", "Rex"]],
 "object": ["boat"], "pronouns": {"Mia": "she"}}.
 """
@@ -104,7 +104,7 @@ class Plot:
 
     name: name of the plot.
     hint: words with which a prompt asks for the plot.
-    beats: for each part of the story in order, the sentences of which one is chosen.
+    beats: the parts of the story in order; each is a tuple of sentences to choose from.
     is_of_two: whether the plot has two people, each with an animal.
     """
 
@@ -264,7 +264,7 @@ def read_case(case: str) -> Facts:
 
 
 def check(example: Example, text: str) -> bool:
-    """Whether `text` is a complete story without repeats that keeps to the facts of the prompt.
+    """Whether `text` is a complete story, has no repeats and keeps to the facts of the prompt.
 
     Every told phrase must occur. For a told slot, no other word of the slot's list in LISTS may
     occur; for a free slot, at most one word of the list may. One new name is allowed for each free
@@ -429,7 +429,7 @@ def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
 
 
 def _heads(facts: Facts, slot: str, words: Sequence[str]) -> frozenset[str]:
-    """The known words of a slot in `words`, and the last word of each phrase told for the slot."""
+    """Known words of a slot that `words` contain, and the last word of each phrase told for the slot."""
     return _listed(slot, words) | {_head(phrase) for phrase in facts.told.get(slot, ())}
 
 

@@ -70,7 +70,7 @@ def prompt_for(puzzle: str, wording: str = ASKS.seen[0]) -> str:
 
 
 def generate(random: Random, split: Split) -> Example:
-    """Make a puzzle that has exactly one solution, a grid that belongs to `split`."""
+    """Make an example: a puzzle whose only solution is a grid that belongs to `split`."""
     solution = random.choice(_grids_of(split))
     exchangeable = _exchangeable(solution)
     num_blanks = random.choices(NUM_BLANKS, BLANKS_WEIGHTS)[0]
@@ -90,7 +90,7 @@ def check(example: Example, text: str) -> bool:
 
 
 def is_valid(cells: Iterable[str]) -> bool:
-    """True if no row, column or box of the 16 cells repeats a digit, not counting 0, a blank."""
+    """True if no row, column or box of the 16 cells repeats a digit. 0 is a blank, no digit."""
     cells = list(cells)
     digits = ([cells[cell] for cell in unit if cells[cell] != "0"] for unit in UNITS)
     return all(len(set(unit)) == len(unit) for unit in digits)

@@ -1,9 +1,9 @@
 """One training step of a block adapter: its batch, the base model with the adapter, and the loss.
 
-A batch (BlockBatch) holds texts and blocks in them, masked as they may be in decoding. A first
-forward pass reads the clean texts with the base model alone, without gradients. A second one reads
-all blocks, and its linear layers add the adapter's part: each block attends to itself and to the
-keys and values of the clean text before it.
+A batch (BlockBatch) holds texts, and partly masked blocks of these texts. A first forward pass
+reads the clean texts with the base model alone, without gradients. A second forward pass reads all
+blocks with the base model and the adapter: each block attends to itself and to the keys and values
+of the clean text before the block.
 """
 
 import math
@@ -35,7 +35,7 @@ class BlockBatch:
     """A batch of texts, and partly masked blocks of one size in these texts.
 
     texts (texts, n): token ids of each text, followed by padding.
-    start (texts, blocks): position in the text of each block's first token.
+    start (texts, blocks): position of each block's first token, counted from the start of the text.
     token_ids (texts, blocks, size): token ids of each block, with mask_id at masked positions.
     targets (texts, blocks, size): true token id at masked positions of the text, else NO_TARGET.
     before (texts, blocks, size): id of the true token that precedes each position.

@@ -58,7 +58,7 @@ Booleans = npt.NDArray[np.bool_]
 class TrainingSequence:
     """One prompt and its answer as a forward pass reads them; every field is (num_tokens,).
 
-    position, block, copy: place of each token, see TrainingLayout.
+    position, block: index of the token and of its block (TrainingLayout). copy: 1 in x_hat, else 0.
     targets: token id to predict at each index, NO_TARGET where nothing is predicted.
     weights: weight of each prediction in the loss, float32.
     """
@@ -225,7 +225,7 @@ def pack(
 
 
 def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
-    """Pack by first-fit decreasing; return the sequence indices in each packed sequence."""
+    """Pack by first-fit decreasing; return the indices in `lengths` for each packed sequence."""
     free: list[int] = []
     members: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
@@ -308,7 +308,7 @@ class BatchBuilder:
         ]
 
     def _pieces(self, source: str) -> list[Packed]:
-        """Encode the answers of a source that fit into row_tokens, and its plain texts in pieces.
+        """Encode a source: the answers that fit into row_tokens, and the plain texts in pieces.
 
         Only the last piece of a plain text ends in <eos>. Raises ArgumentError if nothing is left.
         """
@@ -395,7 +395,7 @@ class BatchBuilder:
     ) -> list[TrainingSequence]:
         """Append a masked copy to each sequence, with one block size for the whole step.
 
-        own: index of each sequence in the step, which seeds the masks.
+        own: each sequence's index in the step. This index seeds the masks.
         """
         recipe = self._recipe.at(step)
         draw = random.Random(recipe.seed * 1_000_003 + step)
@@ -423,7 +423,7 @@ AHEAD = 2
 
 
 def chosen_workers(device: torch.device) -> int:
-    """Number of worker processes for a device; 0 on a CPU, where they would take its cores."""
+    """Number of worker processes for a device; 0 for a CPU, which training keeps busy itself."""
     return min(MOST_WORKERS, max(1, (os.cpu_count() or 1) - 1)) if device.type == "cuda" else 0
 
 
