@@ -97,7 +97,7 @@ def load_while_serving(models: "Models") -> Exception | None:
 
 
 def main() -> int:
-    """Serve the page until the user stops it. Returns 2 if the model or the address fails, else 0.
+    """Serve the page until the user stops it. Returns 2 if there was an error, else 0.
 
     If the model fails to load after the page is served, the page stays up and says why.
     """

@@ -133,8 +133,8 @@ class DecodeConfig:
         prediction. None lets row_costs choose the number that gives most tokens per second.
     row_costs: (verify) seconds of a forward pass by number of rows, used if max_rows is None. None
         measures them on this machine.
-    top_k_recorded: number of likeliest tokens that events list for each masked position. At 0,
-        events of ntp and verify list no masked positions at all.
+    top_k_recorded: how many of the likeliest tokens an event holds for each masked position. At 0,
+        an event of the strategy ntp or verify holds no masked positions.
     repetition_penalty: factor for tokens that occur earlier in the prompt or the answer. It divides
         positive logits and multiplies negative ones, as in transformers. 1 changes nothing; None
         takes the model's own penalty.

@@ -1,10 +1,10 @@
 """Counts the operations and bytes of a forward pass from a model's shape, without tensors.
 
 The shape is read from a transformers config or a config.json. Only decoders of equal dense layers
-are accepted. Each row (input position) is multiplied by all weights of the layers, and its query by
-the keys and values that it attends to. Rows with logits are also multiplied by the output layer.
-Each weight and each cached key and value is read once. Norms, activations and the embedding lookup
-are left out. Each text of a batch is counted as if it were alone.
+are accepted. Each row (input position) is multiplied by all weights of the layers and attends to
+keys and values. Rows with logits are also multiplied by the output layer. Each weight and each
+cached key and value is read once. Norms, activations and the embedding lookup are left out. Each
+text of a batch is counted as if it were alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +68,7 @@ class LayerShape:
 
     @property
     def kv_width(self) -> int:
-        """Size of one token's keys in one layer, over all heads; its values have the same size."""
+        """Size of one token's keys in one layer, over all heads. Values have the same size."""
         return self.num_kv_heads * self.head_size
 
     @property
@@ -206,7 +206,7 @@ def forward_cost(
 
     num_cached: number of tokens in the KV cache before the pass.
     num_causal: number of tokens that the pass reads causally.
-    blocks: the fields of masks.SeenBlock for each block that the pass reads.
+    blocks: (num_seen, size) or (num_seen, size, num_causal) of each block; see masks.SeenBlock.
     num_logits: number of rows for which the pass computes logits.
     """
     layer = shape.layer
@@ -233,7 +233,7 @@ def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[in
     """List the blocks that the forward pass of `event` read, as forward_cost() takes them.
 
     strategy: name of the strategy that decoded. For ntp the list is empty, as ntp reads no block.
-    num_prompt: number of prompt tokens. The positions in an event start after them.
+    num_prompt: number of prompt tokens. An event counts positions from the end of the prompt.
     """
     if strategy == "ntp":
         return []

@@ -44,7 +44,7 @@ class Row:
         )
 
     def text(self, name: str, value: object) -> str:
-        """Return `value` if it is Unicode text, else raise ArgumentError, which calls it `name`."""
+        """Return `value` of field `name`. Raises ArgumentError if `value` is not Unicode text."""
         if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
             raise self.wrong(f"must have text as {name}", value)
         return value

@@ -37,7 +37,7 @@ class SetBlockDecodingError(Exception):
     """Base class of the errors that this package raises on purpose; the message is one line."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle without the constructor; an attribute whose type is not in PLAIN becomes text."""
+        """Make the error picklable. An attribute whose type is not in PLAIN becomes text."""
         fields = {
             name: value if isinstance(value, PLAIN) else shown(value)
             for name, value in self.__dict__.items()
@@ -69,7 +69,7 @@ class ModelError(SetBlockDecodingError):
 
 
 class SandboxError(SetBlockDecodingError):
-    """This machine cannot run code under the sandbox's limits, so code answers get no score."""
+    """This machine cannot run code under limits, so answers that are code get no score."""
 
 
 class TraceError(SetBlockDecodingError, ValueError):

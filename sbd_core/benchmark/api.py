@@ -52,7 +52,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionalMethods:
-    """Methods to time besides generate() and our strategies.
+    """Methods to time besides transformers' generate() and our strategies.
 
     assistant: smaller model that drafts for generate(); None leaves this method out.
     gguf: file of the model's weights for llama.cpp; None leaves llama.cpp out.
@@ -278,7 +278,7 @@ def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[i
 
 @contextmanager
 def other_load() -> Iterator[dict[str, float]]:
-    """Yield a dict. After `with`, the dict has "cores": how many cores others kept busy (Linux)."""
+    """Yield a dict. After `with`, "cores" in it is the cores that other processes used (Linux)."""
     load: dict[str, float] = {}
     busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
     yield load
@@ -289,7 +289,7 @@ def other_load() -> Iterator[dict[str, float]]:
 
 
 def _busy_seconds() -> float | None:
-    """Seconds for which the cores have been busy since boot, summed; None if unknown."""
+    """Busy seconds since boot, summed over all cores; None if unknown."""
     path = Path("/proc/stat")
     if not path.is_file():
         return None

@@ -168,7 +168,7 @@ class Products(Exporter):
 
 
 def _weight(linears: Sequence[Any]) -> Tensor:
-    """The weights of linear layers in fp32, joined along their output dimension."""
+    """The fp32 weights of several linear layers, joined along their output dimension."""
     return torch.cat([linear.weight.detach().float() for linear in linears])
 
 

@@ -130,7 +130,7 @@ def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel],
 def by_transformers(
     model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
 ) -> list[Method]:
-    """Make the methods of generate(): plain, with prompt look-up, and with an assistant.
+    """Make the methods of transformers' generate(): plain, with prompt look-up, with an assistant.
 
     assistant: smaller model that drafts; None leaves this method out.
     Raises ArgumentError if the assistant's tokenizer is not the model's.
@@ -165,7 +165,7 @@ def by_transformers(
 
 @contextmanager
 def _counted(model: Any) -> Iterator[list[None]]:
-    """Yield a list that grows by one item per forward pass of `model`; empty if `model` is None."""
+    """Yield a list that grows by one item per forward pass. It stays empty if `model` is None."""
     seen: list[None] = []
     if model is None:
         yield seen
@@ -209,7 +209,7 @@ def by_llama_cpp(
     """Make the method of llama.cpp: next-token prediction with 8-bit weights (Q8_0).
 
     gguf: file of the model's weights in llama.cpp's format.
-    Raises ArgumentError if the file does not fit or llama.cpp is not installed.
+    Raises ArgumentError if the file does not fit the model or llama.cpp is not installed.
     """
     try:
         llama_cpp, _ = _silent_llama_cpp()

@@ -78,7 +78,7 @@ def _table(rows: list[list[str]]) -> list[str]:
 
 
 def threads_line(seconds: Mapping[str, float]) -> str:
-    """Say how long generate() took with each number of threads, and which number was chosen."""
+    """Say how long the baseline took with each number of threads, and which number was chosen."""
     shown = [f"{s:.3f} s with {n} thread{'s' * (n != '1')}" for n, s in seconds.items()]
     chosen = min(seconds, key=seconds.__getitem__)
     return f"generate() took {', '.join(shown)} on one prompt; all of its runs use {chosen}"

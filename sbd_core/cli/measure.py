@@ -363,7 +363,7 @@ def _roofline_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _roofline(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Print and return slowdown and speed-up of block decoding by mode. Raises ArgumentError."""
+    """Print and return slowdown and speed-up in each mode of the roofline. Raises ArgumentError."""
     if arguments.device not in DEVICES:
         raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
     device, shape = DEVICES[arguments.device], None  # the paper's

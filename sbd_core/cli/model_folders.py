@@ -18,7 +18,7 @@ def _fetch_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """Download or --remove a base model. Returns None if removed. Raises SetBlockDecodingError."""
+    """Download a base. With --remove, delete it and return None. Raises SetBlockDecodingError."""
     from tqdm import tqdm
 
     from sbd_core.models.bases import (
@@ -141,7 +141,7 @@ PLACES = {
 
 
 def _export_flags(parser: argparse.ArgumentParser) -> None:
-    """Add a subcommand with its flags for each place to export to."""
+    """Add one subcommand, with its flags, for each kind of export."""
     places = parser.add_subparsers(dest="place", required=True, metavar="PLACE")
     for place, words in PLACES.items():
         flags = places.add_parser(place, help=words, description=words)

@@ -13,9 +13,9 @@ LOSSLESS = ("strict", "surrogateescape")
 def with_output(command: Callable[[], int]) -> int:
     """Run `command` and return its exit status. If output fails, print an error and return 2.
 
-    A pipe that its reader closed is no error and returns 0. After a failure, buffered output is
-    discarded, or Python would fail again at exit. Characters that the output's encoding lacks are
-    replaced.
+    If the output is a pipe whose reader has gone, no error is printed and 0 is returned. After a
+    failure, buffered output is discarded, or Python would fail again at exit. Characters that the
+    output's encoding lacks are replaced.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before we began

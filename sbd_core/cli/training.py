@@ -214,7 +214,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
 
 def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
-    """Estimate the memory of training; print and return it. Raises SetBlockDecodingError."""
+    """Print and return an estimate of the memory of training. Raises SetBlockDecodingError."""
     from sbd_core.training import estimate as memory
 
     init = None if arguments.init is None else str(arguments.init)
@@ -289,7 +289,7 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train an adapter or resume a run with the same --out. Raises SetBlockDecodingError."""
+    """Train an adapter, or resume the stopped run in folder --out. Raises SetBlockDecodingError."""
     from sbd_core.models.model_folder import ADAPTER_INFO
     from sbd_core.training.checkpoint import only_writer
     from sbd_core.training.data import ModelLimits

@@ -82,7 +82,7 @@ class Stream(Iterator[StepEvent]):
         return event
 
     def trace(self) -> Trace:
-        """The trace of the events so far. Its finish is "stopped" if the answer is not complete."""
+        """The trace of the events so far. Its `finish` is "stopped" if the answer is incomplete."""
         return make_trace(*self._asked, self._done)
 
 

@@ -38,17 +38,17 @@ class SeenTokens:
         self._num_added = num_cached + num_sure
 
     def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
-        """Return the argument `not_added` of penalise() for causal rows.
+        """Return the argument `not_added` of penalise() for `num_rows` causal rows.
 
-        The first row belongs to the last of the num_sure tokens of read().
+        The first of these rows reads the last token that read() counted in num_sure.
         """
         return [self._unsure[:row] for row in range(num_rows)]
 
     def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
         """Return the argument `not_added` of penalise() for a block's rows.
 
-        A row's tokens are all causal tokens that add() was not given, and the block's known tokens
-        to the left of the row.
+        The list for a row holds all causal tokens that add() was not given, and the block's known
+        tokens to the left of the row.
         """
         before, known = [], list(self._unsure)
         for token_id in block_ids:
@@ -63,7 +63,7 @@ class SeenTokens:
 
     @torch.inference_mode()
     def penalise(self, rows: Tensor, not_added: Sequence[Sequence[int]]) -> None:
-        """Penalise `rows` of logits, (rows, vocab), in place. Penalise no row of logits twice.
+        """Penalise `rows` of logits, (rows, vocab), in place. Do not call this twice for a row.
 
         not_added: for each row, the tokens to penalise besides the tokens that add() was given.
         """

@@ -2,7 +2,7 @@
 
 A block starts as masks. Each forward pass reveals the positions that the solver picks. The first
 forward pass of a block also reads the previous block causally, which puts that block in the KV
-cache. CausalFirstDecoding takes a block's first token from the causal row before the block.
+cache. In CausalFirstDecoding, the causal row before a block gives the block's first token.
 """
 
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ class Block:
     def reveal(
         self, order: Sequence[int], token_ids: list[int], stats: LogitStats
     ) -> tuple[Reveal, ...]:
-        """Reveal tokens of the block. order: offsets of their positions in the block, best first.
+        """Reveal tokens. order: offsets, in the block, of the positions to reveal, best first.
 
         token_ids, stats: one token and its statistics for every position of the block.
         """
@@ -170,7 +170,7 @@ class SetBlockDecoding:
     ) -> tuple[tuple[MaskedPosition, ...], tuple[Reveal, ...]]:
         """Reveal the positions that the solver picks. Returns (masked positions, reveals).
 
-        first: index in `logits` of the block's first row.
+        first: index of the block's first row within `logits`.
         """
         state = self._state
         block.forbid_ends(logits, first)

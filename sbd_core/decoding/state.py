@@ -120,9 +120,9 @@ class DecodingState:
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
         """Statistics of a block's rows, as the solver and the events need them.
 
-        start: index in `logits` of the block's first row.
+        start: index of the block's first row within `logits`.
         block_ids: the block's token ids as the model read them. A repetition penalty on a row also
-            counts the known tokens to its left.
+            covers the block's known tokens to the left of the row.
         """
         before: Sequence[Sequence[int]] = ()
         if self._seen is not None:
@@ -132,7 +132,7 @@ class DecodingState:
     def alternative_stats(self, logits: Tensor, row: int, before: Sequence[int]) -> LogitStats:
         """Statistics of an alternative's causal row: the best token and its probability.
 
-        row: index in `logits` of the alternative's row.
+        row: index of the alternative's row within `logits`.
         before: (for a repetition penalty) the accepted draft tokens, then the alternative.
         """
         return self._stats(logits, row, row + 1, self._causal_spec, [before])
@@ -149,14 +149,14 @@ class DecodingState:
     ) -> tuple[LogitStats, list[int]]:
         """Draft tokens from a block's rows, which are logits[start:stop].
 
-        exact: the accepted tokens of the checked draft, then one or two exact tokens. The last
-            exact token stands at the block's first position.
+        exact: the final tokens after the token of the first causal row with logits. The last of
+            these final tokens stands at the block's first position.
         is_recorded: whether to add the statistics that events need.
-        num_top: least number of likeliest tokens to list per row.
+        num_top: the statistics of each row hold at least this many of the likeliest tokens.
 
         Returns (statistics, tokens) of all rows of the block. Use exact[-1] in place of the first
-        token. With a repetition penalty or a sampler head, each token is chosen given the tokens to
-        its left.
+        token. With a repetition penalty or a sampler head, the choice of a token depends on the
+        tokens before it.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
@@ -197,7 +197,7 @@ class DecodingState:
         spec: LogitStatsSpec,
         before: Sequence[Sequence[int]] = (),
     ) -> LogitStats:
-        """Penalise seen tokens and each row's `before`; return statistics of logits[start:stop]."""
+        """Penalise logits[start:stop]; return their statistics. before: not_added of penalise()."""
         if self._seen is not None:
             self._seen.penalise(logits[start:stop], before)
         return self._measured(logits, start, stop, spec)
@@ -290,5 +290,5 @@ def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> li
 
 
 def round_to_6_digits(value: float) -> float:
-    """Round `value` to six significant digits, as numbers in events are."""
+    """Round a number of an event to six significant digits."""
     return float(f"{value:.6g}")

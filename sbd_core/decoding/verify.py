@@ -75,7 +75,7 @@ EMPTY_DRAFT = Draft([], [], None)
 def _draft_of(
     stats: LogitStats, chosen: Sequence[int], length: int, end_ids: frozenset[int]
 ) -> Draft:
-    """Make a draft from a block's rows, without the first row, whose position has a final token.
+    """Make a draft from all rows of a block but the first, whose position has its final token.
 
     stats, chosen: statistics and a chosen token for each row of the block.
     length: largest number of tokens in the draft.
@@ -101,7 +101,7 @@ class _AskedPredraft:
 
     span: positions of the predraft's masks.
     alternative: token read in place of a drafted token; None reads masks alone.
-    row: index in the logits of the predraft's first row.
+    row: index of the predraft's first row within the logits.
     """
 
     span: Span
@@ -110,12 +110,12 @@ class _AskedPredraft:
 
     @property
     def first_mask(self) -> int:
-        """Index in the logits of the first mask's row."""
+        """Index of the first mask's row within the logits."""
         return self.row + (self.alternative is not None)
 
     @property
     def stop(self) -> int:
-        """One past the index in the logits of the predraft's last row."""
+        """Index, within the logits, of the row that follows the predraft's last row."""
         return self.first_mask + self.span.size
 
 
@@ -183,7 +183,7 @@ class DraftAndVerify:
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
         """Make the part of the request for one predraft.
 
-        num_before: the pass reads num_before + p causal tokens before position p of the answer.
+        num_before: number to add to a position of the answer to count the causal tokens before it.
         """
         masks, num_causal = self._masks(asked.span), num_before + asked.span.start
         if asked.alternative is None:
@@ -239,7 +239,7 @@ class DraftAndVerify:
         )
 
     def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
-        """Record how many draft tokens were right, and whether one of their alternatives was."""
+        """Record how many draft tokens were right, and whether an alternative was right."""
         draft, config, plan = self._draft, self._state.config, self._plan
         alternatives = [
             draft.alternatives[place][rank][1]
@@ -260,7 +260,7 @@ class DraftAndVerify:
     def _drafted(
         self, stats: LogitStats, chosen: Sequence[int], *, is_after_rejected: bool = False
     ) -> Draft:
-        """Make the next draft from a block's rows, not longer than pays off.
+        """Make the next draft from a block's rows, and end it before tokens that would not pay off.
 
         is_after_rejected: whether the draft follows a rejected token without a right alternative.
             Such a draft is not counted in `_record`.

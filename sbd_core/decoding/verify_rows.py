@@ -10,15 +10,15 @@ may also read rows that prepare the next draft:
 All rows form a tree whose root is the exact token (after EAGLE-2, arXiv 2406.16858, and Sequoia,
 arXiv 2402.12374).
 
-A row's expected tokens are the number of tokens that it adds to the answer on average. For a
-drafted token, this is the chance that it and all tokens before it are right. For a mask, it is the
-chance that the check ends just before the mask's block, times the chance that the next draft is
-right up to the mask. Rows with more expected tokens are chosen first: `max_rows` rows at most, or
-the number of rows that gives the most tokens per second.
+A row's expected tokens are the number of tokens that the row adds to the answer on average. For a
+drafted token, the number is the chance that this token and all before it are right. For a mask, the
+number is the chance that the check ends just before the mask's block, times the chance that the
+next draft is right up to the mask. Rows with more expected tokens are chosen first: `max_rows` rows
+at most, or the number of rows that gives the most tokens per second.
 
 The choice depends on the masked head's probabilities, the record of earlier drafts and the cost of
-rows, but never on which tokens were drafted. Otherwise a draft would not be a sample of the head's
-distribution, and verification would not be exact. Standard library only.
+rows, but never on which tokens were drafted. Otherwise a draft would not be a sample of the masked
+head's distribution, and verification would not be exact. Standard library only.
 """
 
 import math
@@ -152,7 +152,7 @@ class RowPlan:
 def draft_length(chances: Sequence[float], price: float) -> int:
     """Choose the largest draft length at which all tokens are right with a chance above `price`.
 
-    chances: the chance that each token is right, given those before. price: see RowPlan.
+    chances: each token's chance to be right if all tokens before are right. price: see RowPlan.
     """
     reached = accumulate(chances, mul)
     return next((i for i, chance in enumerate(reached) if chance <= price), len(chances))
@@ -273,9 +273,9 @@ def _branches(
     survival: result of DraftRecord.survival().
     alternatives, price: see plan_rows().
 
-    The same rejected token may lead to two branches: masks alone, and an alternative with masks. If
-    the alternative is right, the masks alone go unused. So the branch with more expected tokens
-    counts in full, and the other one only with what it adds.
+    Two branches may prepare for the rejection of the same token: masks alone, and an alternative
+    with masks. At most one of these branches is used. So the branch with more expected tokens
+    counts in full, and the other branch counts only with what it adds.
     """
     gains = [max(0.0, chance - price) for chance in survival]
     # Masks after a rejected token do not see the right one, so their draft is less often right.
@@ -298,10 +298,10 @@ def _branches(
 
 
 def _rate(record: DraftRecord, points: Sequence[tuple[float, float]]) -> float:
-    """Estimate the tokens per second from the forward passes so far and the best of `points`.
+    """Estimate the decode's tokens per second from its forward passes so far and a prior.
 
-    points: (expected tokens, seconds) of the next forward pass, for each number of rows. Without
-        them, the first passes would assume next-token prediction's rate and read too many rows.
+    points: (expected tokens, seconds) of the next forward pass, for each number of rows. The prior
+        is the best rate of a point, as a lower prior would make the first passes too large.
     """
     tokens, seconds = max(points, key=lambda point: point[0] / point[1])
     tokens, seconds = (

@@ -77,7 +77,7 @@ def evaluate(
 ) -> Evaluation:
     """Decode held-out examples of `tasks` and score the answers with each task's checker.
 
-    config: a DecodeConfig, or {name of a configuration: DecodeConfig}; None means DecodeConfig().
+    config: None for DecodeConfig(), a DecodeConfig, or {name of a configuration: DecodeConfig}.
     limit, data_seed, split, batch_size: see Sample. The batch size changes tokens per second but no
         score; a batch size of 1 measures the speed of a single text.
     runner: the Runner that answers the examples; None answers with `model` in this process.
