@@ -48,7 +48,7 @@ class MaskedPosition:
 class Reveal:
     """A position that the forward pass revealed, with its token.
 
-    rank: number of the reveal in the order of this pass's reveals, from 0.
+    rank: index of the reveal in the pass, from 0: the solver's best first; left to right in verify.
     probability: probability of the token by the head that predicted it. This is the causal head for
         ntp, verify and the first token under causal-first, and the masked head otherwise.
     """
@@ -79,13 +79,13 @@ class Hindsight:
 class Predraft:
     """(verify) A draft made ahead, in case the check rejects a token of the current draft.
 
-    A predraft without an alternative is made in case the drafted token at block.start is rejected.
-    A predraft with an alternative is made in case the drafted token before block.start is rejected
-    and the alternative is right.
+    A predraft without an alternative is for a rejection of the drafted token at block.start. A
+    predraft with an alternative is for a rejection of the drafted token before block.start, in
+    whose place the alternative is right.
 
-    block: the positions of the masks, which see the tokens before block.start.
-    token_ids: the next draft if is_used, else empty. With an alternative, the next draft starts at
-        block.start, else at block.start + 1, as the check gives the token at block.start.
+    block: the positions of the predraft's masks.
+    token_ids: the next draft, empty unless is_used. The next draft starts at block.start if there
+        is an alternative, else at block.start + 1.
     is_used: whether this predraft became the next draft.
     alternative: the token read in place of the drafted token before block.start, or None.
     """
@@ -114,7 +114,7 @@ class StepEvent:
         after a known end-of-sequence are left out, as they are no part of the answer.
     committed: ids of the tokens that the pass added to the end of the answer, left to right.
     draft: (verify) token ids of the next draft, which follows the committed tokens.
-    hindsight: the causal head's judgement of the answer tokens that it read or predicted.
+    hindsight: the causal head's judgements of answer tokens that the pass read or predicted.
     seconds: time that the engine took, without the time that the caller spends between events.
     predrafts: (verify) drafts made ahead in case the pass rejects a token that it checks.
     """
@@ -176,10 +176,7 @@ class StepEvent:
 
     @classmethod
     def from_data(cls, index: int, node: JsonNode) -> "StepEvent":
-        """Read an event, number `index` of its trace, from the event's JSON data.
-
-        Raises TraceError naming the first thing wrong.
-        """
+        """Make the event with number `index` from the JSON data of to_data(). Raises TraceError."""
         context = node.at("context").items(2)
         start, size = node.at("block").items(2)
         return cls(

@@ -78,7 +78,7 @@ def require_new_folder(out: str | Path) -> Path:
 
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
-    """Yield a new folder to fill; when the `with` block ends, it takes the place of `folder`.
+    """Yield a new folder to fill, which replaces `folder` when the `with` block ends.
 
     If the process is killed or the disk is full, the old or the new folder is still complete. After
     a kill the old folder may lie beside `folder` under another name; recover() brings it back.

@@ -60,7 +60,7 @@ class JsonNode:
         ]
 
     def items(self, length: int | None = None) -> list["JsonNode"]:
-        """Return a list's entries as nodes; `length`, unless None, is their required number."""
+        """Return a list's entries as nodes. length: required number of entries; None allows any."""
         if not isinstance(self.value, list):
             raise self.wrong("must be a list")
         if length is not None and len(self.value) != length:

@@ -2,8 +2,8 @@
 
 The figures are forward passes, speed, the share of answer tokens that the causal head finds
 likeliest, and, on IFEval (Zhou et al. 2023), the share of answers that follow their instructions.
-Answers that loop (repeat themselves) are counted, but only accuracy includes them, as a repeated
-token is easy to draft. A journal may keep the answers, so that a killed run can be resumed.
+An answer that loops (repeats itself) enters the accuracy only: loops are easy to draft, and would
+flatter the other figures. A journal may keep the answers, so that a killed run can be resumed.
 """
 
 import gzip
@@ -109,10 +109,10 @@ class RequestScore:
 def request_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, DecodeConfig]:
-    """Make the configs of NTP, verify and every gamma of the solvers, by row name.
+    """Return {row name: config} for NTP, verify, and each solver at each of the solver's gammas.
 
     base: all settings except strategy and solver.
-    gammas: {solver's name in SOLVERS_WITH_GAMMA: its gammas}; None means GAMMAS for every solver.
+    gammas: {solver's name in SOLVERS_WITH_GAMMA: gammas}; None means GAMMAS for every solver.
     """
     verify = replace(base, strategy="verify")
     return {
@@ -127,10 +127,10 @@ def request_configs(
 def gamma_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]]
 ) -> dict[str, DecodeConfig]:
-    """Make one config for each gamma of each solver, by row name.
+    """Return {row name: config}, with one config for each gamma of each solver.
 
     base: all settings except strategy and solver.
-    gammas: {solver's name in SOLVERS_WITH_GAMMA: its gammas}.
+    gammas: {solver's name in SOLVERS_WITH_GAMMA: gammas}.
     """
     return {
         _row(rule, gamma): replace(base, strategy="sbd", solver=SOLVERS_WITH_GAMMA[rule](gamma))
@@ -320,7 +320,7 @@ def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
 def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
     """Whether an answer follows one instruction, according to lm-eval's verifier.
 
-    given: the instruction's arguments; a fixed seed draws those that are missing.
+    given: the instruction's arguments; missing arguments are drawn with a fixed seed.
     """
     state = random.getstate()
     random.seed(0)
@@ -338,11 +338,11 @@ def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) 
 
 @cache
 def verifiers() -> Mapping[str, Any]:
-    """The verifier classes of IFEval in lm-eval, by instruction id.
+    """Return {instruction id: class of lm-eval that verifies this IFEval instruction}.
 
-    lm-eval would download a sentence splitter when it is imported. This is prevented: where the
-    splitter is missing, the same algorithm splits sentences without a list of abbreviations. The
-    language detector gets a fixed seed. Raises MissingExtraError.
+    lm-eval is kept from downloading nltk's trained sentence splitter. If the trained splitter is
+    not installed, an untrained one is used. The language detector gets a fixed seed. Raises
+    MissingExtraError.
     """
     require_extra("lm-eval")
     import langdetect
@@ -377,8 +377,8 @@ class Measured:
     """Result of measure_requests().
 
     scores: {request set: one score per row}.
-    chosen: {solver: gamma chosen on the requests for_gammas}; empty if none were given.
-    tried: scores of every gamma of every solver on for_gammas; empty if none were given.
+    chosen: {solver: chosen gamma}; empty if measure_requests() got no `for_gammas`.
+    tried: scores of every solver at every gamma on `for_gammas`; empty if `chosen` is empty.
     answers: {request set: {row name: one answer per request}}.
     """
 
@@ -431,8 +431,8 @@ def measure_requests(
     base: all settings except strategy and solver.
     for_gammas: other requests, on which each solver's gamma is chosen first. If empty, each solver
         is measured at all of GAMMAS.
-    out: file of the results. Journals beside it keep the answers until clear_journals(); None keeps
-        no journal.
+    out: file to which the caller will write the results. Journals beside this file keep the answers
+        until clear_journals() is called; None means no journals.
     rank, advance: see answer_requests(). Every process gets all answers.
     Raises ArgumentError.
     """

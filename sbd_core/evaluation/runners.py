@@ -63,7 +63,7 @@ class Runner(Protocol):
 
 
 class LocalRunner:
-    """Answers jobs with models in this process, after an uncounted warm-up for each Job.row."""
+    """Answers jobs in this process. A warm-up decode precedes the first job of each Job.row."""
 
     num_processes = 1
     batches_per_job = ROUND
@@ -94,7 +94,7 @@ class LocalRunner:
 
 
 def seed_of(seed: int, item: Example) -> int:
-    """Compute the seed to decode `item` with, from `seed` and the item alone."""
+    """Compute the decoding seed of an example from `seed`, the example's task and its prompt."""
     text = f"{seed}\0{item.task}\0{item.prompt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
@@ -102,8 +102,8 @@ def seed_of(seed: int, item: Example) -> int:
 class ProcessPoolRunner:
     """Answers jobs in several processes, each with one thread and its own copy of the models.
 
-    This pays for small models, which spend much of their time in Python code.
-    sources: {model name: folder or hub id}; None means the bundled model.
+    Several processes are faster for small models, which spend much of their time in Python code.
+    sources: {model name: folder, hub id, or None for the bundled model}.
     load_options: further arguments of load().
     """
 
@@ -194,9 +194,9 @@ class ModelSet:
     def runner(self, num_answers: int, batch_size: int, num_processes: int | None = None) -> Runner:
         """Choose the fastest runner, and set how many threads this process uses.
 
-        num_answers: number of answers that the runner will make.
-        batch_size: number of texts to decode together.
-        num_processes: None means one per core for many answers of a small model on a CPU, else 1.
+        num_answers: number of answers to make. batch_size: number of texts to decode together.
+        num_processes: None means one process, or one per core if the models are small, run on a
+            CPU, and have at least MANY_ANSWERS to make.
         Raises ArgumentError.
         """
         if num_processes is not None:

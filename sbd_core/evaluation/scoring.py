@@ -180,7 +180,7 @@ def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
 
 
 def summary(scores: Sequence[Score]) -> dict[str, float]:
-    """Return {name: mean of the scores} for accuracy, tokens_per_forward and tokens_per_second."""
+    """Return {field: mean over the scores} for accuracy, tokens_per_forward, tokens_per_second."""
     return {
         "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
         "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
@@ -189,7 +189,7 @@ def summary(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
-    """Return JSON data with each row's mean over tasks and its score on each task."""
+    """Return JSON data: for each configuration, the means over tasks and the score on each task."""
     return {
         row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
         for row, scores in rows.items()
@@ -197,7 +197,7 @@ def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
 
 
 def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
-    """Format the scores as a table with a line for each row, a column for each task, and means."""
+    """Format scores as a table: a line per configuration, a column per task, columns of means."""
     names = [score.task for score in next(iter(rows.values()))]
     width = max(map(len, rows)) + 2
     lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]

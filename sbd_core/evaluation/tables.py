@@ -46,7 +46,7 @@ def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """Make configs for NTP, verify and sweep_solvers(), by row name. base: all other settings."""
+    """Make configs for NTP, verify and all of sweep_solvers(). base: see table_configs()."""
     return {
         "NTP": replace(base, strategy="ntp"),
         "verify": replace(base, strategy="verify"),
@@ -89,7 +89,7 @@ BASELINE = "baseline"
 class PaperTable:
     """Result of paper_table().
 
-    perplexity: {model: {task: perplexity of the causal head}} (Fig. 4), for models in folders.
+    perplexity: {name of a model with a folder: {task: perplexity of the causal head}} (Fig. 4).
     handwritten: {name of a configuration: score on the handwritten prompts}.
     answers: for each handwritten prompt, the answers with all configurations.
     notes: one line for each perplexity that was left out.

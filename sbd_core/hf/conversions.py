@@ -117,7 +117,7 @@ def prepare(
 
 
 def probes(num_tokens: int, mask_id: int) -> Tensor:
-    """Draw token ids (NUM_PROBES, PROBE_LENGTH), uniformly from all but the mask token."""
+    """Draw token ids (NUM_PROBES, PROBE_LENGTH) below num_tokens, none of them mask_id."""
     weights = torch.ones(num_tokens)
     weights[mask_id:][:1] = 0
     generator = torch.Generator().manual_seed(0)
@@ -129,7 +129,7 @@ def probes(num_tokens: int, mask_id: int) -> Tensor:
 
 @torch.inference_mode()
 def logits(model: Any, token_ids: Tensor) -> Tensor:
-    """Compute fp32 logits (texts, length, vocab), one text at a time so that rounding is equal."""
+    """Compute fp32 logits (texts, length, vocab), text by text, as a batch may round otherwise."""
     model.eval()
     return torch.cat([model(input_ids=row[None]).logits.float() for row in token_ids])
 
@@ -178,7 +178,7 @@ class Merged:
     """The result of merge().
 
     dtype: dtype of the written weights, which is the base model's.
-    largest_change: largest change of a logit by merging in fp32, at num_checked positions.
+    largest_change: largest change of a logit, at num_checked positions, due to the merge in fp32.
     """
 
     adapter: str
@@ -197,7 +197,7 @@ class Merged:
 
 
 def merge(adapter: str | Path, out: str | Path) -> Merged:
-    """Merge the peft adapter in the folder `adapter` into its base model, and write it to `out`.
+    """Merge the peft adapter in folder `adapter` into its base model; write the result to `out`.
 
     out: a new or empty folder; it is unchanged if ArgumentError or ModelError is raised.
     """

@@ -1,9 +1,9 @@
 """Set Block Decoding behind model.generate() of transformers.
 
-A caller passes generate() as the argument custom_generate. A model folder that contains a copy of
-this code runs folder_generate() in place of generate(). transformers prepares the inputs, the
-logits processors and the stopping criteria. Settings that block decoding cannot follow raise
-ArgumentError.
+A caller passes this module's generate() to model.generate() as the argument custom_generate. If a
+model folder contains a copy of this code, model.generate() runs folder_generate(). transformers
+prepares the inputs, the logits processors and the stopping criteria. Settings that block decoding
+cannot follow raise ArgumentError.
 """
 
 import copy
@@ -166,13 +166,13 @@ def generate(
 
     transformers fills in the arguments before the star; the caller may give the others.
     strategy: None means sbd if gamma or a solver is given, else the model's own strategy.
-    gamma: bound of the solver EntropyBound, given instead of `solver`.
+    gamma: bound of the solver EntropyBound. Give either gamma or `solver`.
     block_size: None means 16, or the nearest size that the model was trained on.
     max_rows, allows_untrained_block_size: see DecodeConfig.
     seed: seed for do_sample; None draws one from torch's global generator. If there are several
         answers to a prompt, the first uses `seed`, the second seed + 1, and so on.
     mask_token_id: None means config.mask_token_id.
-    token_streamer: a streamer of transformers; an argument `streamer` would not be passed on here.
+    token_streamer: a streamer of transformers. model.generate() does not pass on `streamer`.
 
     Returns token ids (batch, prompt + answer), or a SetBlockOutput if return_dict_in_generate is
     True. Raises ArgumentError, ModelError.

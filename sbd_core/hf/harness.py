@@ -86,7 +86,7 @@ class SetBlockLM(HFLM):
         return sequences
 
     def get_model_info(self) -> dict[str, Any]:
-        """Return lm-eval's entry for the model, with decoding settings and forward passes added."""
+        """Return lm-eval's data on the model, plus settings and counts of passes and tokens."""
         info = dict(super().get_model_info())
         solver = self._decoding["solver"]
         info |= {**self._decoding, "solver": repr(solver)}

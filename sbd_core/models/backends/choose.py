@@ -1,4 +1,4 @@
-"""Chooses the backend that makes a model's forward passes; no other module decides that."""
+"""Chooses the backend for a model's forward passes; no other module makes this choice."""
 
 import logging
 from typing import Any

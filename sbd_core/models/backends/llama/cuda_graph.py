@@ -29,8 +29,8 @@ INITIAL_CAPACITY = 1024
 class CudaGraphBackend:
     """Backend that replays the forward passes of a FusedLlamaBackend as CUDA graphs.
 
-    A graph is used if the forward pass reads a text in every slot of the pool, with at most
-    2 * block_size rows per text, or 8 * block_size if any text has predrafts. The FusedLlamaBackend
+    A graph is used if a forward pass reads all texts that share a KVCachePool, and no text has more
+    than 2 * block_size rows, or 8 * block_size if any text has predrafts. The FusedLlamaBackend
     makes all other forward passes, on the same caches.
     """
 

@@ -71,7 +71,7 @@ def blocks_of(request: ForwardRequest) -> Blocks:
 
 
 def visible_keys(request: ForwardRequest) -> list[tuple[int, int, int]]:
-    """List what each row sees as (seen, first, stop): keys 0 to seen - 1, and first to stop - 1."""
+    """Return (seen, first, stop) per row: it sees keys 0 to seen - 1, and first to stop - 1."""
     start = request.cache.length
     rows = visible_rows(len(request.causal_ids), blocks_of(request))
     return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
@@ -171,7 +171,7 @@ class PaddedBatchAttention:
         """Prepare the attention of all rows in a forward pass.
 
         places: tensors (rows,) of each row's slot, index among the slot's rows, and cache position.
-        visible: (3, slots, most rows of a slot): the three numbers of visible_keys() for each row.
+        visible: (3, slots, width): visible_keys() of each row in a slot, padded to width rows.
         capacity: number of cache positions that attention reads, from the first.
         """
         self._pool = pool
@@ -330,7 +330,7 @@ class FusedLlamaBackend:
     ) -> tuple[Tensor, Tensor]:
         """Look up cosines and sines for rows at `positions` (rows,); see _rotary_factors().
 
-        rotary: a table of rotary_until() that covers all these positions.
+        rotary: a table from rotary_until() that covers all these positions.
         """
         cosines, sines = (table.index_select(0, positions) for table in rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
@@ -431,7 +431,7 @@ class FusedLlamaBackend:
     def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
         """Compute rotary cosines and sines, each (length, 3, 2, head size / 2).
 
-        A head x of queries (0), keys (1) or values (2) becomes x * cosines + (x with its halves
+        The 3 are queries, keys and values. A head x becomes x * cosines + (x with its halves
         swapped) * sines. Query factors include the attention scale; values stay as they are.
         """
         w = self.weights

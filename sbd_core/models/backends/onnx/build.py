@@ -1,8 +1,8 @@
 """Builds the ONNX Runtime backend of a loaded model, from cached graphs or newly written ones.
 
 Graphs are kept in the user's cache folder, and may be deleted. A graph's folder is named by a
-digest of all that the graph depends on. It is written elsewhere, then moved into the cache in one
-step, so that no process sees it half written. It is used only if its files match their digest.
+digest of all that the graph depends on. The folder is filled elsewhere, then moved into the cache
+in one step, so that no process sees it half filled. A second digest reveals damaged files.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ CHUNK = 1 << 24
 
 @contextmanager
 def graph_folder(key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-    """Context manager that gives a graph's folder in the cache, filled by `write` if missing.
+    """Yield a graph's folder in the cache. If the folder is missing or damaged, `write` fills it.
 
     key: from key_of(). If the cache cannot be written, the folder is a temporary one, removed
     afterwards. Raises OSError if no temporary folder can be written either.
@@ -110,7 +110,7 @@ def files_digest(folder: Path) -> str:
 
 
 def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> str:
-    """Digest all that a graph depends on: weights, adapter, config, dtype, versions and code."""
+    """Compute a digest of a graph's weights, adapter, config, dtype, library versions and code."""
     weights = dict(model.named_parameters())
     for index, layer in enumerate(adapter or ()):
         for name, pair in layer.items():

@@ -64,7 +64,7 @@ class Writer:
 
     nodes: ONNX nodes. initializers: ONNX tensors of constants.
     weights: {name: function that computes the weight when it is written}.
-    constants: {integers of a tensor, or name of a single number: name in the graph}.
+    constants: {key: name in the graph}. A key is a tensor's integers, or the name of a number.
     reads_blocks: whether the graph includes the block adapter.
     """
 
@@ -167,7 +167,7 @@ class Exporter:
         """Write a graph, and append to the weights file the weights that are not in it yet.
 
         kept: {name: (dtype, shape, byte offset)} of all weights in the file; this call extends it.
-        In fp32, a base's weight that the file holds stacked under an adapter's A is not repeated.
+        In fp32, a weight that the file holds as part of a stacked weight is not appended again.
         """
         self.writer = Writer(reads_blocks=reads_blocks)
         self._nodes()
@@ -366,7 +366,7 @@ class Exporter:
         return w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
 
     def _pairs(self, index: int, *parts: str) -> Pairs:
-        """Return the adapter's (A, B) of linear layers `parts` in one layer; [] if no adapter."""
+        """Return the adapter's (A, B) for each of `parts`, such as "q"; [] without an adapter."""
         return [] if self.adapter is None else [self.adapter[index][part] for part in parts]
 
     def _split(self, x: str, names: Sequence[str], sizes: Sequence[int]) -> Sequence[str]:
@@ -455,7 +455,7 @@ class Exporter:
         return self.writer.node("ScatterND", [name, "places", x], f"{name}.new")
 
     def _queries_by_slot(self, query: str, name: str) -> str:
-        """Group queries (rows, n) by cache slot, padded and rotated: (slots, rows of a slot, n)."""
+        """Group queries (rows, n) by cache slot, pad, and apply the rotary embedding: (S, W, n)."""
         asked = self.writer.node("Gather", [query, "queries"], f"{name}.asked")
         return self._with_rotary(asked, "query_positions")
 
@@ -465,7 +465,7 @@ class Exporter:
         return self.writer.node("Softmax", [scores], f"{name}.shares", axis=-1)
 
     def _by_row(self, mixed: str) -> str:
-        """Arrange attention output (slots * width, n) by row, without padding: (rows, n)."""
+        """Undo the grouping by slot: turn attention output (S W, n) into (rows, n), unpadded."""
         return self.writer.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:
