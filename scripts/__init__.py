@@ -1,1 +1,1 @@
-"""Commands that write committed files, the static site or figures; sbd_core and ui need none."""
+"""Commands that write committed files, the site or figures; sbd_core and ui never import them."""

@@ -3,8 +3,8 @@
     python -m scripts.calibrate assets/checkpoints/sbd-nano
 
 The prompts are training examples of nano's tasks or, for a model with an adapter, some requests of
-assets/requests. sbd_core.config.Calibration describes the numbers. Its field `rejected` is not
-measured and keeps its value.
+assets/requests. sbd_core.config.Calibration describes the numbers. The field `rejected` is not
+measured and stays as it is.
 """
 
 import argparse

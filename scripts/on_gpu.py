@@ -106,7 +106,7 @@ class Kit:
 
 
 class Findings:
-    """A JSON file of named measurements, saved after each, so that a later run skips them."""
+    """Named measurements in a JSON file, saved one by one; later runs measure what is missing."""
 
     def __init__(self, kit: Kit, step: str) -> None:
         self.file = kit.work / f"{step}.json"
@@ -203,7 +203,7 @@ def bandwidth(kit: Kit) -> float:
 def speed(kit: Kit, ask: Callable[[Sequence[int]], Any], prompts: Sequence[Sequence[int]]) -> Any:
     """Answer the prompts one at a time; return total tokens, forward passes and seconds.
 
-    ask: answers a prompt's token ids; it is called once before the measurement to warm up.
+    ask: function that answers a prompt of token ids. One call before the measurement warms up.
     """
     ask(prompts[0])
     num_tokens = num_forwards = 0
@@ -238,7 +238,7 @@ def static_generate(model: Any, num_tokens: int, *, is_compiled: bool) -> Any:
 
 
 def differing(kit: Kit, dtype: str, prompts: Sequence[Any], num_tokens: int) -> dict[str, int]:
-    """Count the answers in which verify and ntp differ, and the tokens before they differ."""
+    """Compare verify with ntp: count differing answers, and tokens before the first difference."""
     model = load(kit.of(REAL_MODEL, None), device=kit.device, dtype=dtype)
     configs = ours(model, num_tokens)
     verify = next(config for name, config in configs.items() if name.startswith("verify"))
@@ -364,7 +364,7 @@ def drafting(kit: Kit) -> None:
 
 
 def decoding(kit: Kit) -> None:
-    """Train a LoRA adapter by Eq. 14 to decode blocks, distilled from its base; evaluate it."""
+    """Train and evaluate a LoRA adapter that decodes blocks (Eq. 14), with the base as teacher."""
     ready, out = kit.work / "ready", kit.work / "decoding"
     if not ready.exists():
         sizes = ["--min-block-size", kit.of(4, 2), "--max-block-size", 16]
@@ -390,7 +390,7 @@ def requests(kit: Kit, model: Path, out: Path, block_size: int) -> None:
 
 
 def nano(kit: Kit) -> None:
-    """Continue nano's training, average the weights with the bundled ones, and evaluate them."""
+    """Continue nano's training, average the new and the bundled weights, and evaluate the mean."""
     trained, released = kit.work / "nano", kit.work / "nano-averaged"
     recipe = {"base": "sbd", "paper_loss_steps": 0, "steps": 1000, "decay_steps": 500}
     recipe |= {"batch_size": kit.of(768, 4)} | kit.of({}, {"steps": 1, "decay_steps": 0})
@@ -407,7 +407,7 @@ def nano(kit: Kit) -> None:
 
 
 def average_with_start(trained: Path, released: Path) -> None:
-    """Write a weighted mean of trained and bundled weights, to keep skills of the bundled model."""
+    """Write a weighted mean of trained and bundled weights to `released`, to keep old skills."""
     model, tokenizer = load_model(trained)
     start, _ = load_model(DEFAULT_CHECKPOINT)
     for own, before in zip(model.parameters(), start.parameters(), strict=True):
@@ -435,7 +435,7 @@ def run(kit: Kit, step: str) -> None:
 
 
 def write_figures(work: Path, out: Path) -> None:
-    """Write the results of all measuring steps to one file, which scripts.write_tables reads."""
+    """Write the results of exactness, large and decode to one file, for scripts.write_tables."""
     findings: dict[str, Any] = {}
     for step in ("exactness", "large", "decode"):
         file = work / f"{step}.json"

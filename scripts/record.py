@@ -54,9 +54,9 @@ class Card:
     """One entry of the gallery: a prompt decoded twice, by `main` and by next-token prediction.
 
     sentence: says what to look at; names in braces are replaced by numbers of facts().
-    group, title: heading of the entry's group, and the entry's title, where "" takes the prompt.
+    group: heading of the entry's group. title: title of the entry; "" takes the prompt.
     main, ntp: configs of the two decodes.
-    task, case: task and Example.case that check the answer; "" if a preset has the prompt.
+    task, case: the prompt's task and Example.case; "" if a preset gives them or there are none.
     """
 
     name: str
@@ -143,7 +143,7 @@ for card in CARDS:
 
 
 def decoded(model: SetBlockModel, name: str) -> list[Trace]:
-    """Decode a run with each of its configs; of the run TEXT, keep the fastest decodes."""
+    """Decode the run `name` with each config; for TEXT, keep the fastest of several decodes."""
     prompt, configs = RUNS[model.name][name]
     times = NUM_TIMINGS if name == TEXT else 1
     return [

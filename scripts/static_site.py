@@ -4,9 +4,9 @@ python -m scripts.static_site --out DIR                      nano and SmolLM2 (a
 python -m scripts.static_site --out DIR --models nano        nano alone
 python -m scripts.static_site --out DIR --models FOLDER ...  other models
 
-Any web host can serve the folder: `python -m http.server -d DIR`, or a static Hugging Face Space,
-whose front matter is in the folder's README.md. After the first visit the page works offline. DIR
-must be new, empty, or written by this command before; its contents are replaced.
+Any web host, such as `python -m http.server -d DIR`, can serve DIR. DIR holds the README.md that a
+static Hugging Face Space needs. After the first visit the page works offline. DIR must be new,
+empty, or written by this command before; the contents of DIR are replaced.
 """
 
 import argparse
@@ -85,7 +85,7 @@ def folder_path_of(export: WebFolder) -> str:
 
 
 def make_room(out: Path) -> None:
-    """Empty the folder `out`. Raises ArgumentError if this command did not write its files."""
+    """Empty the folder `out`. Raises ArgumentError if another program wrote the folder's files."""
     if out.exists() and any(out.iterdir()) and not (out / MARKER).is_file():
         raise ArgumentError("out", "must be a new or empty folder, or one written before", str(out))
     shutil.rmtree(out, ignore_errors=True)

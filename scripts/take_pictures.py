@@ -102,7 +102,7 @@ def tab(browser: Any, flags: Namespace, height: int = 900, **media: str) -> Iter
 
 
 def shoot(page: Any, flags: Namespace, name: str) -> None:
-    """Take a picture once the animation of arriving tokens is over."""
+    """Take the picture `name` after the animation of arriving tokens is over."""
     page.wait_for_timeout(LANDING_MS)
     painted(page)
     path = flags.out / f"{name}-{flags.width}-{flags.scheme}.png"

@@ -196,7 +196,7 @@ def solvers() -> str:
 
 
 def dtypes() -> str:
-    """Milliseconds of a forward pass and its parts, by dtype and rows (input positions)."""
+    """Milliseconds of a forward pass and its parts, by dtype and number of rows (positions)."""
     data = results("dtypes")
     parts = data["parts_by_dtype"]
     rows = [

@@ -85,8 +85,8 @@ def best_for(
 def measured_on_requests(model: str) -> Best | None:
     """Initial settings from results on open-ended requests; None if the model has no such results.
 
-    The strategy is verify, which gives the base model's own answers. For two solvers, `paper` and
-    `causal_first` say what share of the solver's tokens next-token prediction would keep.
+    The strategy is verify, which gives the base model's own answers. `paper` and `causal_first` say
+    how many tokens of two solvers agree with next-token prediction.
     """
     try:
         data = json.loads(REQUESTS.read_text(encoding="utf-8"))

@@ -100,8 +100,8 @@ def keep_others(folder: Path, target: Path) -> None:
 def only_writer(folder: Path, mark: str = RECIPE_FILE) -> Iterator[None]:
     """Lock `folder` during the `with` block, so that no other process writes it.
 
-    mark: name of the file by which a folder that training wrote is recognised.
-    The folder must be new, empty or contain this file; otherwise ArgumentError is raised. Raises
+    mark: name of a file that marks a folder as written by training.
+    Raises ArgumentError unless `folder` is new, is empty or holds the file `mark`. Raises
     TrainingError if the folder cannot be written or another process holds the lock.
     """
     is_named = folder.name not in ("", "..")

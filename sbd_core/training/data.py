@@ -88,35 +88,35 @@ def mixed(
 
 
 class Skipped:
-    """Record of the answers and texts of one source that are left out, and why."""
+    """The texts that training skips in one source, with the reasons."""
 
     def __init__(self, source: str) -> None:
         self._source = shown_name(source, MAX_SHOWN_PATH)
         self._places: dict[str, list[str]] = {}
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
-        """Record that `count` texts at `where` are left out. reason: words like "are empty"."""
+        """Record that `count` texts at `where` are skipped. reason: words like "are empty"."""
         if count:
             self._places.setdefault(reason, []).extend([where] * count)
 
     def notes(self) -> list[str]:
-        """One line for each reason: how many texts are left out, and where the first one is."""
+        """One line for each reason: how many texts are skipped, and where the first one is."""
         return [
             f"{self._source}: left out {len(places)} that {reason}; the first is {places[0]}"
             for reason, places in self._places.items()
         ]
 
     def require(self, learnt: Sequence[object]) -> None:
-        """Raise ArgumentError with the notes if `learnt`, the texts that are left, is empty."""
+        """Raise ArgumentError with the notes if `learnt`, the texts not skipped, is empty."""
         if not learnt:
             rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
             raise ArgumentError("data", rule, self._source)
 
 
 def read_source(source: str, skipped: Skipped) -> list[Text]:
-    """Read the texts of a source, and record in `skipped` which texts are left out.
+    """Read the texts of a source; record in `skipped` the texts that cannot be learnt.
 
-    Raises ArgumentError if the source cannot be read or no text is left.
+    Raises ArgumentError if the source cannot be read or has no text to learn.
     """
     kind, _, name = source.partition(":")
     texts: list[Text] = []
@@ -161,7 +161,7 @@ def _dataset(source: str, name: str) -> Iterator[Row]:
 
 
 def _answers(row: Row, skipped: Skipped) -> list[Text]:
-    """Read the texts of a record: each answer to learn with all earlier turns, or a plain text."""
+    """Return a record's texts: its plain text, or its learnt answers with all earlier turns."""
     chat = chat_of(row, has_answer=True)
     if chat.text is not None:
         if chat.text.strip():
@@ -185,7 +185,7 @@ def _answers(row: Row, skipped: Skipped) -> list[Text]:
 
 
 def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
-    """Raise TrainingError about `argument` if the end token or a needed mask token is missing."""
+    """Raise TrainingError("ARGUMENT: ...") if the end token or a needed mask token is missing."""
     if tokenizer.eos_token_id is None:
         raise TrainingError(
             f"{argument}: the tokenizer has no eos token, which ends every answer: give it one"
@@ -274,7 +274,7 @@ def encoded_text(
 def can_read(
     tokenizer: Any, ids: Sequence[int], limits: ModelLimits, text: Text, skipped: Skipped
 ) -> bool:
-    """True if the model has an embedding for every token id; if not, `skipped` records the text."""
+    """Whether every id in `ids` has an embedding in the model; if not, `skipped` records `text`."""
     if limits.num_embeddings is None or max(ids) < limits.num_embeddings:
         return True
     token = shown(tokenizer.convert_ids_to_tokens(max(ids)))

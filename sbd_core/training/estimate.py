@@ -193,7 +193,7 @@ class Setup:
             raise ArgumentError("sharding", "must be ddp or fsdp with several GPUs", self.sharding)
 
     def sequences_at_once(self, recipe: Recipe) -> int:
-        """Greatest number of packed sequences in a GPU's forward pass: one for each example."""
+        """Packed sequences in a GPU's forward pass if each holds one example, which is the most."""
         return -(-recipe.batch_size // (self.num_gpus * self.num_parts))
 
 
@@ -232,7 +232,7 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
     """Estimate the memory of a run on each GPU. config: the model's transformers config.
 
     The parts of the result, in bytes:
-    weights: fp32, but bf16 for the base model of an adapter if setup.is_bf16 and without FSDP.
+    weights: all weights, in fp32. With setup.is_bf16 and no FSDP, an adapter's base is in bf16.
     gradients, optimizer: gradients and optimizer state of the trained weights, in fp32.
     communication: DDP's buckets, or the weights and gradients that FSDP gathers.
     activations: tensors that the layers keep for the backward pass.
@@ -275,9 +275,9 @@ def estimate(config: Any, recipe: Recipe, setup: Setup) -> MemoryEstimate:
 def fastest_that_fits(
     config: Any, recipe: Recipe, setup: Setup, gigabytes: float
 ) -> tuple[Setup, MemoryEstimate] | None:
-    """Find the fastest setup that fits into a GPU; return it with its estimate, or None.
+    """Return the fastest setup that fits into a GPU, and the setup's estimate; None if none fits.
 
-    The search varies gradient checkpointing, first without, and num_parts, fewest parts first.
+    Only is_checkpointed and num_parts are changed; False and small numbers are tried first.
     gigabytes: memory of the GPU in GiB.
     Raises ArgumentError if gigabytes is negative, or for a model that dry_run() cannot count.
     """
@@ -300,10 +300,10 @@ PARTS = [item.name for item in fields(MemoryEstimate) if item.name[:4] not in ("
 
 
 def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
-    """Read a transformers config; return it with its name for the report.
+    """Read a transformers config; return the config, and the model's name for the report.
 
     source: folder, config.json or hub id; None takes the recipe's new model. If a hub id cannot be
-    reached, a config in KNOWN with its name is used. Raises ArgumentError if no config is found.
+    reached, the folder KNOWN is searched. Raises ArgumentError if no config is found.
     """
     from transformers import AutoConfig
 

@@ -30,9 +30,9 @@ class Recipe:
     warmup_steps, decay_steps: the learning rate rises in the first warmup_steps, and falls towards
     0 in the last decay_steps. A run resumed before this fall may be given another length.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for all other weights.
-    lora_rank: rank of a LoRA adapter on every linear layer but the output layer, scaled by
-    lora_alpha / lora_rank, for an existing model. With 0, all weights are trained. In stage sbd the
-    mask token's embedding is trained too.
+    lora_rank: rank of a LoRA adapter for an existing model, on all linear layers but the output
+    layer. The adapter is scaled by lora_alpha / lora_rank. In stage sbd the mask token's embedding
+    is trained too. With a lora_rank of 0, all weights are trained.
     distils_base: True takes the base model's probabilities as the targets of an adapter's NTP loss,
     in place of the tokens of the text, to preserve the base model's answers.
     batch_size: number of examples per step. row_tokens: greatest length of a packed sequence, which
@@ -139,7 +139,7 @@ class Recipe:
 
     @property
     def _with_paper_loss(self) -> "Recipe":
-        """This recipe with 0 as full_mask_ratio, which is the paper's loss, in all steps."""
+        """This recipe with the paper's loss in all steps, that is, with 0 as full_mask_ratio."""
         return replace(self, full_mask_ratio=0.0)
 
 
@@ -155,9 +155,9 @@ def require_sources(data: object) -> None:
 
 
 def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
-    """Read the weights of tasks, and return those above 0 by task name, in the order given.
+    """Read the weights of tasks; return {task name: weight} for weights above 0, in given order.
 
-    tasks: {task name: weight}, or a list of task names; a listed task weighs as often as it occurs.
+    tasks: {task name: weight}, or a list of task names; a name listed twice has weight 2.
     may_be_empty: if False, at least one weight must be above 0.
     Raises ArgumentError for an unknown task, a negative weight or another type.
     """
@@ -194,7 +194,7 @@ model on your data; "assistant", which trains a small model that drafts for a la
 def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
     """Read a recipe. path: a file or a name in NAMED; None reads the recipe named `stage`.
 
-    changes: values of fields that replace those in the file.
+    changes: {field: value} to use in place of the file's values.
     Raises ArgumentError for an invalid value, TrainingError for a file that cannot be read.
     """
     if stage not in SHIPPED:
@@ -247,7 +247,7 @@ def progress(recipe: Recipe, step: int, seconds: float) -> float:
 
 
 def learning_rate(recipe: Recipe, step: int, seconds: float = 0.0) -> float:
-    """Learning rate of `step` (from 0) that starts at `seconds`: linear rise, plateau and fall."""
+    """Learning rate of `step`, from 0, after `seconds` of training: linear rise, plateau, fall."""
     risen = min(1.0, (step + 1) / max(1, recipe.warmup_steps))
     if recipe.minutes:
         behind = progress(recipe, step, seconds)

@@ -78,7 +78,8 @@ class RunSettings:
 def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
     """Return the dtype for the frozen base of an adapter. precision: one of PRECISIONS.
 
-    The dtype is fp32 with FSDP, which shards weights of one dtype only, and for "auto" on a CPU.
+    The dtype is bf16 if `precision` and the device allow bf16. "auto" allows bf16 only on CUDA.
+    With FSDP the dtype is fp32, as FSDP shards weights of one dtype only.
     """
     device = accelerator.device
     may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
@@ -154,7 +155,7 @@ class LossModule(nn.Module):
         token_ids, position_ids: (packed sequences, n). attention_mask: see attention_mask().
         indices: positions that predict, as indices into the flattened token_ids.
         targets: (len(indices),) token id to predict at each index.
-        is_noisy: (len(indices),) bool, True where the target is a masked token; for distils_base.
+        is_noisy: (len(indices),) bool, True for masked targets; used only if distils_base is True.
         """
         inputs = {
             "input_ids": token_ids,
@@ -354,8 +355,8 @@ class StepRunner:
     def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
         """Set the precision from the settings or, if they say "auto", from `saved`.
 
-        If `saved` is None too, the precision is bf16 on a GPU; on a CPU, both are timed and the
-        faster one is taken. A device without fast bf16 always takes fp32.
+        If `saved` is None too, a GPU takes bf16; on a CPU, bf16 and fp32 are timed, and the faster
+        one is taken. A device without fast bf16 always takes fp32.
         saved: precision in the state that the run resumes. make_batch: builds the batch to time.
         """
         device, asked = self._accelerator.device, self._settings.precision

@@ -1,8 +1,8 @@
 """Synthesis of training texts: a chat model makes up requests and answers them.
 
-Requests that are not given are sampled from the model, after the tokens that open a user's turn in
-its chat template. Answers are decoded greedily with the repetition penalty that decoding will use.
-A model that is fine-tuned on these texts learns to predict its own words.
+Requests are given, or sampled: the model continues the tokens that begin a user's turn. Answers are
+decoded greedily with the repetition penalty that decoding will use. If the model is then fine-tuned
+on these texts, it learns to predict its own words.
 """
 
 import itertools
@@ -77,9 +77,9 @@ def synthesize(
 ) -> int:
     """Append examples to the JSON Lines file `out` until it has config.num_examples lines.
 
-    Returns the number of lines. A line has prompt, kind (sampled, structured or asked), number and,
-    if answers are written, answer and finished (True if the answer was not cut short). A stopped
-    run continues after the greatest number in the file. Drops repeated prompts and looping answers.
+    Returns the number of lines in `out`. A line has the keys prompt, kind (sampled, structured or
+    asked), number (index of the text) and, unless only requests are written, answer and finished
+    (False for a cut answer). Texts with repeated prompts or looping answers are dropped.
     prompts: requests to answer first, each once.
     tell: called with the number of lines and the number of forward passes so far.
     Raises ArgumentError if synthesize() did not write `out`, TrainingError without a chat template.
@@ -134,8 +134,9 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class _Text:
-    """A text in one slot: a request to sample if `prompt` is None, else an answer to `prompt`.
+    """A text that is being written: a request if `prompt` is None, else an answer to `prompt`.
 
+    number: index of the text. kind: "sampled", "structured" or "asked".
     ids: token ids known at the beginning. start: index of the first token of the request or answer.
     uniforms: for each index, the random number in [0, 1) with which its token is sampled.
     """
@@ -325,8 +326,7 @@ class _Writer:
     def _next_text(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
         """Turn a finished request into an answer to begin, and a finished answer into an example.
 
-        Returns {} for a text to drop. If no answers are wanted, a finished request becomes an
-        example.
+        Returns {} for a text to drop. If only requests are written, a request becomes an example.
         written: token ids from the text's start on; all after the first end token are ignored.
         """
         config, end_ids = self._config, self._model.end_token_ids

@@ -307,7 +307,7 @@ class Run(Loop):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Steps done and steps in all; for a recipe with minutes, seconds done and in all."""
+        """(steps done, all steps) or, for a recipe with minutes, (seconds done, all seconds)."""
         if self.recipe.minutes:
             return round(self.seconds), round(60 * self.recipe.minutes)
         return self.step, self.recipe.steps
@@ -366,7 +366,7 @@ class Run(Loop):
         )
 
     def save(self) -> None:
-        """Write the state, then the model folder as users load it. All processes must call this."""
+        """Write the state, then the model or adapter. All processes must call this method."""
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         weights, optimizers = get_state_dict(
             self._runner.module, self._runner.optimizers, options=options

@@ -51,7 +51,7 @@ HELD_OUT_SHARE = 50
 class AdapterRecipe:
     """Recipe of a block adapter's training. Raises ArgumentError for a value out of range.
 
-    rank: rank of the update B A of each linear layer.
+    rank: rank of the update that the adapter adds to the weights of each linear layer.
     sampler_width: width of the sampler head (SamplerHead); 0 trains no sampler head.
     cooldown_ratio: final share of the training minutes, in which the learning rate falls to 0.
     num_texts: texts per step. rows_per_text: total length of the blocks placed in each text.
@@ -107,9 +107,8 @@ def read_texts(
 
     is_held_out() picks the held-out prompts; if it picks none, the first example is held out. An
     answer ends in its end token unless the answer is unfinished in the file or cut at `max_tokens`.
-    name: name of the base model for error messages.
+    name: name of the base model for error messages. limits: limits of the base model.
     max_tokens: number of tokens after which a prompt with its answer is cut.
-    limits: the base model's limits on token ids and lengths.
     Raises ArgumentError for unreadable files and if there is nothing to train on or to hold out.
     """
     training: list[Pair] = []
@@ -169,7 +168,7 @@ def read_base(
     source: folder, hub id or known name. rank, block_range: see BlockAdapterInfo.
     name: name that the adapter records for its base model; None records `source`.
     device: device to load the weights on, in bf16 if the device is fast at bf16, else in fp32.
-    Raises ModelError, and ArgumentError for a model family without block adapters.
+    Raises ModelError for an unusable model, ArgumentError for a family without block adapters.
     """
     place = chosen_device(device)
     dtype = torch.bfloat16 if has_bf16(place) else torch.float32
@@ -222,7 +221,7 @@ class AdapterRun(Loop):
     ) -> None:
         """Prepare the run. A resumed run trains for `minutes` again.
 
-        minutes, measure_minutes: minutes to train from now on, and between two measurements.
+        minutes: minutes to train from now on. measure_minutes: minutes between two measurements.
         is_compiled: whether to use torch.compile; all texts are then padded to max_tokens.
         """
         super().__init__(out)
@@ -305,7 +304,7 @@ class AdapterRun(Loop):
     def update(
         self, made: tuple[StepLoss, int], began: float, stop_request: StopRequest
     ) -> tuple[dict[str, Any], bool]:
-        """Update the adapter and its running average; measure the average if due. See Loop."""
+        """Update the adapter as in Loop.update(); measure its average every `measure_minutes`."""
         loss, size = made
         rate = self._recipe.rate(self.step, self._share)
         norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self._recipe.max_gradient_norm)
@@ -370,7 +369,7 @@ class AdapterRun(Loop):
             self.base.set(own)
 
     def measure(self) -> dict[str, float]:
-        """Measure the averaged adapter on held-out texts; return adapter_step.measure()'s means."""
+        """Measure the averaged adapter on held-out texts; see adapter_step.measure()."""
         with self._averaged():
             return measure(self.base, self._held_out)
 
@@ -409,7 +408,7 @@ class AdapterRun(Loop):
             write_block_adapter(replace(self.base.adapter, info=info), folder)
 
     def _totals(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Add the steps, masked tokens and minutes of the `init` adapter to those of `line`."""
+        """Return {name: sum} for steps, masked tokens and minutes: `init` adapter plus `line`."""
         own = {"steps": line["step"], "masked_tokens": line["masked_tokens"]}
         own["minutes"] = line["seconds"] / 60
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}
