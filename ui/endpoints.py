@@ -150,9 +150,9 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
 def raced(
     session: Session, prompt: str, lanes: list[str], sizes: dict[str, Any], client: Client
 ) -> Iterator[list[dict[str, Any]]]:
-    """Decode lanes one after the other; yield lists as RACE says. Raises gr.Error if this fails.
+    """Decode lanes one after the other; yield lists as RACE tells. Raises gr.Error on failure.
 
-    Lists are yielded during a decode, too, since Gradio notices only at a yield that a client left.
+    Lists are yielded during a decode, too: only at a yield does Gradio notice that a client left.
     sizes: block_size, max_new_tokens and model, the same for every lane.
     """
     try:

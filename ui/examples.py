@@ -105,9 +105,9 @@ def opening_traces(model: str = "") -> dict[str, Trace]:
 
 @cache
 def compared_traces(model: str = "") -> dict[str, Trace]:
-    """Read the run with which the Compare view opens as {lane: trace}; {} if missing or damaged.
+    """Read the Compare view's first run, as {lane: trace}; {} if the run is missing or damaged.
 
-    SmolLM2 gets its opening run, as its adapter was not trained for the paper's solver (Eq. 8).
+    SmolLM2 gets its opening run: its adapter was not trained for the paper's solver (Eq. 8).
     """
     if model == REAL_MODEL:
         return dict(reversed(opening_traces(model).items()))
@@ -156,19 +156,19 @@ class LearnRuns:
 
     runs: maps the name of each run to its traces by lane, the main lane first.
     choices: the details, an object with these attributes, most of them chosen by hand:
-    - sure, unsure: two words in the run `guess` that the reader guesses, each with the `position`
-      of its token, and the `forward_pass` whose predictions are shown.
+    - sure, unsure: two words of the run `guess` for the reader to guess. `position`: index of the
+      word's token. `forward_pass`: index of the pass whose predictions are shown.
     - mask_pass, bound_pass: the index of the forward pass of the run `text` that the scene on mask
       tokens shows, and of the pass that the scene on the entropy bound shows.
     - check_pass: the index of a forward pass of the run `verify` that rejects part of a draft.
     - is_verify_ntp: whether verify and next-token prediction wrote the same answer.
-    - order: the first empty cell of the run `sudoku`, with its index `cell`, the digits
-      `candidates` that the puzzle leaves for the cell, and the indices `settled_by` of cells filled
-      earlier that rule out all candidates but one, or none if the run does not show this.
-    - edges: one entry for each run edge-0, edge-1, ..., with its `gamma`; `is_right`, whether the
-      checker found no fault; the first `fault`, as a clause; `has_facts`, whether the checker also
-      compared facts with the prompt; and `clashes`, groups of words that do not fit together. A
-      clash has its `words`, the `start` and `end` of its tokens, and their `forward_pass`.
+    - order: the first empty cell of the run `sudoku`. `cell`: index of this cell. `candidates`:
+      digits that the puzzle allows there. `settled_by`: indices of cells that were filled earlier
+      and rule out all candidates but one; [] if the run has no such cells.
+    - edges: one object for each run edge-0, edge-1, ..., with its `gamma`. `is_right`: whether the
+      checker found no fault. `fault`: the first fault, as a clause. `has_facts`: whether the
+      checker also compared facts with the prompt. `clashes`: groups of words that do not fit
+      together, each with its `words`, the `start` and `end` of its tokens, and its `forward_pass`.
     - story_case: Example.case of the story that the edge runs tell.
     - processor: name of the processor on which the run `text` was timed.
     """
@@ -237,7 +237,7 @@ def checked_example_for(prompt: str) -> Example | None:
 
 @cache
 def gallery_run_for(prompt: str) -> str:
-    """The name of the gallery's run with this prompt as its title, or "" without such a run."""
+    """The name of the gallery's run whose title is this prompt; "" if there is no such run."""
     title = " ".join(prompt.split())
     names = (item.name for item in gallery() if item.title == title and not item.case)
     return next(names, "")

@@ -44,7 +44,7 @@ def set_queue_poll_seconds(page: gr.Blocks, seconds: float) -> None:
 
 
 def keep_direct_events_out_of_queue(page: gr.Blocks) -> None:
-    """Refuse queue=False events that are sent to the queue, past the limits on such events."""
+    """Refuse queue=False events sent to the queue, where the limits on such events do not apply."""
     queued = page._queue.push
 
     async def push(body: Any, *rest: Any, **named: Any) -> Any:
@@ -113,7 +113,7 @@ def data_of(event: gr.EventData) -> dict[str, Any]:
 
 
 def client_of(page: gr.Blocks, request: gr.Request | None) -> Client:
-    """Make the Client of a request, which counts as gone when it leaves too many messages unread.
+    """Make the Client that sent a request. A Client with too many unread messages counts as gone.
 
     Without a request, the Client is LOCAL, which never counts as gone.
     """

@@ -128,13 +128,13 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
 
 @dataclass(slots=True)
 class SenderState:
-    """State of one address, whose large bodies and unqueued events are served one at a time.
+    """State of one address: its requests with large bodies or unqueued events are served singly.
 
     free_at: the time.monotonic() at which the pause after the last of these requests ends.
     num_waiting: number of these requests that are waiting or being served.
     num_bytes: bytes of this address's large bodies in memory.
-    joined_until: the time.monotonic() at which the queue would have taken all events of this
-    address if the queue took JOINS_A_SECOND events of an address per second.
+    joined_until: the time.monotonic() until which the address's events so far use up its share of
+        the queue, JOINS_A_SECOND events per second.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -288,7 +288,7 @@ class PageMiddleware:
     async def _read(
         self, scope: Scope, receive: Receive, held: bytearray, sender: SenderState
     ) -> Refusal | None:
-        """Read the body into `held` and count its bytes in `sender`; return a Refusal or None."""
+        """Read a body into `held`, count its bytes in `sender`; return None, or why to refuse."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         is_too_large = not announced.isdigit() or int(announced) > MAX_BODY
         refusal = (413, TOO_LARGE) if is_too_large else None
@@ -333,7 +333,7 @@ def _without_deep_link(scope: Scope) -> Scope:
 
 
 def _with_file(scope: Scope) -> Scope | None:
-    """Put the full path of a requested file of assets/ into the scope; None refuses the request."""
+    """Put the full path of a requested assets/ file into the scope; return None to refuse it."""
     from gradio.utils import is_static_file  # here, as app.py reports a missing Gradio
 
     path: str = scope["path"]

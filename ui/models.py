@@ -324,7 +324,7 @@ class Offer:
         self.fetch_news = FetchNews()
 
     def _forget(self) -> None:
-        """Replace a model whose loading has begun by a new one, so that it can be loaded again."""
+        """Make a new LazyModel if loading has begun, so that the model can be loaded again."""
         if self.lazy.has_begun:
             self.lazy = self._make()
 
@@ -384,7 +384,7 @@ class Models:
         return self.first.name if len(self) > 1 else ""
 
     def offer(self, name: object) -> Offer:
-        """Offer of a model; the first for "" or None. Raises ArgumentError for an unknown name."""
+        """Find an Offer; the first for "" or None. Raises ArgumentError for an unknown name."""
         if name is None or name == "":
             return self.first
         if not isinstance(name, str) or name not in self._offers:

@@ -69,7 +69,7 @@ class FairQueue:
         self._turn_began = 0.0
 
     def join(self, client: str = "", session: str = "") -> Ticket:
-        """Take a place in line. Raises QueueFull if the line or the client's share is full."""
+        """Take a place in line. Raises QueueFull if the client has too many or the line is full."""
         with self._lock:
             self._end_long_turn()
             theirs = [other for other in self._line if other.client == client]
@@ -96,7 +96,7 @@ class FairQueue:
         return ticket
 
     def num_ahead(self, ticket: object) -> int:
-        """Number of places before a ticket's; 0 during its turn and after it has left the line."""
+        """Number of places in line before the ticket; 0 during its turn and after it has left."""
         with self._lock:
             self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
@@ -108,7 +108,7 @@ class FairQueue:
             return bool(session and self._line and self._line[0].session == session)
 
     def wait_for_move(self, ticket: object, seconds: float) -> None:
-        """Wait until the line moves, at most `seconds`; return at once in the ticket's turn."""
+        """Wait at most `seconds` until the line moves; return at once if the ticket is first."""
         with self._lock:
             if ticket in self._line[1:]:
                 self._lock.wait(seconds)
@@ -146,14 +146,14 @@ class FairQueue:
 
 
 def places_taken_text(num_places: int, whose: str) -> str:
-    """Message to a visitor who already holds all places allowed. whose: "address" or "tab"."""
+    """Message to a visitor who holds all places allowed. whose: the holder, "address" or "tab"."""
     return f"{num_places} runs of your {whose} are still in line here; wait for one of them."
 
 
 def line_full_text(num_ahead: int, seconds: float | None) -> str:
     """Message to a visitor who cannot join the line.
 
-    seconds: expected wait if that is too long; None if there are too many places in line.
+    seconds: the expected wait, if it is too long; None if too many places are taken.
     """
     runs = f"{num_ahead} run{'s are' if num_ahead != 1 else ' is'} before yours"
     wait = "" if seconds is None else f", a wait of about {seconds:.0f} seconds"

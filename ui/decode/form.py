@@ -57,9 +57,9 @@ class Form:
     solver: name in SOLVERS. gamma, tau, factor, k, by: parameters of the solvers.
     pinned: [[offset in the answer, token id], ...].
     template: answer with blanks, see template_pins().
-    ask: short id of the request; the run's lines repeat this id, by which the player knows the run.
+    ask: short id of the request; the first JSON line of the run repeats this id for the player.
     repetition_penalty: 0 or None takes the model's default.
-    max_rows: most rows (input positions) of a forward pass of verify; 0 picks by measured cost.
+    max_rows: most rows (input positions) of a forward pass of verify; 0 lets measured costs decide.
     model: name of the model; "" takes the page's first model.
     turns: conversation before the prompt, as [role, content] pairs.
     system: system message, ignored if there are turns.
@@ -251,7 +251,8 @@ BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)
 def template_pins(model: SetBlockModel, template: object, config: DecodeConfig) -> dict[int, int]:
     """Translate a template into pinned tokens: {offset in the answer: token id}.
 
-    template: answer with blanks, such as ___; "" pins nothing. An end token, if any, comes last.
+    template: answer with blanks, such as ___; "" pins nothing.
+    After the template, an end token is pinned if the model has any.
     Raises ArgumentError for a bad template, or a strategy other than Set Block Decoding.
     """
     if not isinstance(template, str):
@@ -329,7 +330,7 @@ def _whole(value: Any) -> Any:
 def _pairs(value: Any) -> dict[int, int]:
     """Turn [[offset, token id], ...] into {offset: token id}; the token ids stay unchecked.
 
-    Raises ArgumentError for a value of another form, and for a bad or repeated offset.
+    Raises ArgumentError if the value is no list of pairs, or if an offset is bad or repeated.
     """
     is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
     if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):

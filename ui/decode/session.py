@@ -1,6 +1,6 @@
 """Runs visitors' decodes: checks the form, waits in line, yields forward passes as JSON lines.
 
-Turns every error of a run into one line of text. Keeps no finished run; the visitor's browser does.
+Turns every error of a run into one line of text. Only the visitor's browser keeps finished runs.
 Knows no Gradio and no tensors; ui.gradio_hooks turns Gradio's requests into clients.
 """
 
@@ -93,7 +93,7 @@ class Visit:
         return lambda: self._num_stops != before
 
     def is_decoding(self, decode: object, *, is_running: bool) -> bool:
-        """Record whether `decode` is running; return whether any decode of this visitor is."""
+        """Record whether `decode` is running; return whether the visitor has any running decode."""
         (self._decodes.add if is_running else self._decodes.discard)(decode)
         return bool(self._decodes)
 
@@ -106,7 +106,7 @@ class Lane:
     lent: function that decodes on a GPU lent per call (ZeroGPU); None uses sbd_core.stream().
     events: events of the forward passes so far. token_ids: tokens that these passes committed.
     has_revealed: whether a forward pass has revealed a token.
-    name: name of the lane; "" takes the strategy.
+    name: name of the lane; "" takes the name of the strategy.
     The lane holds a KV cache from its first step() until the decode ends or close() is called.
     """
 
@@ -153,8 +153,8 @@ def passes(
     """Decode lanes; yield (lane, event) per forward pass, and (lane, None) when a lane is complete.
 
     deadline: value of time.monotonic() at which to stop.
-    is_race: whether to alternate between the lanes after each forward pass; passes before a lane's
-        first token do not count. Otherwise, and on ZeroGPU, one lane is decoded after the other.
+    is_race: whether to alternate between the lanes after each forward pass; a lane's first turn
+        lasts until its first token. Otherwise, and on ZeroGPU, the lanes are decoded one by one.
     """
     running = list(lanes)
     # A second GPU might not be lent while the first call waits for it.
@@ -202,7 +202,7 @@ class Update:
 
 
 class Session:
-    """Decodes for all visitors of a page with its shared models, one visitor at a time."""
+    """Runs the decodes of all visitors of a page, one visitor at a time, with shared models."""
 
     def __init__(
         self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False
@@ -259,7 +259,7 @@ class Session:
     ) -> Iterator[Update]:
         """Decode a form's prompt and yield updates. Closing the generator ends the decode.
 
-        visit: state of the visitor, whose stop() ends the decode, or None. client: who asked.
+        visit: state of the visitor; visit.stop() ends the decode. client: who asked.
         is_compared: whether to decode the prompt by next-token prediction, too.
         """
         num_lanes = None if is_compared else 1
@@ -290,7 +290,7 @@ class Session:
     ) -> Iterator[Update]:
         """Wait in line and decode lanes; yield updates for the page, errors included.
 
-        names: names of the models to load. make_lanes: makes the lanes, once these are loaded.
+        names: names of the models to load. make_lanes: makes the lanes after the loading.
         ask: see Form. visit, client: see decode(). is_race: see passes().
         """
         ticket = None
@@ -364,7 +364,7 @@ class Session:
     def open(self, form: Form) -> list[Lane]:
         """Check a form and make its lanes without starting them: the main one, then one by NTP.
 
-        A main lane by NTP is the only lane. Raises SetBlockDecodingError for an unusable form.
+        If the main lane is by NTP, it is the only one. Raises SetBlockDecodingError for a bad form.
         """
         text, config = checked(form)
         self.limits.check_config(text, config)
@@ -390,7 +390,7 @@ class Session:
         return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
 
     def complete_configs(self, lanes: Iterable[Lane]) -> None:
-        """Fill in the lanes' defaults. Call this in the run's turn: it may time forward passes."""
+        """Fill in the configs' defaults. Call this in a run's turn: it may time forward passes."""
         for lane in lanes:
             lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
@@ -415,7 +415,7 @@ class Session:
         is_stopped: Callable[[], bool],
         client: Client,
     ) -> Iterator[Update]:
-        """Yield updates with a run's JSON lines. rows: makes the lines until the given deadline."""
+        """Yield updates with a run's JSON lines. rows: takes a deadline and makes the lines."""
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
@@ -480,7 +480,7 @@ class Session:
 def _engine() -> ModuleType:
     """Import sbd_core.decoding.api. Call this only after a model has been loaded.
 
-    The thread that loads the first model imports it: transformers fails if two threads import it.
+    The thread that loads a model imports the module: transformers fails if two threads import it.
     """
     return import_module("sbd_core.decoding.api")
 
@@ -497,7 +497,7 @@ def late_text(limits: Limits) -> str:
 
 
 def waiting_text(num_ahead: int, *, is_own: bool = False) -> str:
-    """Tell a visitor their place in line. is_own: whether the current run is the visitor's, too."""
+    """Tell a visitor their place in line. is_own: whether the visitor started the current run."""
     if num_ahead == 1 and is_own:
         return "Your other decode is still running: stop it in its view, or this one comes next."
     if num_ahead == 1:
@@ -536,8 +536,8 @@ NUM_TIMINGS = 5
 def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:
     """Time a form's decode and next-token prediction alternately, NUM_TIMINGS times each.
 
-    Yields {"run": Form.ask, "seconds": [...], "ntpSeconds": [...]} after each pair of decodes, with
-    the engine's seconds of all decodes so far. If a decode fails, the last item also has "error".
+    Yields {"run": Form.ask, "seconds": [...], "ntpSeconds": [...]} after each pair of decodes; the
+    lists hold the seconds of every decode so far. If a decode fails, the last item adds "error".
     """
     news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
     plain = replace(form, strategy="ntp", pinned=(), template="")

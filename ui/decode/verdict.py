@@ -89,7 +89,7 @@ class Verdict:
 def verdicts_of(
     traces: Mapping[str, Trace], *, is_decoded_here: bool = True
 ) -> dict[str, dict[str, Any]]:
-    """Judge each lane by verdict_of(); return {lane: fields of the Verdict}, leaving out None."""
+    """Judge each lane; return {lane: fields of its Verdict}, without the lanes that have none."""
     verdicts = {
         lane: verdict_of(trace, is_decoded_here=is_decoded_here) for lane, trace in traces.items()
     }

@@ -85,8 +85,8 @@ def linked_run(
     """Make the function that Gradio calls when the page loads; it runs what the URL asks for.
 
     shown: decodes a form and yields the page's values. fields: names of the form's fields.
-    The function only fills in the form, and decodes nothing, if the URL leaves decoding to the
-    browser, or if its argument `flag` is KEPT, which says that the tab has saved the decode.
+    The function only fills in the form if the URL leaves decoding to the browser, or asks for a
+    single decode that the tab has saved; the function's argument `flag` is then KEPT.
     """
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
@@ -156,7 +156,7 @@ def _compare(
 
 
 def _prompt_of(query: Mapping[str, str]) -> dict[str, Any]:
-    """The prompt of a link that cannot be decoded, as a form value; {} if there is none."""
+    """The prompt from a faulty link, for the form: {"prompt": text}, or {} if there is none."""
     prompt = query.get("prompt", "")[:MAX_TYPED_CHARACTERS]
     return {"prompt": prompt} if prompt else {}
 

@@ -76,7 +76,7 @@ def _check_agreement(trace: Trace) -> None:
 
 
 def _letters(text: str) -> str:
-    """Drop all but letters and digits, as tokenizers add and remove other characters."""
+    """Keep only letters and digits, because tokenizers add and remove other characters."""
     return "".join(character for character in text if character.isalnum())
 
 

@@ -23,7 +23,7 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
-    """Draw a figure as Plotly JSON in the light theme; "dark" holds the dark theme's changes."""
+    """Draw make(theme) as Plotly JSON in the light theme; "dark" holds the dark theme's changes."""
     light, dark = (make(theme).to_plotly_json() for theme in THEMES)
     return {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
 
@@ -128,6 +128,6 @@ def mark_of(data: object) -> "RunMark":
 
 @cache
 def sweep() -> dict[str, Any]:
-    """Read the results of every solver on held-out examples, made by `sbd evaluate --sweep`."""
+    """Read the results that `sbd evaluate --sweep` stored for every solver on held-out examples."""
     results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
     return results

@@ -53,11 +53,10 @@ def wire_compare(
     linked: Any,
     client_of: Callable[[gr.Request], Client],
 ) -> None:
-    """Connect the view's events: `start` decodes the lanes that it carries, `halt` stops them.
+    """Connect the view's events: `start` decodes the lanes in its data, `halt` stops them.
 
     run: Gradio's settings for events that decode.
-    linked: the page's load event, which decodes lanes if the URL asks for them; `halt` stops these
-    too.
+    linked: the page's load event; `halt` also stops the decodes that this event runs for a URL.
     """
 
     def started(request: gr.Request, event: gr.EventData) -> Iterator[str]:
@@ -87,7 +86,7 @@ def compared(session: Session, lanes: object, form: Form, client: Client) -> Ite
 
 
 def compare_message(speaker: Speaker, update: Update) -> str:
-    """Encode an update as a value of the Compare view, with the speaker's next number."""
+    """Encode an update as a value of the Compare view, numbered by speaker.order()."""
     body = {
         "order": speaker.order(),
         "text": update.message,

@@ -157,8 +157,8 @@ GPU_RUNTIME = (DIST / "onnxruntime-webgpu.mjs", DIST / "onnxruntime-webgpu.wasm.
 def engine_value(offer: Offer, limits: Limits) -> str:
     """The JSON of the line that says whether the server or the visitor's browser decodes.
 
-    It holds the paths of the browser's engine and of the exported model; it is "" if no browser can
-    decode with this model.
+    The JSON holds the paths of the browser's engine and of the exported model; it is "" if no
+    browser can decode with this model.
     """
     folder = offer.folder_for_browsers(is_public=not limits.may_fetch_model)
     export = None if folder is None else find_export(folder)

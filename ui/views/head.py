@@ -252,7 +252,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
 
 
 def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[Any]:
-    """Updates that fit the form to a model. keeps_settings: whether the visitor's settings stay."""
+    """Values of the form for a model. keeps_settings: whether the visitor's settings stay."""
     shown, model = FormValues.of(offer, limits), offer.lazy
     best, choices = shown.best, strategies_of(model)
     info = block_size_words(model)

@@ -127,7 +127,7 @@ def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """For each chip, the seconds that the run `text` takes, by block size and batch size."""
+    """The run `text` timed on each chip, as objects of the type Machine of ui/web/learn/view.js."""
     runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}
     return [
         {
@@ -144,7 +144,7 @@ def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
 
 
 def by_block(recorded: LearnRuns) -> dict[int, Trace]:
-    """Map each block size, smallest first, to the trace of the run `text` in such blocks."""
+    """Map each block size, smallest first, to the trace of the run `text` with this block size."""
     main = recorded.runs["text"]["sbd"]
     smaller = {size: recorded.runs[f"block-{size}"]["sbd"] for size in BLOCKS}
     return {**smaller, main.config.block_size: main}

@@ -43,7 +43,7 @@ def size_words(size: float) -> str:
 
 
 def _in_units(value: float, *units: tuple[float, str]) -> str:
-    """Format a value with three digits in the first unit that gives at least 1, or the last."""
+    """Format a value in the first unit that fits, else the last. units: (size, name) pairs."""
     fitting = (each for each in units if float(f"{value / each[0]:.3g}") >= 1)
     size, unit = next(fitting, units[-1])
     shown = float(f"{value / size:.3g}")
@@ -368,7 +368,7 @@ SHOWN_ROWS = (4, 16, 40)
 
 
 def _free_rows(what: Choices) -> tuple[str, str]:
-    """Most rows that a forward pass computes in FREE times the time of one row, and a note."""
+    """The largest number of rows that take at most FREE times as long as one row, and a note."""
 
     def slowdown(rows: int) -> float:
         one, more = (
