@@ -79,9 +79,9 @@ class Hindsight:
 class Predraft:
     """(verify) A draft made ahead, in case the check rejects a token of the current draft.
 
-    A predraft without an alternative is for a rejection of the drafted token at block.start. A
-    predraft with an alternative is for a rejection of the drafted token before block.start, in
-    whose place the alternative is right.
+    A predraft without an alternative is for the case that the drafted token at block.start is
+    rejected. With an alternative, it is for the case that the drafted token just before
+    block.start is rejected and the alternative is accepted in place of that token.
 
     block: the positions of the predraft's masks.
     token_ids: the next draft, empty unless is_used. The next draft starts at block.start if there

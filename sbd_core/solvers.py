@@ -2,7 +2,7 @@
 
 A solver is an object that holds its settings. It gets the entropy, top probability and margin of
 every position in one forward pass, as plain numbers. It ranks the masked positions and reveals the
-first ones, at least one. The same numbers and the same random order always give the same choice.
+first ones, at least one. The solver Random ranks them by chance, by a generator that it is given.
 This module imports the standard library only; the functions that take a generator import torch.
 """
 

@@ -59,7 +59,7 @@ class Draft:
     num_sure: int = 0
 
     def preceded_by(self, token_id: int) -> "Draft":
-        """Return this draft with a nearly certain token in front. Only for temperature 0."""
+        """Return this draft with `token_id` before it, as a sure token. Only for temperature 0."""
         return Draft(
             [token_id, *self.token_ids],
             [1.0, *self.probabilities],

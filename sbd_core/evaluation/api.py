@@ -15,7 +15,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks import TASKS, Split
 
 Rows = Mapping[str, tuple[str, DecodeConfig]]
-"""{row name: (model name, config)}."""
+"""{row name: (model name, config)}. A row of a table of results is one model with one config."""
 
 
 MODEL = "model"
@@ -24,7 +24,7 @@ MODEL = "model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Result of evaluate(): the scores of each row. A row is one model with one DecodeConfig.
+    """Result of evaluate(): the scores of each row of a table, which is one model with one config.
 
     str() gives a table for people.
     block_size, seed: settings of the first row.

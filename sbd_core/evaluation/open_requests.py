@@ -38,7 +38,7 @@ SOLVERS_WITH_GAMMA: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalF
     "SBD from the left": EntropyBoundFromLeft,
     "SBD causal token first": CausalFirst,
 }
-"""{name of the solver in row names: solver that has a gamma}."""
+"""{name of the solver in config names: solver that has a gamma}."""
 LEAST_AGREEMENT = 0.9
 """Smallest RequestScore.agreement at which choose_gammas() prefers a gamma."""
 
@@ -75,7 +75,7 @@ class RequestAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RequestScore:
-    """Score of one row over all requests. A row is one DecodeConfig.
+    """Score of one DecodeConfig over all requests.
 
     num_answers: number of answers that do not loop.
     num_loops: number of answers that loop; only accuracy and its differences include them.
@@ -109,7 +109,7 @@ class RequestScore:
 def request_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, DecodeConfig]:
-    """Return {row name: config} for NTP, verify, and each solver at each of the solver's gammas.
+    """Return {config name: config} for NTP, verify, and each solver at each of the solver's gammas.
 
     base: all settings except strategy and solver.
     gammas: {solver's name in SOLVERS_WITH_GAMMA: gammas}; None means GAMMAS for every solver.
@@ -127,7 +127,7 @@ def request_configs(
 def gamma_configs(
     base: DecodeConfig, gammas: Mapping[str, Sequence[float]]
 ) -> dict[str, DecodeConfig]:
-    """Return {row name: config}, with one config for each gamma of each solver.
+    """Return {config name: config}, with one config for each gamma of each solver.
 
     base: all settings except strategy and solver.
     gammas: {solver's name in SOLVERS_WITH_GAMMA: gammas}.
@@ -153,9 +153,9 @@ def answer_requests(
     rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> dict[str, list[RequestAnswer]]:
-    """Answer every request with every config; return {row name: one answer per request}.
+    """Answer every request with every config; return {config name: one answer per request}.
 
-    configs: {row name: config}.
+    configs: {config name: config}.
     journal: stores each answer as it is made. Answers that are already stored, by this or another
         process, are not made again.
     rank: number of this process, from 0; every process but 0 takes the batches in random order.
@@ -201,8 +201,8 @@ def choose_gammas(answers: Mapping[str, Sequence[RequestAnswer]]) -> dict[str, f
 
     Only a gamma whose agreement is at least LEAST_AGREEMENT is considered; if there is none, the
     smallest gamma is chosen.
-    answers: {row name: answers}, with a row for every solver in SOLVERS_WITH_GAMMA at every gamma
-        in GAMMAS.
+    answers: {config name: answers}, with a config for every solver in SOLVERS_WITH_GAMMA at every
+        gamma in GAMMAS.
     """
     chosen = {}
     for rule in SOLVERS_WITH_GAMMA:
@@ -220,9 +220,9 @@ def score_answers(
     answers: Mapping[str, Sequence[RequestAnswer]],
     checks: Sequence[Callable[[str], bool] | None] = (),
 ) -> list[RequestScore]:
-    """Score each row, in comparison with the row NTP.
+    """Score each config's answers, in comparison with the answers of the config named NTP.
 
-    answers: {row name: one answer per request}, with a row NTP.
+    answers: {config name: one answer per request}; NTP must be one of the names.
     checks: for each request, a function that tells whether an answer follows the instructions, or
         None for no check. Without any check the accuracies are None.
     Raises ArgumentError.
@@ -258,7 +258,7 @@ def score_answers(
 
 
 def _score(row: str, answers: Sequence[RequestAnswer], of_ntp: Sequence[list[int]]) -> RequestScore:
-    """Score one row without accuracy. of_ntp: NTP's token ids per request; () for no comparison."""
+    """Score one config without accuracy. of_ntp: NTP's token ids per request; () compares none."""
     is_kept = [not is_loop(answer.text) for answer in answers]
     kept = [answer for answer, keep in zip(answers, is_kept, strict=True) if keep]
     num_tokens = sum(len(answer.token_ids) for answer in kept)
@@ -376,10 +376,10 @@ class RequestSet:
 class Measured:
     """Result of measure_requests().
 
-    scores: {request set: one score per row}.
+    scores: {request set: one score per config}.
     chosen: {solver: chosen gamma}; empty if measure_requests() got no `for_gammas`.
     tried: scores of every solver at every gamma on `for_gammas`; empty if `chosen` is empty.
-    answers: {request set: {row name: one answer per request}}.
+    answers: {request set: {config name: one answer per request}}.
     """
 
     scores: Mapping[str, Sequence[RequestScore]]
@@ -477,7 +477,7 @@ def clear_journals(out: Path) -> None:
 
 
 def _as_text(scores: Sequence[RequestScore]) -> str:
-    """Format the scores as a table, with a line for each row."""
+    """Format the scores as a table, with a line for each config."""
     width = max(len(score.row) for score in scores)
     head = f"{'':{width}}  tokens/pass  median  agreement  same as NTP  tokens/s  loops  follows"
     lines = [

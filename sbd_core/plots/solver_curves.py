@@ -230,7 +230,7 @@ def _labels(
 
 
 def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
-    """Place a mark's name to the right of the mark and `rise` pixels above it."""
+    """Make the label of a mark: its name, 10 pixels to the right and `rise` pixels above."""
     return {
         "text": mark["name"],
         "x": mark["x"][0],

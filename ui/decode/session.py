@@ -1,7 +1,7 @@
 """Runs visitors' decodes: checks the form, waits in line, yields forward passes as JSON lines.
 
 Turns every error of a run into one line of text. Only the visitor's browser keeps finished runs.
-Knows no Gradio and no tensors; ui.gradio_hooks turns Gradio's requests into clients.
+Knows no Gradio and no tensors; ui.gradio_hooks makes a Client of each request to Gradio.
 """
 
 import logging

@@ -345,7 +345,7 @@ class Exporter:
     def _multiplied(
         self, name: str, x: "Operand", weight: Callable[[], Tensor], shared: str | None = None
     ) -> str:
-        """Multiply x by a weight (out, in); the caller then multiplies by the scale of x."""
+        """Multiply x by a weight (out, in); return the product's name, without the scale of x."""
         w = self.writer
         if x.scale is None:
             values = shared or w.weight(f"{name}.weight", weight)
