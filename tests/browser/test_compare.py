@@ -27,7 +27,7 @@ expect = sync_api.expect
 
 VIEW = "document.querySelector('.sbd-compare').sbdCompare"
 LANES = f"{VIEW}.history.run"
-STATE = f"() => ({{ ...{VIEW}.state, finish: {VIEW}.finish }})"
+STATE = f"() => ({{ ...{VIEW}.state, finish: {VIEW}.finishClock }})"
 
 
 def hasty_model():
@@ -93,7 +93,7 @@ def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, ser
     run(page)
     seek(page, 0)
     expect(cells(page, "verify").first).to_have_text("…")
-    finish = page.evaluate(f"() => {VIEW}.finish")
+    finish = page.evaluate(f"() => {VIEW}.finishClock")
     seek(page, finish - 1)  # next-token prediction, the longest, is not home
     expect(cells(page, "verify").first).not_to_have_text("…")
     for column in (4, 5):
@@ -191,7 +191,9 @@ MARKED = """count => document.querySelector('.sbd-chart.is-solvers .js-plotly-pl
 
 
 def test_the_lanes_stand_at_their_end_and_the_keys_move_them(compared):
-    compared.wait_for_function(f"!{VIEW}.state.isPlaying && {VIEW}.state.clock === {VIEW}.finish")
+    compared.wait_for_function(
+        f"!{VIEW}.state.isPlaying && {VIEW}.state.clock === {VIEW}.finishClock"
+    )
     go(compared).evaluate("(node) => node.blur()")
     compared.keyboard.press("Home")
     assert compared.evaluate(STATE)["clock"] == 0

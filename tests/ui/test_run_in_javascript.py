@@ -71,7 +71,7 @@ import { costOf } from "./core/cost.js";
 import { traceText } from "./core/trace.js";
 
 const found = [...run.lanes.values()].map((lane) => {
-  const numPrompt = run.read.length;
+  const numPrompt = run.promptIds.length;
   const costs = lane.steps.map((step, pass) =>
     costOf(run.shape, step, lane.name, numPrompt),
   );

@@ -3,12 +3,12 @@
 
 import { failureWords } from "./core/numbers.js";
 import { traceText } from "./core/trace.js";
-import { wayWords } from "./core/words.js";
+import { decodingWords } from "./core/words.js";
 import { find, make, makeToggle } from "./dom/elements.js";
 import { fileAddress } from "./dom/gradio.js";
 import { isDarkPage, onScheme } from "./dom/screen.js";
-import { makeTermNote, unfold, withTerms } from "./dom/terms.js";
-import { onTurn, playerOf } from "./dom/views.js";
+import { makeTermNote, makeUnfoldButton, withTerms } from "./dom/terms.js";
+import { onViewChange, playerOf } from "./dom/views.js";
 
 /** @import { Mount, Trigger } from "./stub.js" */
 
@@ -44,8 +44,8 @@ function isNested(value) {
  * @returns {CardWords[]}
  */
 export function wordsFor(rows, strategy) {
-  const own = strategy === "ntp" || strategy === "verify" ? strategy : "words";
-  return rows.map((row) => ({ ...row, words: row[own] ?? row.words }));
+  const key = strategy === "ntp" || strategy === "verify" ? strategy : "words";
+  return rows.map((row) => ({ ...row, words: row[key] ?? row.words }));
 }
 
 /** @typedef {{ data: object[], layout: { height: number, meta?: { narrow?: object } } }} Drawing what Plotly draws; narrow: changes for a narrow chart */
@@ -92,20 +92,25 @@ class Card {
   /** @param {CardWords} words */
   constructor({ id, title, words }) {
     this.id = id;
-    this.stage = make("div", "sbd-chart-stage");
+    this.plot = make("div", "sbd-chart-stage");
     this.title = make("h3");
     this.words = make("p");
-    const head = make("div", "sbd-chart-head", this.title, unfold("this chart", this.words));
-    this.root = make("section", `sbd-chart is-${id}`, head, this.words, this.stage);
-    this.say({ title, words });
+    const head = make(
+      "div",
+      "sbd-chart-head",
+      this.title,
+      makeUnfoldButton("this chart", this.words),
+    );
+    this.root = make("section", `sbd-chart is-${id}`, head, this.words, this.plot);
+    this.setWords({ title, words });
     /** @type {Figure | null} */
     this.figure = null;
-    this.drawn = ""; // the scheme in which the figure was drawn: "light", "dark", or "" for none
+    this.drawnScheme = ""; // the scheme in which the figure was drawn: "light", "dark", or "" for none
     this.isInSight = false;
   }
 
   /** @param {{ title: string, words: string }} texts */
-  say({ title, words }) {
+  setWords({ title, words }) {
     this.title.textContent = title;
     this.words.replaceChildren(...withTerms(words));
   }
@@ -113,8 +118,8 @@ class Card {
   /** @param {Figure} figure */
   take(figure) {
     this.figure = figure;
-    this.drawn = "";
-    this.stage.style.minHeight = `${figure.layout.height}px`;
+    this.drawnScheme = "";
+    this.plot.style.minHeight = `${figure.layout.height}px`;
   }
 }
 
@@ -152,8 +157,8 @@ export class ChartCards {
   }
 
   /** Change the titles and descriptions of some charts. @param {CardWords[]} rows */
-  say(rows) {
-    for (const row of rows) this.cards.find(({ id }) => id === row.id)?.say(row);
+  setWords(rows) {
+    for (const row of rows) this.cards.find(({ id }) => id === row.id)?.setWords(row);
   }
 
   /** Draw the charts in view that are not yet drawn in the page's scheme, light or dark. */
@@ -171,16 +176,16 @@ export class ChartCards {
   /** @param {Card} card @param {boolean} isWanted true also draws a card out of view */
   async draw(card, isWanted = card.isInSight) {
     const scheme = isDarkPage() ? "dark" : "light";
-    if (!isWanted || !card.figure || card.drawn === scheme) return;
+    if (!isWanted || !card.figure || card.drawnScheme === scheme) return;
     const plotly = await this.library();
-    if (card.drawn === scheme) return; // drawn while the library was loading
-    card.drawn = scheme;
+    if (card.drawnScheme === scheme) return; // drawn while the library was loading
+    card.drawnScheme = scheme;
     const themed = withChanges(card.figure, scheme === "dark" ? card.figure.dark : undefined);
-    const isNarrow = card.stage.clientWidth < NARROW;
+    const isNarrow = card.plot.clientWidth < NARROW;
     const { data, layout } = withChanges(themed, isNarrow ? themed.layout.meta?.narrow : undefined);
     const toImageButtonOptions = { filename: this.name, scale: 2 };
     const config = { ...CHART_CONFIG, toImageButtonOptions };
-    await plotly.react(card.stage, data, layout, config);
+    await plotly.react(card.plot, data, layout, config);
   }
 }
 
@@ -190,7 +195,7 @@ export class ChartCards {
 
 const CLOSED_WORDS =
   "Charts of this run: [entropy], [tokens|token] per [forward pass], agreement, and the cost of parallelism.";
-const MAX_MARKS = 12; // MAX_MARKED in ui/views/charts.py
+const MAX_MARKED = 12; // MAX_MARKED in ui/views/charts.py
 const SOLVERS_WORDS = "Every [solver] on held-out examples, your runs marked.";
 const OPEN_WORDS = "Drag to zoom, point to read, and press the camera to save.";
 
@@ -203,20 +208,20 @@ class ChartSection {
     this.trigger = trigger;
     this.library = makeLibrary(fileAddress(setting.library));
     this.isOpen = false;
-    this.asked = "";
+    this.requestedRun = "";
     /** @type {Map<string, Mark>} runs for the chart of solvers, the newest last, by id */
     this.marks = new Map();
     /** @type {ChartCards | null} */
     this.cards = null;
     this.status = make("p", "sbd-charts-status", { role: "status" });
-    this.toggle = makeToggle("Charts", () => this.turn());
-    find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
+    this.bar = makeToggle("Charts", () => this.toggleOpen());
+    find(root, ".sbd-charts-bar").replaceChildren(this.bar, this.status);
     this.closedWords = CLOSED_WORDS;
     this.say(withTerms(CLOSED_WORDS));
   }
 
   /** @param {boolean} isCompared whether the section is shown under Compare */
-  show(isCompared) {
+  setClosedWords(isCompared) {
     this.closedWords = isCompared ? SOLVERS_WORDS : CLOSED_WORDS;
     if (!this.isOpen) this.say(withTerms(this.closedWords));
   }
@@ -227,13 +232,13 @@ class ChartSection {
     this.status.replaceChildren(...(typeof words === "string" ? [words] : words));
   }
 
-  turn() {
+  toggleOpen() {
     this.isOpen = !this.isOpen;
-    this.toggle.setAttribute("aria-expanded", String(this.isOpen));
+    this.bar.setAttribute("aria-expanded", String(this.isOpen));
     if (this.isOpen) this.open();
     else this.say(withTerms(this.closedWords));
     this.root.toggleAttribute("data-is-open", this.isOpen);
-    this.again();
+    this.requestAgain();
   }
 
   open() {
@@ -244,31 +249,35 @@ class ChartSection {
   }
 
   /** Add the run shown to the chart of solvers once it is complete, unless it is the page's first recorded run. */
-  note() {
+  addMark() {
     const run = playerOf(document)?.run;
     if (!run?.isComplete || run.id === "opening") return;
     const rate = run.numbersAt(run.main.lastPass).tokensPerPass;
     this.marks.delete(run.id);
-    this.marks.set(run.id, { name: wayWords(run), rate, right: run.main.verdict?.right ?? null });
+    this.marks.set(run.id, {
+      name: decodingWords(run),
+      rate,
+      right: run.main.verdict?.right ?? null,
+    });
   }
 
   /** Request the charts of the run shown once it is complete, unless they were requested before. */
-  follow() {
+  request() {
     const run = playerOf(document)?.run;
     if (!this.isOpen || !run) return;
-    if (run.isComplete && run.id === this.asked) return;
+    if (run.isComplete && run.id === this.requestedRun) return;
     this.root.dataset.isOld = "";
-    this.asked = run.isComplete ? run.id : "";
+    this.requestedRun = run.isComplete ? run.id : "";
     this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
     if (!run.isComplete) return;
-    const marks = [...this.marks.values()].slice(-MAX_MARKS);
+    const marks = [...this.marks.values()].slice(-MAX_MARKED);
     this.trigger("draw_charts", { run: run.id, trace: traceText(run), marks });
   }
 
   /** Request the charts again, as the chart of solvers has other runs to mark. */
-  again() {
-    this.asked = "";
-    this.follow();
+  requestAgain() {
+    this.requestedRun = "";
+    this.request();
   }
 
   /** @param {Answer} answer */
@@ -276,9 +285,9 @@ class ChartSection {
     if (!this.isOpen || !this.cards) return;
     const shown = playerOf(document)?.run;
     if (error) this.say(error, true);
-    if (error || !figures || this.asked !== run) return;
+    if (error || !figures || this.requestedRun !== run) return;
     try {
-      this.cards.say(wordsFor(this.setting.cards, shown?.strategy ?? ""));
+      this.cards.setWords(wordsFor(this.setting.cards, shown?.strategy ?? ""));
       await this.cards.show(figures, shown?.fileStem ?? "");
       delete this.root.dataset.isOld;
       this.say(OPEN_WORDS);
@@ -289,7 +298,7 @@ class ChartSection {
 
   /** @param {unknown} failure */
   fail(failure) {
-    this.asked = "";
+    this.requestedRun = "";
     this.say(`The charts cannot be drawn: ${failureWords(failure)}.`, true);
   }
 }
@@ -299,18 +308,18 @@ export function mountCharts({ element, value, trigger, signal }) {
   const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
   makeTermNote(section.root, signal);
   const follow = () => {
-    section.note();
-    section.follow();
+    section.addMark();
+    section.request();
   };
   /** @param {Event} event its detail: the marks of lanes that were compared */
-  const compared = (event) => {
+  const onCompared = (event) => {
     for (const mark of event instanceof CustomEvent ? event.detail : [])
       section.marks.set(`compared ${mark.name}`, mark);
-    section.again();
+    section.requestAgain();
   };
-  onTurn((name) => section.show(name === "compare"), signal);
+  onViewChange((name) => section.setClosedWords(name === "compare"), signal);
   document.addEventListener("sbd-run", follow, { signal });
-  document.addEventListener("sbd-compared", compared, { signal });
+  document.addEventListener("sbd-compared", onCompared, { signal });
   onScheme(() => section.cards?.drawAll().catch((failure) => section.fail(failure)), signal);
   return (text) => section.take(JSON.parse(text));
 }

@@ -3,17 +3,24 @@
 
 import { PAPER_PAGE } from "./core/words.js";
 import { elementOf, find, icon, make, setAttribute, setText } from "./dom/elements.js";
-import { fileAddress, keepInTab, keptInTab } from "./dom/gradio.js";
+import { fileAddress, readFromTab, storeInTab } from "./dom/gradio.js";
 import { makeTermNote, question } from "./dom/terms.js";
-import { followAddress, onAskForChat, onTurn, playerOf, sayModels, turnTo } from "./dom/views.js";
-import { tellChanges } from "./form/status.js";
+import {
+  followAddress,
+  onAskForChat,
+  onViewChange,
+  playerOf,
+  sayModels,
+  showView,
+} from "./dom/views.js";
+import { sayFormChanges } from "./form/status.js";
 import { absenceWords, isOffered, setModels } from "./models.js";
 
 /** @import { Model } from "./models.js" */
 /** @import { Mount, Trigger } from "./stub.js" */
 
 /** A line on the model that decodes in this browser; "" while the server decodes. */
-let here = "";
+let browserModel = "";
 /** @type {(() => void) | null} updates the header; null while there is none */
 let redraw = null;
 
@@ -23,10 +30,10 @@ let redraw = null;
  */
 function follow(event) {
   const link = elementOf(event)?.closest("a[data-view]");
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  if (!(link instanceof HTMLElement) || !isPlain) return;
+  const isUnmodified = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!(link instanceof HTMLElement) || !isUnmodified) return;
   event.preventDefault();
-  turnTo(link.dataset.view ?? "");
+  showView(link.dataset.view ?? "");
 }
 
 /** @type {Mount} */
@@ -36,17 +43,17 @@ export function mountHeader({ element, value, signal }) {
   menu.replaceChildren(icon("menu"));
   menu.setAttribute("aria-label", "Views");
   /** @param {boolean} isOpen */
-  function unfold(isOpen) {
+  function setMenuOpen(isOpen) {
     setAttribute(menu, "aria-expanded", isOpen);
     nav.classList.toggle("is-open", isOpen);
   }
-  menu.addEventListener("click", () => unfold(!nav.classList.contains("is-open")));
+  menu.addEventListener("click", () => setMenuOpen(!nav.classList.contains("is-open")));
   document.addEventListener("click", follow, { signal });
   /** @param {Event} event */
-  const fold = (event) => elementOf(event)?.closest(".sbd-menu") || unfold(false);
+  const fold = (event) => elementOf(event)?.closest(".sbd-menu") || setMenuOpen(false);
   document.addEventListener("click", fold, { signal });
-  element.addEventListener("keydown", (event) => event.key === "Escape" && unfold(false));
-  onTurn((name) => {
+  element.addEventListener("keydown", (event) => event.key === "Escape" && setMenuOpen(false));
+  onViewChange((name) => {
     for (const link of element.querySelectorAll("[data-view]")) {
       const isShown = link instanceof HTMLElement && link.dataset.view === name;
       if (isShown) link.setAttribute("aria-current", "page");
@@ -55,22 +62,22 @@ export function mountHeader({ element, value, signal }) {
   }, signal);
   followAddress(signal);
   const model = find(element, ".sbd-model");
-  let ofServer = value;
-  const draw = () => setText(model, here || ofServer);
+  let serverModel = value;
+  const draw = () => setText(model, browserModel || serverModel);
   redraw = draw;
   signal.addEventListener("abort", () => {
     if (redraw === draw) redraw = null;
   });
   draw();
   return (text) => {
-    ofServer = text;
+    serverModel = text;
     draw();
   };
 }
 
 /** Describe the model that decodes in this browser. @param {string} words "" while the server decodes */
-export function showModelHere(words) {
-  here = words;
+export function showBrowserModel(words) {
+  browserModel = words;
   redraw?.();
 }
 
@@ -131,7 +138,7 @@ export function mountUntrained({ element, value }) {
 
 /** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value see switch_value in ui/views/head.py */
 
-const KEPT = "sbd-model";
+const MODEL_KEY = "sbd-model";
 
 class Switch {
   /** @param {Value} value @param {Trigger} trigger */
@@ -139,7 +146,7 @@ class Switch {
     this.value = value;
     this.trigger = trigger;
     this.chosen = value.first;
-    this.asked = ""; // the model that the visitor wants and that is not here yet; "" for none
+    this.wanted = ""; // the model that the visitor wants and that is not here yet; "" for none
     /** @type {Map<string, HTMLInputElement>} */
     this.boxes = new Map();
     const group = make("div", "sbd-models", { role: "radiogroup", "aria-label": "Model" });
@@ -151,12 +158,12 @@ class Switch {
     }
     this.about = make("div", "sbd-models-about", { hidden: "" });
     const more = { "aria-label": "About the models", "aria-expanded": "false" };
-    const open = () => this.open(this.about.hidden === true);
+    const open = () => this.setAboutOpen(this.about.hidden === true);
     this.button = make("button", "sbd-models-more", more, "⋯", open);
     this.words = make("span", "", { role: "status" });
     this.act = make("button", "");
     this.close = make("button", "", "Not now", () => {
-      this.asked = "";
+      this.wanted = "";
       this.draw();
     });
     this.line = make("p", "sbd-models-line", { hidden: "" }, this.words, this.act, this.close);
@@ -171,11 +178,11 @@ class Switch {
   choose(name, keepsSettings = false) {
     const model = this.value.models.find((each) => each.name === name);
     if (!model) return;
-    this.asked = model.isHere ? "" : name;
+    this.wanted = model.isHere ? "" : name;
     if (model.isHere) {
-      if (name !== this.chosen && !keepsSettings) tellChanges(`With ${model.title}`);
+      if (name !== this.chosen && !keepsSettings) sayFormChanges(`With ${model.title}`);
       this.chosen = name;
-      keepInTab(KEPT, name);
+      storeInTab(MODEL_KEY, name);
       this.trigger("choose_model", { name, keepsSettings });
     }
     this.draw();
@@ -185,8 +192,8 @@ class Switch {
   take(value) {
     if (value.number < this.value.number) return; // Gradio may send an older value again
     this.value = value;
-    const asked = value.models.find(({ name }) => name === this.asked);
-    if (asked?.isHere && !asked.isFetching) this.choose(asked.name);
+    const wanted = value.models.find(({ name }) => name === this.wanted);
+    if (wanted?.isHere && !wanted.isFetching) this.choose(wanted.name);
     const isGone = value.models.some(({ name, isHere }) => name === this.chosen && !isHere);
     const other = value.models.find(({ isHere }) => isHere);
     if (isGone && other) this.choose(other.name);
@@ -200,7 +207,7 @@ class Switch {
     for (const [name, box] of this.boxes) box.checked = name === this.chosen;
     const shown =
       models.find(({ isFetching }) => isFetching) ??
-      models.find(({ name, isHere }) => name === this.asked && !isHere);
+      models.find(({ name, isHere }) => name === this.wanted && !isHere);
     this.line.hidden = !shown;
     if (shown) {
       const other = models.find(({ name }) => name === this.chosen)?.title ?? "";
@@ -215,7 +222,7 @@ class Switch {
   }
 
   /** @param {boolean} isOpen */
-  open(isOpen) {
+  setAboutOpen(isOpen) {
     this.about.hidden = !isOpen;
     this.button.setAttribute("aria-expanded", String(isOpen));
     if (isOpen) this.drawAbout();
@@ -241,10 +248,10 @@ class Switch {
   }
 
   /** Choose the model that the address or the tab's storage names; a link without a model is for the first one. */
-  begin() {
+  followAddress() {
     const query = new URLSearchParams(window.location.search);
     const isLink = query.has("prompt") || query.has("lanes");
-    const wanted = query.get("with") ?? (isLink ? null : keptInTab(KEPT));
+    const wanted = query.get("with") ?? (isLink ? null : readFromTab(MODEL_KEY));
     if (wanted && wanted !== this.chosen && isOffered(wanted)) this.choose(wanted, isLink);
   }
 
@@ -275,13 +282,14 @@ export function mountModelSwitch({ value, trigger, signal }) {
     else if (!signal.aborted) requestAnimationFrame(place);
   }
   place();
-  view.begin();
+  view.followAddress();
   document.addEventListener("sbd-run", () => view.followRun(), { signal });
   onAskForChat(() => view.followVisitor(), signal);
   /** @param {Event} event */
   const fold = (event) => {
     const isInside = event.target instanceof Node && view.root.contains(event.target);
-    if (event instanceof KeyboardEvent ? event.key === "Escape" : !isInside) view.open(false);
+    if (event instanceof KeyboardEvent ? event.key === "Escape" : !isInside)
+      view.setAboutOpen(false);
   };
   for (const type of ["click", "keydown"]) document.addEventListener(type, fold, { signal });
   signal.addEventListener("abort", () => {

@@ -9,8 +9,8 @@ import { LANE_TITLES } from "./core/words.js";
 import { find, make, makeButton, setStyle, setText, showPlaying } from "./dom/elements.js";
 import { promptBox } from "./dom/gradio.js";
 import { listenToKeys } from "./dom/keys.js";
-import { isDarkPage, isStill, onScheme } from "./dom/screen.js";
-import { askForChat, onTurn } from "./dom/views.js";
+import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.js";
+import { askForChat, onViewChange } from "./dom/views.js";
 import { initialState, makeClock, Reveals, viewOf } from "./watch/playhead.js";
 import { LaneText } from "./watch/text.js";
 
@@ -34,12 +34,12 @@ class HomeLane {
     this.count = make("b");
     this.unit = make("small");
     // Positions cannot be inspected here.
-    const still = { hover: () => {}, hold: () => {} };
+    const still = { hover: () => {}, toggleHold: () => {} };
     this.text = new LaneText(`${title}: answer`, still);
     // The whole answer, invisible, so that its space is taken from the start.
-    this.whole = new LaneText("", still);
+    this.spacer = new LaneText("", still);
     const room = make("div", "sbd-home-room", { inert: "", "aria-hidden": "true" });
-    room.append(this.whole.root);
+    room.append(this.spacer.root);
     this.root = make(
       "section",
       `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`,
@@ -66,7 +66,7 @@ class HomeLane {
     setText(this.unit, pass === 0 ? "pass" : "passes");
     setStyle(this.fill, "width", `${(100 * this.lane.numTokensAt(pass)) / whole}%`);
     this.root.classList.toggle("is-finished", pass === lastPass);
-    this.whole.update(viewAt(lastPass), this.lane);
+    this.spacer.update(viewAt(lastPass), this.lane);
     this.text.update(viewAt(pass), this.lane);
   }
 }
@@ -79,9 +79,9 @@ class HomeRace {
     this.reveals = new Reveals();
     this.lanes = [new HomeLane(run.main, true)];
     if (run.ntp) this.lanes.push(new HomeLane(run.ntp, false));
-    this.finish = Math.max(...this.lanes.map(({ lane }) => lane.lastPass));
+    this.lastPass = Math.max(...this.lanes.map(({ lane }) => lane.lastPass));
     const lanes = make("div", "sbd-home-lanes", ...this.lanes.map(({ root }) => root));
-    const same = areSame(run)
+    const same = haveSameAnswer(run)
       ? "Both answers are identical, token for token."
       : "The answers differ.";
     this.outcome = make("p", "sbd-home-outcome", { role: "status" }, same);
@@ -94,7 +94,7 @@ class HomeRace {
       make("div", "sbd-home-under", makeKey(run), this.outcome),
     );
     this.play = makeButton("play", "Play (space)", () => this.toggle());
-    const pause = clamp((RACE_SECONDS * 1000) / (this.finish + 1), LEAST_MS, MOST_MS);
+    const pause = clamp((RACE_SECONDS * 1000) / (this.lastPass + 1), LEAST_MS, MOST_MS);
     this.clock = makeClock(
       () => this.state.isPlaying,
       () => 1000 / pause,
@@ -103,16 +103,16 @@ class HomeRace {
     listenToKeys(this.root, { togglePlay: () => this.toggle() }, signal);
     onScheme(() => this.draw(), signal);
     signal.addEventListener("abort", () => this.clock.stop());
-    this.seek(isStill() ? this.finish : 0);
+    this.seek(prefersReducedMotion() ? this.lastPass : 0);
   }
 
   toggle() {
-    if (!this.state.isPlaying && this.state.pass >= this.finish) this.seek(0);
-    this.playOn(!this.state.isPlaying);
+    if (!this.state.isPlaying && this.state.pass >= this.lastPass) this.seek(0);
+    this.setPlaying(!this.state.isPlaying);
   }
 
   /** @param {boolean} isPlaying */
-  playOn(isPlaying) {
+  setPlaying(isPlaying) {
     this.state.isPlaying = isPlaying;
     showPlaying(this.play, isPlaying);
     this.clock.start();
@@ -121,7 +121,7 @@ class HomeRace {
   /** Show the next forward pass; after the last one and a pause, the first. */
   advance() {
     const { pass } = this.state;
-    this.seek(pass < this.finish + REST_PASSES ? pass + 1 : 0);
+    this.seek(pass < this.lastPass + REST_PASSES ? pass + 1 : 0);
   }
 
   /** @param {number} pass */
@@ -133,19 +133,19 @@ class HomeRace {
   draw() {
     const { run, reveals, state } = this;
     const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
-    this.outcome.classList.toggle("is-due", state.pass >= this.finish);
+    this.outcome.classList.toggle("is-due", state.pass >= this.lastPass);
     for (const lane of this.lanes) {
       lane.update(state.pass, (pass) => viewOf({ ...state, pass }, parts));
     }
   }
 }
 
-/** @typedef {{ model: string, run: Run }} Shown model: the title of the run's model */
+/** @typedef {{ model: string, run: Run }} RecordedRun model: the title of the run's model */
 
-const TURN_MS = 50; // until the Watch view is shown
+const VIEW_MS = 50; // until the Watch view is shown
 
 /** Whether both lanes have the same answer. @param {Run} run */
-function areSame({ main, ntp }) {
+function haveSameAnswer({ main, ntp }) {
   if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
   return [...main.fixed].every(
     ([position, { token }]) => position >= main.end || ntp.fixed.get(position)?.token === token,
@@ -154,7 +154,7 @@ function areSame({ main, ntp }) {
 
 /** @param {Run} run */
 function makeSentence(run) {
-  const words = areSame(run) ? "the same words" : "an answer";
+  const words = haveSameAnswer(run) ? "the same words" : "an answer";
   return make(
     "h2",
     "sbd-home-sentence",
@@ -169,31 +169,31 @@ function makeSentence(run) {
 /**
  * Create a paragraph on the model, its forward passes and the recorded times. If the run was not faster, a link
  * leads to where visitors can measure their own times.
- * @param {Shown} shown
+ * @param {RecordedRun} shown
  * @param {string} processor on which the runs were recorded, "" if unknown
  */
 function makeWhy({ model, run }, processor) {
   const { strategy, main, ntp } = run;
-  const [own, plain] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
+  const [mainSeconds, ntpSeconds] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
   const checked =
     strategy === "verify"
       ? "every token is checked"
       : "no token is checked against next-token prediction, so other prompts may get other words";
   const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
   const why = make("p", "sbd-home-why", pass);
-  if (!own || !plain) return why;
+  if (!mainSeconds || !ntpSeconds) return why;
   const where = processor && ` on an ${processor} processor`;
-  const clock = `As recorded${where}: ${formatSeconds(own)} instead of ${formatSeconds(plain)}`;
+  const clock = `As recorded${where}: ${formatSeconds(mainSeconds)} instead of ${formatSeconds(ntpSeconds)}`;
   why.append(make("br"));
-  if (own < plain) {
-    const dearer = main.steps.length * plain < (ntp?.steps.length ?? 0) * own;
+  if (mainSeconds < ntpSeconds) {
+    const dearer = main.steps.length * ntpSeconds < (ntp?.steps.length ?? 0) * mainSeconds;
     const ratio = ((ntp?.steps.length ?? 0) / main.steps.length).toFixed(1);
     const because = dearer ? `, not ${ratio}×, as its passes take longer` : "";
-    why.append(`${clock}, ${fasterWords(plain / own)}${because}.`);
+    why.append(`${clock}, ${fasterWords(ntpSeconds / mainSeconds)}${because}.`);
     return why;
   }
   const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
-  const words = `${clock}, ${fasterWords(plain / own)} there, as its passes take longer; `;
+  const words = `${clock}, ${fasterWords(ntpSeconds / mainSeconds)} there, as its passes take longer; `;
   why.append(words, yours, ".");
   return why;
 }
@@ -223,7 +223,7 @@ function makeKey({ strategy }) {
 }
 
 /** @param {string} view @param {string} kind @param {Part[]} parts */
-function makeWay(view, kind, ...parts) {
+function makeViewLink(view, kind, ...parts) {
   return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, ...parts);
 }
 
@@ -244,18 +244,18 @@ export function mountHome({ element, value, signal }) {
   let leaving = new AbortController();
   signal.addEventListener("abort", () => leaving.abort());
 
-  function makeWays() {
-    const own = makeWay("watch", "is-main", "Try your own prompt", () => {
+  function makeViewLinks() {
+    const own = makeViewLink("watch", "is-main", "Try your own prompt", () => {
       askForChat();
-      setTimeout(() => promptBox(promptId)?.select(), TURN_MS);
+      setTimeout(() => promptBox(promptId)?.select(), VIEW_MS);
     });
-    return make("div", "sbd-home-ways", makeWay("learn", "", "How it works"), own);
+    return make("div", "sbd-home-ways", makeViewLink("learn", "", "How it works"), own);
   }
 
-  /** @param {Shown[]} all @param {number} index */
+  /** @param {RecordedRun[]} all @param {number} index */
   function show(all, index) {
     const shown = all[index];
-    const ways = makeWays();
+    const ways = makeViewLinks();
     if (!shown) {
       root.replaceChildren(ways); // the recorded runs are missing
       return;
@@ -271,7 +271,7 @@ export function mountHome({ element, value, signal }) {
       return make("button", "sbd-home-choice", attributes, name, () => {
         show(all, at);
         find(root, "[aria-pressed=true]").focus({ preventScroll: true });
-        race?.playOn(!isStill());
+        race?.setPlaying(!prefersReducedMotion());
       });
     });
     const group = { role: "group", "aria-label": "Recorded run" };
@@ -285,7 +285,7 @@ export function mountHome({ element, value, signal }) {
     );
   }
 
-  onTurn((name) => {
+  onViewChange((name) => {
     const isInFront = name === "home";
     if (isInFront && !root.firstChild) {
       const whole = runs.flatMap(({ model, lines }) => {
@@ -295,7 +295,7 @@ export function mountHome({ element, value, signal }) {
       show(whole, 0);
     }
     // The race pauses while another view is shown.
-    race?.playOn(isInFront && !isStill());
+    race?.setPlaying(isInFront && !prefersReducedMotion());
   }, signal);
   return () => {};
 }

@@ -1,7 +1,7 @@
 // Decodes in this browser for the whole page: views offer their jobs here before they ask the server. The engine runs
 // in a worker, so that the page stays responsive; its news goes to the views that also show the server's runs.
 
-import { goButtons } from "./dom/gradio.js";
+import { decodeButtons } from "./dom/gradio.js";
 import { channel, playerOf } from "./dom/views.js";
 import { sayStatus } from "./form/status.js";
 
@@ -35,13 +35,13 @@ const NOT_BEGUN = "Stopped before it began.";
 
 export class Decoder {
   /**
-   * @param {Place} place
-   * @param {() => void} changed called when the state, the bytes read or the measurements change
-   * @param {boolean} isOnly whether there is no server
+   * @param {EngineAddresses} addresses
+   * @param {() => void} onChange called when the state, the bytes read or the measurements change
+   * @param {boolean} isStatic whether there is no server
    */
-  constructor(place, changed, isOnly) {
-    this.changed = changed;
-    this.isOnly = isOnly;
+  constructor(addresses, onChange, isStatic) {
+    this.onChange = onChange;
+    this.isStatic = isStatic;
     /** @type {State} */
     this.state = "off";
     /** Why the model could not be loaded. */
@@ -53,25 +53,25 @@ export class Decoder {
     this.pending = null;
     /** @type {Ready | null} */
     this.ready = null;
-    this.engine = new Engine(place, (news) => this.hear(news), changed);
+    this.engine = new Engine(addresses, (news) => this.hear(news), onChange);
   }
 
   /** Whether new decodes run in this browser. */
   get isOn() {
-    return this.isOnly || this.state === "on" || this.state === "coming";
+    return this.isStatic || this.state === "on" || this.state === "coming";
   }
 
   /** Load the model and decode here from now on; if that fails, show why and return false. */
   async turnOn() {
     if (this.state === "on") return true;
-    this.set("coming");
+    this.setState("coming");
     try {
       this.ready = await this.engine.load();
-      this.set("on");
+      this.setState("on");
       return true;
     } catch (error) {
       this.reason = error instanceof Error ? error.message : String(error);
-      this.set("failed");
+      this.setState("failed");
       this.showBusy(false);
       sayStatus(`${this.reason} The recorded runs go on.`, true);
       return false;
@@ -80,7 +80,7 @@ export class Decoder {
 
   /** Decode with another model from the next job on. @param {Source} source */
   use(source) {
-    this.engine.place.source = source;
+    this.engine.addresses.source = source;
     this.cancel();
   }
 
@@ -90,20 +90,20 @@ export class Decoder {
     [this.ready, this.pending] = [null, null];
     if (this.isBusy) this.showBusy(false);
     sayStatus("");
-    this.set("off");
+    this.setState("off");
   }
 
   /** Leave decoding to the server. */
   turnOff() {
     if (this.state === "coming") return this.cancel();
     if (this.isBusy) this.engine.send({ kind: "stop" });
-    this.set("off");
+    this.setState("off");
   }
 
   /** @param {State} state */
-  set(state) {
+  setState(state) {
     this.state = state;
-    this.changed();
+    this.onChange();
     if (state === "on" || state === "failed") saySettled();
   }
 
@@ -145,7 +145,7 @@ export class Decoder {
     if (news.about === "compare") inBrowser.compare?.(news);
     if (news.about === "bench") {
       this.bench = news.text ?? "";
-      this.changed();
+      this.onChange();
     }
     if (news.timing) player?.takeTiming(news.timing);
     if (news.about !== "decode") return;
@@ -154,19 +154,19 @@ export class Decoder {
     if (news.isRunning !== undefined) this.showBusy(news.isRunning);
     if (news.text !== undefined) sayStatus(news.text, news.isError);
     // The worker has died; the next job starts another.
-    if (news.isError && !this.engine.worker) this.set("off");
+    if (news.isError && !this.engine.worker) this.setState("off");
   }
 
   /** Enable Stop while a decode runs, else Decode. @param {boolean} isBusy */
   showBusy(isBusy) {
     this.isBusy = isBusy;
-    const [go, stop] = goButtons();
+    const [go, stop] = decodeButtons();
     if (go) go.disabled = isBusy;
     if (stop) stop.disabled = !isBusy;
   }
 }
 
-/** The addresses of the engine and its model. @typedef {{ script: string, source: Source }} Place */
+/** The addresses of the engine and its model. @typedef {{ script: string, source: Source }} EngineAddresses */
 
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
 const DIED =
@@ -176,26 +176,26 @@ const GPU_STOPPED =
 
 export class Engine {
   /**
-   * @param {Place} place
+   * @param {EngineAddresses} addresses
    * @param {(news: News) => void} hear
-   * @param {() => void} [progressed] called when more bytes were read
+   * @param {() => void} [onProgress] called when more bytes were read
    */
-  constructor(place, hear, progressed = () => {}) {
-    this.place = place;
+  constructor(addresses, hear, onProgress = () => {}) {
+    this.addresses = addresses;
     this.hear = hear;
-    this.progressed = progressed;
+    this.onProgress = onProgress;
     /** Bytes of the model read so far. */
     this.bytes = 0;
     /** @type {Worker | null} */
     this.worker = null;
     /** @type {Promise<Ready> | null} */
-    this.coming = null;
+    this.loading = null;
   }
 
   /** Load the model, once; the error of a failure says why in a sentence. */
   load() {
-    this.coming ??= this.start();
-    return this.coming;
+    this.loading ??= this.start();
+    return this.loading;
   }
 
   /** Start a worker and load the model in it. @returns {Promise<Ready>} */
@@ -212,7 +212,7 @@ export class Engine {
         }
       };
       try {
-        this.worker = new Worker(this.place.script, { type: "module" });
+        this.worker = new Worker(this.addresses.script, { type: "module" });
       } catch {
         return fail(BLOCKED);
       }
@@ -222,18 +222,18 @@ export class Engine {
         if (worker !== this.worker) return; // a message of an earlier worker
         if (data.kind === "progress") {
           this.bytes = Math.max(0, this.bytes + data.bytes);
-          this.progressed();
+          this.onProgress();
         } else if (data.kind === "ready") {
           isReady = true;
           resolve(data);
         } else if (data.kind === "failed") {
           fail(data.text);
         } else if (data.kind === "lost") {
-          this.place.source.engine = "wasm";
+          this.addresses.source.engine = "wasm";
           fail(GPU_STOPPED);
         } else this.hear(data.news);
       });
-      this.send({ kind: "load", source: this.place.source });
+      this.send({ kind: "load", source: this.addresses.source });
     });
   }
 
@@ -246,7 +246,7 @@ export class Engine {
   end() {
     this.worker?.terminate();
     this.worker = null;
-    this.coming = null;
+    this.loading = null;
     this.bytes = 0;
   }
 }

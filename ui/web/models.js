@@ -33,18 +33,18 @@ export function setModels(models, name) {
 }
 
 /** Whether a model takes follow-up questions. @param {string} name */
-export function mayAskOn(name) {
+export function takesFollowUps(name) {
   return offered.get(name)?.isChat ?? false;
 }
 
 /** Whether any model takes follow-up questions. */
-export function canAnyBeAsked() {
+export function doesAnyTakeFollowUps() {
   return [...offered.values()].some(({ isChat }) => isChat);
 }
 
 /** Whether the chosen model takes any prompt. */
 export function isChatChosen() {
-  return mayAskOn(chosen);
+  return takesFollowUps(chosen);
 }
 
 /** Return the name of the chosen model; "" if there is no choice. */
@@ -57,7 +57,7 @@ export function chosenModel() {
  * @param {Run} run
  * @param {Record<string, unknown>} [changes]
  */
-export function askFor(run, changes) {
+export function settingsOf(run, changes) {
   return { ...run.settings(changes), ...(isOffered(run.model) && { model: run.model }) };
 }
 
@@ -71,9 +71,9 @@ export function isOffered(name) {
  * @param {string} name of the run's model
  */
 export function modelDifference(name) {
-  const asked = offered.get(chosen);
-  return asked && name && chosen !== name
-    ? `${asked.title} instead of ${offered.get(name)?.title ?? name}`
+  const model = offered.get(chosen);
+  return model && name && chosen !== name
+    ? `${model.title} instead of ${offered.get(name)?.title ?? name}`
     : "";
 }
 

@@ -8,8 +8,8 @@ import { plainWords } from "./core/words.js";
 import { find, make } from "./dom/elements.js";
 import { fileAddress } from "./dom/gradio.js";
 import { onScheme } from "./dom/screen.js";
-import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
-import { onTurn } from "./dom/views.js";
+import { makeTermNote, makeUnfoldButton, question, withTerms } from "./dom/terms.js";
+import { onViewChange } from "./dom/views.js";
 
 /** @import { CardWords, Figure } from "./charts.js" */
 /** @import { Device } from "./core/cost.js" */
@@ -168,7 +168,7 @@ class RooflineView {
     const about = make("p", "sbd-roofline-about", ...withTerms(ABOUT));
     const title = make("h2", "", "How fast could it be?");
     this.host.replaceChildren(
-      make("div", "sbd-roofline-head", title, unfold("the calculation", about)),
+      make("div", "sbd-roofline-head", title, makeUnfoldButton("the calculation", about)),
       about,
       make(
         "div",
@@ -234,7 +234,7 @@ class RooflineView {
         ),
       ),
     );
-    this.cards.say(cards);
+    this.cards.setWords(cards);
     await this.draw(() => this.cards.show(figures, "sbd-roofline"));
   }
 
@@ -257,7 +257,7 @@ export function mountRoofline({ element, value, trigger, signal }) {
   addDevice("measured", setting.measured);
   const view = new RooflineView(find(element, ".sbd-roofline"), setting, trigger);
   makeTermNote(view.host, signal);
-  onTurn((name) => view.turn(name), signal);
+  onViewChange((name) => view.turn(name), signal);
   const follow = () => view.isInFront && location.hash !== view.hash && view.follow();
   addEventListener("hashchange", follow, { signal });
   onScheme(() => view.isInFront && view.draw(() => view.cards.drawAll()), signal);

@@ -4,7 +4,7 @@
 import { createStore, del, entries, get, set } from "idb-keyval";
 import { History } from "./core/run.js";
 
-/** @import { Family, Node } from "./watch/tree.js" */
+/** @import { RunTree, TreeNode } from "./watch/tree.js" */
 /** @import { Run } from "./core/run.js" */
 /** @import { Player } from "./watch/player.js" */
 
@@ -19,7 +19,7 @@ const MAX_CHARACTERS = 20_000_000;
 
 /**
  * Return a record of all runs, the one shown and its pass; null if the runs are too large or not worth keeping.
- * @param {Family} family
+ * @param {RunTree} runTree
  * @param {Run | null} shown
  * @param {number} pass
  * @returns {SavedTab | null}
@@ -46,11 +46,11 @@ export function recordOf({ nodes }, shown, pass) {
 /**
  * Return the tree of runs in a record; null if there is none, or if this page cannot read it.
  * @param {SavedTab | undefined} record
- * @returns {{ nodes: Node[], shown: Run, pass: number } | null}
+ * @returns {{ nodes: TreeNode[], shown: Run, pass: number } | null}
  */
 export function treeOf(record) {
   if (record?.version !== VERSION) return null;
-  /** @type {Node[]} */
+  /** @type {TreeNode[]} */
   const nodes = [];
   for (const { lines, parent, words, depth } of record.runs) {
     const history = new History();
@@ -64,17 +64,17 @@ export function treeOf(record) {
   return shown ? { nodes, shown, pass: record.pass } : null;
 }
 
-const TAB = "sbd-tab";
+const TAB_KEY = "sbd-tab";
 // Key of the address whose runs are kept; saved_runs_flag.js reads it too.
-const ADDRESS = "sbd-kept";
+const ADDRESS_KEY = "sbd-kept";
 const SAVE_MS = 400;
 const DAY_MS = 86_400_000;
 
 /** Return the key of this tab's record; null if the browser refuses storage. */
 function tabKey() {
   try {
-    const key = sessionStorage.getItem(TAB) ?? crypto.randomUUID();
-    sessionStorage.setItem(TAB, key);
+    const key = sessionStorage.getItem(TAB_KEY) ?? crypto.randomUUID();
+    sessionStorage.setItem(TAB_KEY, key);
     return key;
   } catch {
     return null;
@@ -88,7 +88,7 @@ async function tidy() {
   }
 }
 
-/** Return a message for a visitor whose runs were restored. @param {Node[]} nodes */
+/** Return a message for a visitor whose runs were restored. @param {TreeNode[]} nodes */
 function restoredWords(nodes) {
   const isOne = nodes.length === 1;
   const runs = isOne ? "The run of this tab was" : `The ${nodes.length} runs of this tab were`;
@@ -114,24 +114,24 @@ export class TabKeeper {
 
   /** Show the runs that this tab had before a reload, if there was one. */
   async restore() {
-    if (this.key === null || sessionStorage.getItem(ADDRESS) !== location.search) return;
+    if (this.key === null || sessionStorage.getItem(ADDRESS_KEY) !== location.search) return;
     const before = this.player.run;
     try {
       const tree = treeOf(await get(this.key, STORE));
       if (tree && this.player.run === before) {
         this.player.restore(tree);
-        this.player.tellVisitor(restoredWords(tree.nodes));
+        this.player.showMessage(restoredWords(tree.nodes));
       }
-      if (!tree) this.giveUp();
+      if (!tree) this.dropRecord();
       await tidy();
     } catch {
-      this.giveUp();
+      this.dropRecord();
     }
   }
 
   /** Drop a record that cannot be read. A linked page reloads, as its decode was left out because of the record. */
-  giveUp() {
-    sessionStorage.removeItem(ADDRESS);
+  dropRecord() {
+    sessionStorage.removeItem(ADDRESS_KEY);
     if (location.search) location.reload();
   }
 
@@ -143,13 +143,13 @@ export class TabKeeper {
   async save() {
     clearTimeout(this.timer);
     this.timer = 0;
-    const { family, run, state } = this.player;
-    const record = recordOf(family, run, state.pass);
+    const { runTree, run, state } = this.player;
+    const record = recordOf(runTree, run, state.pass);
     if (!record || this.key === null) return;
     const address = location.search;
     try {
       await set(this.key, record, STORE);
-      sessionStorage.setItem(ADDRESS, address);
+      sessionStorage.setItem(ADDRESS_KEY, address);
     } catch {
       // Storage is refused or full: nothing is kept.
     }

@@ -20,7 +20,7 @@ const ISOLATING = {
 };
 
 /** Store all files of the page. */
-async function keepAll() {
+async function storeAll() {
   const [store, engine] = await Promise.all([caches.open(STORE), caches.open(RUNTIME_STORE)]);
   // "no-cache" makes the browser ask the host whether its copy is still current.
   const keep = (/** @type {string} */ file) => store.add(new Request(file, { cache: "no-cache" }));
@@ -42,7 +42,7 @@ async function dropOld() {
 }
 
 /** Return the stored response to a request, if there is one. @param {Request} request */
-async function kept(request) {
+async function storedResponse(request) {
   const search = { ignoreSearch: true };
   const found = await caches.match(request, { ...search, cacheName: STORE });
   return found ?? caches.match(request, { ...search, cacheName: RUNTIME_STORE });
@@ -52,7 +52,7 @@ async function kept(request) {
  * Return a response with the headers that let the page share memory, unless the host has set them.
  * @param {Response} response
  */
-function isolating(response) {
+function withIsolation(response) {
   const { body, status, statusText } = response;
   if (!status) return response; // a redirect, which only the browser may follow
   const headers = new Headers(response.headers);
@@ -63,7 +63,7 @@ function isolating(response) {
 }
 
 /** Return the host's response, and store it if it belongs to the runtime. @param {Request} request */
-async function fetched(request) {
+async function fetchAndStore(request) {
   const response = await fetch(request);
   if (response.ok && runtime.asked.some((file) => request.url.includes(file))) {
     const store = await caches.open(RUNTIME_STORE);
@@ -74,10 +74,12 @@ async function fetched(request) {
 
 /** Return the stored response to a request, or else the host's. @param {Request} request */
 async function answer(request) {
-  return isolating((await kept(request)) ?? (await fetched(request)));
+  return withIsolation((await storedResponse(request)) ?? (await fetchAndStore(request)));
 }
 
-self.addEventListener("install", (event) => /** @type {Extendable} */ (event).waitUntil(keepAll()));
+self.addEventListener("install", (event) =>
+  /** @type {Extendable} */ (event).waitUntil(storeAll()),
+);
 self.addEventListener("activate", (event) =>
   /** @type {Extendable} */ (event).waitUntil(dropOld()),
 );

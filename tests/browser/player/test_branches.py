@@ -12,7 +12,7 @@ expect = sync_api.expect
 COMPLETE = """(old) => { const { run } = document.querySelector('.sbd-host').sbdPlayer;
   return run.id !== old && run.isComplete; }"""
 PINS = f"[...{RUN}.pins.keys()]"
-RUNS = """() => document.querySelector('.sbd-host').sbdPlayer.family.nodes
+RUNS = """() => document.querySelector('.sbd-host').sbdPlayer.runTree.nodes
   .map(({ run }) => [run.id, run.main.text])"""
 
 
@@ -191,7 +191,7 @@ def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
     painted(story)
     story.evaluate("""() => { const player = document.querySelector('.sbd-host').sbdPlayer;
       window.asked = 0;
-      player.redo = () => { window.asked += 1; }; }""")
+      player.decode = () => { window.asked += 1; }; }""")
     story.keyboard.press("l")
     story.keyboard.press("p")
     story.keyboard.press("p")

@@ -170,7 +170,7 @@ GROW = """(number) => {
   const run = (id, ask) => [JSON.stringify({ ...JSON.parse(start), ask }), ...rest]
     .map((line) => line.replace(/"run":"[^"]*"/, `"run":"${id}"`)).join("\\n");
   player.push(run(`first${number}`, ""));
-  player.push(run(`branch${number}`, player.family.ask(player.run, { kind: "gamma" })));
+  player.push(run(`branch${number}`, player.runTree.request(player.run, { kind: "gamma" })));
 }"""
 
 

@@ -83,7 +83,7 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
     page.get_by_role("button", name="Charts").click()
     expect(page.locator(".sbd-charts-status")).to_contain_text("Drag to zoom")
     page.evaluate(
-        "document.querySelector('.sbd-host').sbdPlayer.askAgain({gamma: 5}, {position: 0})"
+        "document.querySelector('.sbd-host').sbdPlayer.redoWith({gamma: 5}, {position: 0})"
     )
     has_begun(page, first)
     page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
@@ -122,7 +122,7 @@ def test_a_link_of_lanes_for_the_browser_is_not_decoded_by_the_server(open_page,
 
 def test_a_long_line_sends_the_visitor_to_their_own_browser(open_page, two_models_url, monkeypatch):
     monkeypatch.setattr(FairQueue, "num_ahead", lambda self, ticket: 3)
-    monkeypatch.setattr(FairQueue, "rest", lambda self, ticket, seconds: time.sleep(seconds))
+    monkeypatch.setattr(FairQueue, "wait_for_move", lambda *waits: time.sleep(waits[-1]))
     page = open_page(two_models_url)
     decode_button(page).click()
     assert not is_of_server(page)

@@ -4,20 +4,20 @@
 import constants from "../constants.json" with { type: "json" };
 import { listInWords } from "../core/numbers.js";
 import {
-  dialLetter,
-  dialOf,
   GLOSSARY,
   KINDS,
   kindTitle,
+  laneSettingOf,
   laneTitle,
   laneWords,
+  settingLabel,
 } from "../core/words.js";
 import { elementOf, find, make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { promptBox, watchForm } from "../dom/gradio.js";
-import { explain, question } from "../dom/terms.js";
-import { dialDifferences } from "../form/fields.js";
+import { pollForm, promptBox } from "../dom/gradio.js";
+import { question, setTerm } from "../dom/terms.js";
+import { fieldDifferences } from "../form/fields.js";
 import { chosenModel } from "../models.js";
-import { WAITING } from "../watch/stale.js";
+import { WAITING } from "../watch/form_difference.js";
 
 /** @import { Run } from "../core/run.js" */
 
@@ -49,18 +49,18 @@ class LaneChoice {
     const dial = make("label", "", this.letter, this.field);
     this.help = question(`way ${place}`, "");
     this.root = make("div", "sbd-compare-choice", this.select, dial, this.help);
-    this.select.addEventListener("change", () => this.turn());
+    this.select.addEventListener("change", () => this.showSetting());
   }
 
   /** Show the setting of the chosen strategy or solver, with its default value. */
-  turn() {
-    const dial = dialOf(this.select.value);
-    const letter = dial ? dialLetter(dial[0]) : "";
+  showSetting() {
+    const dial = laneSettingOf(this.select.value);
+    const letter = dial ? settingLabel(dial[0]) : "";
     setText(this.letter, letter);
     this.field.placeholder = dial?.[0] === "max_rows" ? "auto" : "";
     setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
     const setting = dial?.[0] === "max_rows" ? ROWS : GLOSSARY[dial?.[0] ?? ""]?.words;
-    explain(this.help, "", [laneWords(this.select.value), setting].filter(Boolean).join(" "));
+    setTerm(this.help, "", [laneWords(this.select.value), setting].filter(Boolean).join(" "));
     this.help.classList.toggle("is-unused", !this.select.value);
     find(this.root, "label").classList.toggle("is-unused", !dial);
     this.field.value = dial?.[1] ? String(dial[1]) : "";
@@ -69,7 +69,7 @@ class LaneChoice {
   /** The name of the chosen lane, such as "sbd:0.35"; "" for none. */
   get lane() {
     const { value } = this.field;
-    const hasValue = dialOf(this.select.value) && value !== "" && Number(value) !== 0;
+    const hasValue = laneSettingOf(this.select.value) && value !== "" && Number(value) !== 0;
     const isZero = value !== "" && Number(value) === 0 && this.select.value !== "verify";
     return hasValue || isZero ? `${this.select.value}:${Number(value)}` : this.select.value;
   }
@@ -78,15 +78,15 @@ class LaneChoice {
   set lane(lane) {
     const [kind = "", value] = lane.split(":");
     this.select.value = kind;
-    this.turn();
+    this.showSetting();
     if (value !== undefined) this.field.value = value;
   }
 }
 
 export class CompareForm {
   /** @param {FormSetting} setting @param {FormActions} actions */
-  constructor({ presets, of_model: ofModel = {}, warnings = {} }, actions) {
-    this.ofModel = ofModel;
+  constructor({ presets, of_model: presetByModel = {}, warnings = {} }, actions) {
+    this.presetByModel = presetByModel;
     this.warnings = warnings;
     this.actions = actions;
     const kinds = Object.keys(presets).length ? KINDS : ["ntp"];
@@ -94,7 +94,7 @@ export class CompareForm {
     this.choices = places.map((place) => new LaneChoice(place, kinds));
     this.go = make("button", "sbd-compare-go", "Compare");
     this.stop = make("button", "sbd-compare-stop", { disabled: "" }, "Stop");
-    this.news = make("p", "sbd-compare-news", { role: "status" });
+    this.message = make("p", "sbd-compare-news", { role: "status" });
     this.warning = make("p", "sbd-compare-warning");
     this.presets = Object.entries(presets).map(([name, lanes]) => {
       const chip = make("button", "sbd-chip", name);
@@ -111,7 +111,7 @@ export class CompareForm {
         "sbd-compare-buttons",
         ...this.presets.map(({ chip }) => chip),
         question("the comparison", HOW),
-        this.news,
+        this.message,
         this.go,
         this.stop,
       ),
@@ -119,10 +119,10 @@ export class CompareForm {
       this.warning,
     );
     this.choose(Object.values(presets)[0] ?? ["ntp"]);
-    this.follow();
+    this.takeModelPreset();
     this.go.addEventListener("click", () => this.start());
     this.stop.addEventListener("click", () => actions.halt());
-    this.root.addEventListener("input", () => this.look());
+    this.root.addEventListener("input", () => this.update());
     this.root.addEventListener("keydown", (event) => {
       const isOfField = elementOf(event)?.matches("input, select");
       if (event.key === "Enter" && isOfField) this.start();
@@ -132,14 +132,14 @@ export class CompareForm {
   }
 
   /** Give the first preset the lanes of the model that is chosen now; choose them if its old lanes are chosen. */
-  follow() {
+  takeModelPreset() {
     const [first] = this.presets;
-    const lanes = this.ofModel[chosenModel()];
+    const lanes = this.presetByModel[chosenModel()];
     if (!first || !lanes?.length || String(lanes) === String(first.lanes)) return;
-    const isHeld = String(this.lanes) === String(first.lanes);
+    const isPresetChosen = String(this.lanes) === String(first.lanes);
     first.lanes = lanes;
-    if (isHeld) this.choose(lanes);
-    else this.look();
+    if (isPresetChosen) this.choose(lanes);
+    else this.update();
   }
 
   /** The chosen lanes, without duplicates. */
@@ -153,13 +153,13 @@ export class CompareForm {
       choice.lane = lanes[index] ?? "";
     });
     this.root.dispatchEvent(new Event("input", { bubbles: true }));
-    this.look();
+    this.update();
   }
 
   /** Mark the chosen preset, and show the model's warning while Set Block Decoding is chosen. */
-  look() {
-    const isPapers = this.choices.some(({ select }) => select.value === "sbd");
-    setText(this.warning, (isPapers && this.warnings[chosenModel()]) || "");
+  update() {
+    const isSbdChosen = this.choices.some(({ select }) => select.value === "sbd");
+    setText(this.warning, (isSbdChosen && this.warnings[chosenModel()]) || "");
     for (const { chip, lanes } of this.presets)
       setAttribute(chip, "aria-pressed", String(lanes) === String(this.lanes));
   }
@@ -167,7 +167,7 @@ export class CompareForm {
   start() {
     if (this.go.disabled) return;
     this.showRunning(true);
-    this.say("", false);
+    this.showMessage("", false);
     this.actions.start();
   }
 
@@ -178,14 +178,14 @@ export class CompareForm {
   }
 
   get hasError() {
-    return this.news.classList.contains("is-error");
+    return this.message.classList.contains("is-error");
   }
 
   /** @param {string} text @param {boolean} isError */
-  say(text, isError) {
-    setAttribute(this.news, "role", isError ? "alert" : "status");
-    this.news.classList.toggle("is-error", isError);
-    setText(this.news, text);
+  showMessage(text, isError) {
+    setAttribute(this.message, "role", isError ? "alert" : "status");
+    this.message.classList.toggle("is-error", isError);
+    setText(this.message, text);
   }
 }
 
@@ -196,10 +196,10 @@ export class CompareForm {
  */
 export function laneDifferences(shown, chosen) {
   const added = chosen.filter((lane) => !shown.includes(lane));
-  const left = shown.filter((lane) => !chosen.includes(lane));
+  const missing = shown.filter((lane) => !chosen.includes(lane));
   return [
     ...added.map((lane) => `“${laneTitle(lane)}” too`),
-    ...left.map((lane) => `no “${laneTitle(lane)}”`),
+    ...missing.map((lane) => `no “${laneTitle(lane)}”`),
   ];
 }
 
@@ -213,7 +213,7 @@ function formDifferences({ prompt: shown, config }, promptId) {
   const prompt = promptBox(promptId)?.value.trim();
   return [
     ...(prompt !== undefined && prompt !== shown.trim() ? ["another prompt"] : []),
-    ...dialDifferences({ block_size, max_new_tokens }),
+    ...fieldDifferences({ block_size, max_new_tokens }),
   ];
 }
 
@@ -230,46 +230,46 @@ export function differenceWords(words, refusal, hasFailed) {
 }
 
 /** The line above the lanes that says how the form differs from the run shown, if it does. */
-export class StaleLine {
+export class DifferenceLine {
   /**
-   * @param {() => Run | null} shown returns the run that is shown
-   * @param {() => string[]} chosen returns the lanes chosen in the form
+   * @param {() => Run | null} getRun returns the run that is shown
+   * @param {() => string[]} getLanes returns the lanes chosen in the form
    * @param {string} promptId element id of the form's prompt
-   * @param {() => void} grewOld called when the form begins to differ from the run shown
+   * @param {() => void} onDiffer called when the form begins to differ from the run shown
    * @param {AbortSignal} signal
    */
-  constructor(shown, chosen, promptId, grewOld, signal) {
-    this.shown = shown;
-    this.chosen = chosen;
+  constructor(getRun, getLanes, promptId, onDiffer, signal) {
+    this.getRun = getRun;
+    this.getLanes = getLanes;
     this.promptId = promptId;
-    this.grewOld = grewOld;
+    this.onDiffer = onDiffer;
     this.hasFailed = false;
     /** Whether Compare was pressed and nothing of the new run has come yet. */
     this.isWaiting = false;
     this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
-    watchForm(() => this.look(), signal);
+    pollForm(() => this.update(), signal);
   }
 
   /** Why Compare would refuse the form; "" if the page knows no reason. */
   get refusal() {
-    if (this.chosen().length === 0) return "no way to decode is chosen";
+    if (this.getLanes().length === 0) return "no way to decode is chosen";
     return promptBox(this.promptId)?.value.trim() === "" ? "the prompt is empty" : "";
   }
 
-  look() {
-    const run = this.shown();
+  update() {
+    const run = this.getRun();
     const wasQuiet = this.root.hidden || this.root.classList.contains("is-quiet");
     const words = run
       ? [
           ...formDifferences(run, this.promptId),
-          ...laneDifferences([...run.lanes.keys()], this.chosen()),
+          ...laneDifferences([...run.lanes.keys()], this.getLanes()),
         ]
       : [];
     // Once shown, the line keeps its space, so that nothing below moves when a run begins.
     this.root.classList.toggle("is-quiet", words.length === 0);
     if (words.length === 0) return;
     this.root.hidden = false;
-    if (wasQuiet) this.grewOld();
+    if (wasQuiet) this.onDiffer();
     const difference = `Not this run: ${differenceWords(words, this.refusal, this.hasFailed)}.`;
     // The line keeps its height while it says WAITING: on a phone the differences may take more lines.
     setStyle(this.root, "min-height", this.isWaiting ? `${this.root.offsetHeight}px` : "");

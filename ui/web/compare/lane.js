@@ -3,15 +3,15 @@
 
 import { answerTokens, differences, differWords } from "../core/differences.js";
 import { lanePieces } from "../core/letters.js";
-import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
-import { fasterWords, timesLess } from "../core/times.js";
+import { countOf, formatRaceSeconds, roundToRaceDigits } from "../core/numbers.js";
+import { fasterWords, tokenCostRatio } from "../core/times.js";
 import { laneTitle, laneWords, strategyOf } from "../core/words.js";
 import { make, setStyle, setText, showPieces } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
-import { explain, makeTerm, question } from "../dom/terms.js";
+import { makeTerm, question, setTerm } from "../dom/terms.js";
 import { contextOf, inksOf } from "../watch/mask_grid.js";
 import { answersInCells } from "../watch/sudoku.js";
-import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
+import { VerdictLine, verdictParts, verdictWithoutReason } from "../watch/verdict.js";
 
 /** @import { Lane, Run } from "../core/run.js" */
 /** @import { PlayState } from "./player.js" */
@@ -42,13 +42,13 @@ export class LaneCard {
     this.limit = limit;
     this.isSudoku = isSudoku;
     this.title = laneTitle(lane.name);
-    this.shown = "";
+    this.shownKey = "";
     /** @type {number[]} engine time at the end of each forward pass, in microseconds from the lane's start */
-    this.ends = [];
+    this.passEnds = [];
     /** @type {HTMLElement[]} */
     this.spans = [];
     /** @type {string[]} a key of what each span shows */
-    this.keys = [];
+    this.spanKeys = [];
     /** @type {Comparison | null} */
     this.comparison = null;
     this.value = make("b", "");
@@ -59,9 +59,15 @@ export class LaneCard {
     this.text = make("div", "sbd-compare-text", attributes);
     this.stairs = make("canvas", "sbd-compare-stairs", { role: "img" });
     this.verdict = new VerdictLine();
-    this.why = question(`the verdict on ${this.title}`, "");
+    this.verdictQuestion = question(`the verdict on ${this.title}`, "");
     this.cut = make("p", "sbd-compare-cut");
-    this.beside = make("div", "sbd-compare-verdict", this.verdict.root, this.why, this.cut);
+    this.verdictBox = make(
+      "div",
+      "sbd-compare-verdict",
+      this.verdict.root,
+      this.verdictQuestion,
+      this.cut,
+    );
     this.root = make(
       "section",
       "sbd-compare-lane",
@@ -75,7 +81,7 @@ export class LaneCard {
       ),
       this.text,
       this.stairs,
-      this.beside,
+      this.verdictBox,
     );
   }
 
@@ -85,7 +91,7 @@ export class LaneCard {
 
   /** Engine time of the lane so far, in microseconds. */
   get duration() {
-    return this.ends.at(-1) ?? 0;
+    return this.passEnds.at(-1) ?? 0;
   }
 
   get numTokens() {
@@ -96,10 +102,10 @@ export class LaneCard {
    * Show the forward passes that have come.
    * @param {Comparison | null} comparison null until both answers are complete
    */
-  grow(comparison) {
+  addPasses(comparison) {
     const { lane, run } = this;
-    for (const { seconds } of lane.steps.slice(this.ends.length))
-      this.ends.push(this.duration + Math.round(seconds * 1e6));
+    for (const { seconds } of lane.steps.slice(this.passEnds.length))
+      this.passEnds.push(this.duration + Math.round(seconds * 1e6));
     const known = lane.knownAt(lane.lastPass);
     const joined = run.joinedAt(lane, lane.lastPass);
     /** @type {(string | undefined)[]} by position, up to the last known one; undefined for a mask */
@@ -108,12 +114,12 @@ export class LaneCard {
       const part = joined.get(position);
       texts[position] = part ? (part.index ? "" : part.text) : run.tokenText(token);
     }
-    const ends = new Set(lane.ends.map(({ position }) => position));
+    const endPositions = new Set(lane.endTokens.map(({ position }) => position));
     for (const span of this.spans.splice(texts.length)) span.remove();
-    this.keys.length = this.spans.length;
+    this.spanKeys.length = this.spans.length;
     for (let position = 0; position < texts.length; position += 1) {
-      const isEnd = ends.has(position) && texts[position] !== undefined;
-      this.write(position, texts, isEnd);
+      const isEnd = endPositions.has(position) && texts[position] !== undefined;
+      this.showToken(position, texts, isEnd);
     }
     const isGrid = this.isSudoku && answersInCells(texts.map((text) => text ?? ""));
     this.text.classList.toggle("is-sudoku", isGrid);
@@ -121,11 +127,11 @@ export class LaneCard {
     const { finish } = lane;
     const words = { length: `cut off: the limit is ${this.limit} tokens`, stopped: "stopped" };
     setText(this.cut, words[/** @type {"length" | "stopped"} */ (finish)] ?? "");
-    this.shown = "";
+    this.shownKey = "";
   }
 
   /** @param {number} position @param {(string | undefined)[]} texts @param {boolean} isEnd */
-  write(position, texts, isEnd) {
+  showToken(position, texts, isEnd) {
     let span = this.spans[position];
     if (!span) {
       span = make("span", "sbd-compare-token");
@@ -136,8 +142,8 @@ export class LaneCard {
     const before = texts[position - 1]?.at(-1) ?? "";
     const after = texts[position + 1]?.[0] ?? "…";
     const key = text === undefined ? "masked" : [isEnd, before, text, after].join("\n");
-    if (this.keys[position] === key) return;
-    this.keys[position] = key;
+    if (this.spanKeys[position] === key) return;
+    this.spanKeys[position] = key;
     span.classList.toggle("is-mask", text === undefined);
     if (text === undefined) span.replaceChildren();
     else if (isEnd) span.replaceChildren(make("span", "sbd-compare-end", "end"));
@@ -172,7 +178,7 @@ export class LaneCard {
    */
   passAt(clock, isByTime) {
     if (!isByTime) return Math.min(clock - 1, this.lastPass);
-    return this.ends.findLastIndex((end) => end <= clock);
+    return this.passEnds.findLastIndex((end) => end <= clock);
   }
 
   /**
@@ -185,8 +191,8 @@ export class LaneCard {
     const pass = this.passAt(clock, isByTime);
     const isFinished = this.lane.finish !== null && pass >= this.lastPass;
     const key = [pass, isByTime, isFinished, ...Object.values(extent)].join(" ");
-    if (key !== this.shown) this.show(pass, isFinished, isByTime, extent);
-    this.shown = key;
+    if (key !== this.shownKey) this.show(pass, isFinished, isByTime, extent);
+    this.shownKey = key;
     return isFinished;
   }
 
@@ -208,8 +214,11 @@ export class LaneCard {
     const share = this.lane.numTokensAt(pass) / Math.max(whole, 1);
     setStyle(this.fill, "width", `${(pass < 0 ? 0 : share) * 100}%`);
     this.root.classList.toggle("is-finished", isFinished);
-    const place = { seconds: (this.ends[pass] ?? 0) / 1e6, tokens: this.lane.numTokensAt(pass) };
-    const { value, unit } = placeOf(pass, place, isByTime);
+    const place = {
+      seconds: (this.passEnds[pass] ?? 0) / 1e6,
+      tokens: this.lane.numTokensAt(pass),
+    };
+    const { value, unit } = progressWords(pass, place, isByTime);
     setText(this.value, value);
     setText(this.unit, unit);
     this.showVerdict(isFinished);
@@ -220,12 +229,12 @@ export class LaneCard {
 
   /** Show the verdict in a word, and its reason behind the "?". @param {boolean} isFinished */
   showVerdict(isFinished) {
-    const { judged, open } = verdictParts(this.lane.verdict);
-    const brief = judged && { ...judged, words: briefly(judged.words) };
+    const { judged, unjudgedWords } = verdictParts(this.lane.verdict);
+    const brief = judged && { ...judged, words: verdictWithoutReason(judged.words) };
     const isStopped = this.lane.finish === "stopped"; // no answer to judge
-    this.verdict.show(brief, isFinished, isStopped ? "" : briefly(open));
-    explain(this.why, "", judged?.words ?? open);
-    this.why.hidden = !isFinished || isStopped;
+    this.verdict.show(brief, isFinished, isStopped ? "" : verdictWithoutReason(unjudgedWords));
+    setTerm(this.verdictQuestion, "", judged?.words ?? unjudgedWords);
+    this.verdictQuestion.hidden = !isFinished || isStopped;
   }
 
   /**
@@ -286,12 +295,12 @@ export class LaneCard {
  * @param {Lane} lane
  * @returns {Comparison | null}
  */
-export function besidePlain(run, lane) {
-  const plain = run.lanes.get("ntp");
-  if (!plain?.finish || !lane.finish) return null;
-  let [left, right] = [plain, lane].map((each) => answerTokens(run, each).map(({ id }) => id));
+export function compareWithNtp(run, lane) {
+  const ntp = run.lanes.get("ntp");
+  if (!ntp?.finish || !lane.finish) return null;
+  let [left, right] = [ntp, lane].map((each) => answerTokens(run, each).map(({ id }) => id));
   if (!left || !right) return null;
-  if (plain.finish !== "end_of_sequence") right = right.slice(0, left.length);
+  if (ntp.finish !== "end_of_sequence") right = right.slice(0, left.length);
   if (lane.finish !== "end_of_sequence") left = left.slice(0, right.length);
   const differ = differences(left, right);
   return { differing: differ.onlyRight, missing: differ.missing, words: differWords(differ) };
@@ -303,9 +312,9 @@ export function besidePlain(run, lane) {
  * @param {{ seconds: number, tokens: number }} place engine time and tokens at the end of `pass`
  * @param {boolean} isByTime
  */
-export function placeOf(pass, { seconds, tokens }, isByTime) {
+export function progressWords(pass, { seconds, tokens }, isByTime) {
   const written = countOf(pass < 0 ? 0 : tokens, "token");
-  if (isByTime) return { value: raceSeconds(seconds), unit: written };
+  if (isByTime) return { value: formatRaceSeconds(seconds), unit: written };
   return { value: String(pass + 1), unit: `${pass === 0 ? "pass" : "passes"}, ${written}` };
 }
 
@@ -333,12 +342,12 @@ function differsWords({ lane, comparison }) {
 /**
  * Say how a lane's time per token compares with next-token prediction's.
  * @param {Lane} lane
- * @param {Lane | undefined} plain the lane of next-token prediction, if there is one
+ * @param {Lane | undefined} ntp the lane of next-token prediction, if there is one
  */
-export function clockComparison(lane, plain) {
-  if (!plain || lane === plain) return UNKNOWN;
-  const [own, other] = [lane, plain].map((each) => asShownInRace(secondsOf(each)));
-  return fasterWords(timesLess(own ?? 0, 1, other ?? 0, 1)) || UNKNOWN;
+export function clockComparison(lane, ntp) {
+  if (!ntp || lane === ntp) return UNKNOWN;
+  const [main, other] = [lane, ntp].map((each) => roundToRaceDigits(secondsOf(each)));
+  return fasterWords(tokenCostRatio(main ?? 0, 1, other ?? 0, 1)) || UNKNOWN;
 }
 
 /** @param {Run} run @param {LaneCard} card */
@@ -348,7 +357,7 @@ function rowWords(run, card) {
     String(lane.steps.length),
     String(card.numTokens),
     (card.numTokens / Math.max(lane.steps.length, 1)).toFixed(2),
-    raceSeconds(secondsOf(lane)),
+    formatRaceSeconds(secondsOf(lane)),
     clockComparison(lane, run.lanes.get("ntp")),
     differsWords(card),
   ];
@@ -380,8 +389,8 @@ export function makeTable(run, cards, words) {
 
   /** Show the figures of the lanes that have finished. @param {boolean[]} finished one flag for each row */
   function update(finished) {
-    const plain = cards.findIndex(({ lane }) => lane.name === "ntp");
-    const canCompare = finished[plain] ?? true;
+    const ntp = cards.findIndex(({ lane }) => lane.name === "ntp");
+    const canCompare = finished[ntp] ?? true;
     bodies.forEach(({ node, cells }, index) => {
       const card = cards[index];
       const isFinished = finished[index] ?? false;
@@ -389,7 +398,7 @@ export function makeTable(run, cards, words) {
       const words = card && isFinished ? rowWords(run, card) : [];
       for (const [column, cell] of cells.entries()) {
         const isKnown = isFinished && (canCompare || column < FIRST_COMPARED);
-        const isAlone = plain < 0 && column >= FIRST_COMPARED;
+        const isAlone = ntp < 0 && column >= FIRST_COMPARED;
         setText(
           cell,
           isAlone ? "next-token not chosen" : isKnown ? (words[column] ?? UNKNOWN) : "…",

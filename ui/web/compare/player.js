@@ -1,7 +1,7 @@
 // The player of the Compare view. During decoding it shows all that has come; afterwards it plays the lanes together,
 // by forward pass or by the engine time that they took. Its clock counts forward passes, or microseconds of that time.
 
-import { clamp, raceSeconds } from "../core/numbers.js";
+import { clamp, formatRaceSeconds } from "../core/numbers.js";
 import { History } from "../core/run.js";
 import {
   make,
@@ -13,11 +13,11 @@ import {
   showPlaying,
 } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
-import { isStill, makeLecture, onResize, showOnPhone } from "../dom/screen.js";
+import { makeLecture, onResize, prefersReducedMotion, scrollOnPhone } from "../dom/screen.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import { puzzleIn } from "../watch/sudoku.js";
-import { besidePlain, LaneCard, makeTable } from "./lane.js";
+import { compareWithNtp, LaneCard, makeTable } from "./lane.js";
 
 /** @import { HelpWords } from "../watch/help.js" */
 
@@ -65,7 +65,7 @@ function makeTransport(player) {
     makeButton("share", "Copy the link (S)", actions.share),
     makeButton("lecture", "Lecture mode (L)", actions.lecture),
     makeButton("help", "Help (?)", actions.help),
-    player.told,
+    player.message,
   );
 }
 
@@ -93,8 +93,8 @@ export class ComparePlayer {
     this.stage = make("div", "sbd-compare-lanes");
     this.table = make("div", "sbd-compare-result");
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.key = question("the marks", KEY_OF_MARKS);
-    this.told = make("p", "sbd-compare-note sbd-compare-told", { role: "status" });
+    this.legend = question("the marks", MARKS_WORDS);
+    this.message = make("p", "sbd-compare-note sbd-compare-told", { role: "status" });
     this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
     this.range = make("input", "sbd-range", {
       type: "range",
@@ -105,7 +105,7 @@ export class ComparePlayer {
     this.range.addEventListener("input", () => this.actions.seek(Number(this.range.value)));
     this.range.addEventListener("keydown", (event) => this.stepOnTrack(event));
     this.place = make("span", "sbd-compare-clock");
-    this.head = make("div", "sbd-compare-head", this.title, this.key);
+    this.head = make("div", "sbd-compare-head", this.title, this.legend);
     this.card = this.makeCard();
     const hidden = { hidden: "" };
     this.result = make("div", "sbd-card sbd-compare-board", hidden, this.table);
@@ -126,11 +126,11 @@ export class ComparePlayer {
       lecture: () => this.lecture.toggle(),
       help: () => this.help.toggle(),
       share: () => this.copyLink(),
-      letGo: () => this.lecture.leave(),
-      previousPosition: () => this.turnTo(-1),
-      nextPosition: () => this.turnTo(1),
-      pin: () => this.sayWhere(),
-      branch: () => this.sayWhere(),
+      closeAll: () => this.lecture.leave(),
+      previousPosition: () => this.moveFocus(-1),
+      nextPosition: () => this.moveFocus(1),
+      pin: () => this.sayWherePinsWork(),
+      branch: () => this.sayWherePinsWork(),
     };
   }
 
@@ -146,16 +146,16 @@ export class ComparePlayer {
   }
 
   /** Take wire lines of a new run, whose lanes are shown at once, or of more passes. @param {string} wire */
-  take(wire) {
+  receive(wire) {
     const news = this.history.accept(wire);
     if (news === "run") this.open();
-    if (news) this.grow();
+    if (news) this.addPasses();
   }
 
   open() {
     const run = this.history.run;
     if (!run) return;
-    setText(this.told, "");
+    setText(this.message, "");
     const isSudoku = puzzleIn(run.prompt) !== null;
     this.lanes = [...run.lanes.values()].map(
       (lane) => new LaneCard(run, lane, run.config.max_new_tokens, isSudoku),
@@ -172,28 +172,28 @@ export class ComparePlayer {
     this.card.hidden = false;
     this.result.hidden = false;
     this.isFollowing = true;
-    if (!run.isRecorded) showOnPhone(this.card);
+    if (!run.isRecorded) scrollOnPhone(this.card);
   }
 
-  grow() {
+  addPasses() {
     const run = this.history.run;
     if (!run) return;
-    for (const card of this.lanes) card.grow(besidePlain(run, card.lane));
+    for (const card of this.lanes) card.addPasses(compareWithNtp(run, card.lane));
     const isMarked = this.lanes.some(
       ({ comparison }) => comparison && comparison.differing.size + comparison.missing.size > 0,
     );
-    this.key.classList.toggle("is-unused", !isMarked);
+    this.legend.classList.toggle("is-unused", !isMarked);
     // A recorded run plays from its start, unless the visitor wants no motion.
-    const plays = run.isRecorded && run.isComplete && !isStill();
+    const plays = run.isRecorded && run.isComplete && !prefersReducedMotion();
     if (plays) this.set({ clock: 0, isPlaying: true });
-    else this.set(this.isFollowing ? { clock: this.finish, isPlaying: false } : {});
+    else this.set(this.isFollowing ? { clock: this.finishClock, isPlaying: false } : {});
   }
 
   /** Mark unfinished lanes as stopped, as nothing more will come. */
   end() {
     const lanes = this.lanes.filter(({ lane }) => lane.finish === null);
     for (const { lane } of lanes) lane.complete({ finish: "stopped" });
-    if (lanes.length) this.grow();
+    if (lanes.length) this.addPasses();
   }
 
   /** The scale of all staircases. */
@@ -205,7 +205,7 @@ export class ComparePlayer {
   }
 
   /** Move the focus from lane to lane. @param {number} by 1 ahead, -1 back */
-  turnTo(by) {
+  moveFocus(by) {
     const from = this.lanes.findIndex(({ text }) => text === document.activeElement);
     const last = this.lanes.length - 1;
     const next = from < 0 ? (by > 0 ? 0 : last) : clamp(from + by, 0, last);
@@ -213,9 +213,9 @@ export class ComparePlayer {
   }
 
   /** Say that pinning and branching, which change a single run, work in Watch. */
-  sayWhere() {
+  sayWherePinsWork() {
     setText(
-      this.told,
+      this.message,
       "Pin and branch work on one run at a time: turn to Watch and decode it there.",
     );
   }
@@ -225,19 +225,19 @@ export class ComparePlayer {
     const link = window.location.href;
     try {
       await navigator.clipboard.writeText(link);
-      setText(this.told, "The link to this page is copied.");
+      setText(this.message, "The link to this page is copied.");
     } catch {
-      setText(this.told, `The link: ${link}`);
+      setText(this.message, `The link: ${link}`);
     }
   }
 
   /** Pause, as drawing must not take time from an engine on the same machine. */
-  rest() {
+  pause() {
     if (this.state.isPlaying) this.set({ isPlaying: false });
   }
 
   /** The clock's value when the last lane finishes. */
-  get finish() {
+  get finishClock() {
     return Math.max(
       0,
       ...this.lanes.map((lane) => (this.state.isByTime ? lane.duration : lane.lastPass + 1)),
@@ -248,21 +248,21 @@ export class ComparePlayer {
   set(change) {
     Object.assign(this.state, change);
     this.draw();
-    this.run();
+    this.animate();
   }
 
   /** Switch between time and forward passes, at the same share of the run. @param {boolean} isByTime */
   measureBy(isByTime) {
-    const part = this.state.clock / Math.max(this.finish, 1);
+    const part = this.state.clock / Math.max(this.finishClock, 1);
     this.state.isByTime = isByTime;
-    this.set({ clock: Math.round(part * this.finish) });
+    this.set({ clock: Math.round(part * this.finishClock) });
   }
 
   /** @param {number} clock @param {boolean} isManual whether the visitor moved the clock */
   seek(clock, isManual) {
     if (!this.lanes.length) return;
-    const target = clamp(clock, 0, this.finish);
-    if (isManual) this.isFollowing = target >= this.finish;
+    const target = clamp(clock, 0, this.finishClock);
+    if (isManual) this.isFollowing = target >= this.finishClock;
     this.set({ clock: target, ...(isManual ? { isPlaying: false } : {}) });
     if (isManual) setText(this.live, this.clockWords());
   }
@@ -270,8 +270,8 @@ export class ComparePlayer {
   /** Step by one pass or, by time, to the next end of any lane's pass. @param {number} by 1 ahead, -1 back */
   step(by) {
     const { clock, isByTime } = this.state;
-    const ends = this.lanes.flatMap((lane) => lane.ends);
-    this.seek(isByTime ? endBeside(ends, clock, by) : Math.floor(clock) + by, true);
+    const ends = this.lanes.flatMap((lane) => lane.passEnds);
+    this.seek(isByTime ? nearestPassEnd(ends, clock, by) : Math.floor(clock) + by, true);
   }
 
   /** Let the arrow keys step on the track too, whose own step by time is a microsecond. @param {KeyboardEvent} event */
@@ -284,13 +284,13 @@ export class ComparePlayer {
 
   togglePlay() {
     if (!this.lanes.length) return;
-    const isOver = this.state.clock >= this.finish;
+    const isOver = this.state.clock >= this.finishClock;
     this.isFollowing = false;
     this.set({ isPlaying: !this.state.isPlaying, ...(isOver ? { clock: 0 } : {}) });
   }
 
   /** Advance the clock in every frame, until the last lane finishes. */
-  run() {
+  animate() {
     if (this.frame || !this.state.isPlaying) return;
     let before = performance.now();
     /** @param {number} now */
@@ -298,10 +298,10 @@ export class ComparePlayer {
       this.frame = 0;
       if (!this.state.isPlaying) return;
       const { clock, speed } = this.state;
-      const moved = ((now - before) / 1000) * speed * (this.finish / PLAY_SECONDS);
+      const moved = ((now - before) / 1000) * speed * (this.finishClock / PLAY_SECONDS);
       before = now;
-      const next = Math.min(clock + Math.max(moved, 0), this.finish);
-      Object.assign(this.state, { clock: next, isPlaying: next < this.finish });
+      const next = Math.min(clock + Math.max(moved, 0), this.finishClock);
+      Object.assign(this.state, { clock: next, isPlaying: next < this.finishClock });
       this.paint();
       if (this.state.isPlaying) this.frame = requestAnimationFrame(tick);
     };
@@ -310,7 +310,7 @@ export class ComparePlayer {
 
   /** Draw everything again, as its size or colours changed. */
   redraw() {
-    for (const lane of this.lanes) lane.shown = "";
+    for (const lane of this.lanes) lane.shownKey = "";
     this.draw();
   }
 
@@ -321,15 +321,15 @@ export class ComparePlayer {
   /** The clock's value in words. */
   clockWords() {
     const { clock, isByTime } = this.state;
-    if (!isByTime) return `forward pass ${Math.floor(clock)} of ${this.finish}`;
-    return `${raceSeconds(clock / 1e6)} of ${raceSeconds(this.finish / 1e6)}`;
+    if (!isByTime) return `forward pass ${Math.floor(clock)} of ${this.finishClock}`;
+    return `${formatRaceSeconds(clock / 1e6)} of ${formatRaceSeconds(this.finishClock / 1e6)}`;
   }
 
   /** How much slower or faster than the engine the lanes play; "" by forward pass. */
   slownessWords() {
     const { isByTime, speed } = this.state;
     if (!isByTime) return "";
-    const slowness = (PLAY_SECONDS * 1e6) / Math.max(this.finish * speed, 1);
+    const slowness = (PLAY_SECONDS * 1e6) / Math.max(this.finishClock * speed, 1);
     return slowness >= 1
       ? ` · shown ${slowness.toFixed(1)}× slower`
       : ` · shown ${(1 / slowness).toFixed(1)}× faster`;
@@ -337,13 +337,13 @@ export class ComparePlayer {
 
   paint() {
     const { clock, isByTime, isPlaying } = this.state;
-    const { finish } = this;
+    const { finishClock } = this;
     const time = isByTime ? clock : Math.floor(clock);
     const extent = this.extent;
     this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime, extent)));
-    setAttribute(this.range, "max", finish);
+    setAttribute(this.range, "max", finishClock);
     this.range.value = String(Math.round(clock));
-    setStyle(this.range, "--done", `${(clock / Math.max(finish, 1)) * 100}%`);
+    setStyle(this.range, "--done", `${(clock / Math.max(finishClock, 1)) * 100}%`);
     setAttribute(this.range, "aria-valuetext", this.clockWords());
     setText(this.place, this.clockWords() + this.slownessWords());
     showPlaying(this.play, isPlaying);
@@ -400,13 +400,13 @@ const COMPARE_HELP = {
  * @param {number} clock
  * @param {number} by 1 ahead, -1 back
  */
-export function endBeside(ends, clock, by) {
+export function nearestPassEnd(ends, clock, by) {
   return by > 0
     ? Math.min(...ends.filter((end) => end > clock))
     : Math.max(0, ...ends.filter((end) => end < clock));
 }
 
-const KEY_OF_MARKS =
+const MARKS_WORDS =
   "Underlined: a token that differs from next-token prediction’s. " +
   "A number in a dashed box: so many of its tokens are missing there.";
 

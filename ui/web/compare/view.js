@@ -1,20 +1,20 @@
 // The Compare view: has the server or this browser decode lanes, and shows them. Built when it is first needed.
 
-import { dialOf, KINDS, laneTitle } from "../core/words.js";
+import { KINDS, laneSettingOf, laneTitle } from "../core/words.js";
 import { elementOf, find } from "../dom/elements.js";
 import { STOP_MS } from "../dom/gradio.js";
 import { onScheme } from "../dom/screen.js";
-import { currentView, onTurn } from "../dom/views.js";
+import { currentView, onViewChange } from "../dom/views.js";
 import { readForm } from "../form/fields.js";
 import { isLater } from "../form/status.js";
 import { doInBrowser, inBrowser } from "../in_browser.js";
-import { askFor, chosenModel } from "../models.js";
-import { keepAddress, linkToLanes } from "../share/permalink.js";
-import { CompareForm, StaleLine } from "./form.js";
+import { chosenModel, settingsOf } from "../models.js";
+import { linkToLanes, replaceAddress } from "../share/permalink.js";
+import { CompareForm, DifferenceLine } from "./form.js";
 import { ComparePlayer } from "./player.js";
 
 /** @import { News } from "../engine/session.js" */
-/** @import { Order } from "../form/status.js" */
+/** @import { MessageNumber } from "../form/status.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
 /** @import { FormSetting } from "./form.js" */
 
@@ -26,7 +26,7 @@ import { ComparePlayer } from "./player.js";
 /**
  * A message from the server; its fields mean the same as those of News in engine/session.js.
  * @typedef {object} ServerNews
- * @property {Order} order
+ * @property {MessageNumber} order
  * @property {string} text
  * @property {boolean} is_error
  * @property {boolean} is_running
@@ -45,11 +45,11 @@ class CompareView {
     this.setting = setting;
     this.trigger = trigger;
     this.signal = signal;
-    /** @type {{ form: CompareForm, player: ComparePlayer, stale: StaleLine } | null} */
+    /** @type {{ form: CompareForm, player: ComparePlayer, differenceLine: DifferenceLine } | null} */
     this.parts = null;
-    /** @type {Order} */
+    /** @type {MessageNumber} */
     this.lastOrder = [-1, -1];
-    this.halting = 0;
+    this.haltTimer = 0;
   }
 
   build() {
@@ -59,53 +59,53 @@ class CompareView {
       start: () => this.start(),
       halt: () => doInBrowser({ kind: "stop" }) || this.halt(),
     });
-    const stale = new StaleLine(
+    const differenceLine = new DifferenceLine(
       () => player.history.run,
       () => form.lanes,
       setting.prompt_id,
-      () => player.rest(),
+      () => player.pause(),
       signal,
     );
-    player.head.append(stale.root);
+    player.head.append(differenceLine.root);
     host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     host.sbdCompare = player;
-    if (setting.lines) player.take(setting.lines);
+    if (setting.lines) player.receive(setting.lines);
     this.takeLink(form, player);
     onScheme(() => player.redraw(), signal);
-    return { form, player, stale };
+    return { form, player, differenceLine };
   }
 
   start() {
     if (!this.parts) return;
-    clearTimeout(this.halting);
+    clearTimeout(this.haltTimer);
     const { lanes } = this.parts.form;
     const form = formOfLanes();
-    this.parts.player.rest();
-    this.parts.stale.isWaiting = true;
-    this.parts.stale.look();
+    this.parts.player.pause();
+    this.parts.differenceLine.isWaiting = true;
+    this.parts.differenceLine.update();
     doInBrowser({ kind: "compare", lanes, form }) || this.trigger("start", { lanes, form });
   }
 
   /** Ask the server to stop; if it does not answer in time, ignore all that still comes of this run. */
   halt() {
     this.trigger("halt", {});
-    this.halting = window.setTimeout(() => {
+    this.haltTimer = window.setTimeout(() => {
       if (this.signal.aborted || this.parts?.form.stop.disabled) return;
       this.lastOrder = [this.lastOrder[0], Infinity]; // drops later messages of this run
       const text = "The server does not answer; nothing more of this run has come.";
-      this.say({ text, isError: true });
+      this.show({ text, isError: true });
     }, STOP_MS);
   }
 
   /** @param {string} name */
-  turn(name) {
+  changeView(name) {
     if (name === "compare") {
       this.parts ??= this.build();
-      this.parts.form.follow();
-      this.parts.stale.look();
+      this.parts.form.takeModelPreset();
+      this.parts.differenceLine.update();
     }
     // Another view has come to the front.
-    else this.parts?.player.rest();
+    else this.parts?.player.pause();
   }
 
   /**
@@ -117,28 +117,28 @@ class CompareView {
     const lanes = new URLSearchParams(window.location.search).get("lanes");
     if (!lanes) return;
     form.choose(lanes.split(","));
-    player.rest();
+    player.pause();
   }
 
   /** @param {ServerNews} news */
-  take({ order, text, is_error: isError, is_running: isRunning, wire }) {
+  receive({ order, text, is_error: isError, is_running: isRunning, wire }) {
     this.parts ??= this.build(); // a link's lanes are decoded even if another view is in front
     if (!isLater(order, this.lastOrder)) return;
     this.lastOrder = order;
-    this.say({ text, isError, isRunning, wire });
+    this.show({ text, isError, isRunning, wire });
   }
 
   /** Show a message from the server or from this browser's engine. @param {Partial<News>} news */
-  say({ text = "", isError = false, isRunning = false, wire = "" }) {
+  show({ text = "", isError = false, isRunning = false, wire = "" }) {
     if (!this.parts) return;
-    const { form, player, stale } = this.parts;
+    const { form, player, differenceLine } = this.parts;
     form.showRunning(isRunning);
-    form.say(text, isError);
-    stale.hasFailed = isError;
-    if (wire || !isRunning) stale.isWaiting = false;
-    if (wire && wire !== "stop") player.take(wire);
+    form.showMessage(text, isError);
+    differenceLine.hasFailed = isError;
+    if (wire || !isRunning) differenceLine.isWaiting = false;
+    if (wire && wire !== "stop") player.receive(wire);
     if (!isRunning) player.end();
-    stale.look();
+    differenceLine.update();
     if (!isRunning && !isError) this.finish();
   }
 
@@ -146,7 +146,7 @@ class CompareView {
   finish() {
     const run = this.parts?.player.history.run;
     if (!run || run.isRecorded) return;
-    keepAddress(linkToLanes([...run.lanes.keys()], askFor(run)));
+    replaceAddress(linkToLanes([...run.lanes.keys()], settingsOf(run)));
     const detail = [...run.lanes.values()].map((lane) => ({
       name: laneTitle(lane.name),
       rate: lane.numTokensAt(lane.lastPass) / Math.max(lane.steps.length, 1),
@@ -158,9 +158,9 @@ class CompareView {
   /** Clear an error about the form at the next input, except in the player. @param {Event} event */
   forgetError(event) {
     if (!this.parts?.form.hasError || elementOf(event)?.closest(".sbd-compare-card")) return;
-    this.parts.form.say("", false);
-    this.parts.stale.hasFailed = false;
-    this.parts.stale.look();
+    this.parts.form.showMessage("", false);
+    this.parts.differenceLine.hasFailed = false;
+    this.parts.differenceLine.update();
   }
 
   /**
@@ -177,16 +177,16 @@ class CompareView {
 }
 
 /** Settings that a lane's name gives, and the template, which only Watch has. */
-const OF_LANES = [
+const SETTINGS_OF_LANES = [
   "strategy",
   "solver",
   "template",
-  ...KINDS.map((kind) => dialOf(kind)?.[0] ?? ""),
+  ...KINDS.map((kind) => laneSettingOf(kind)?.[0] ?? ""),
 ];
 
 /** Return the form's fields that all lanes share, and the model's name. */
 function formOfLanes() {
-  const shared = Object.entries(readForm()).filter(([name]) => !OF_LANES.includes(name));
+  const shared = Object.entries(readForm()).filter(([name]) => !SETTINGS_OF_LANES.includes(name));
   return { ...Object.fromEntries(shared), model: chosenModel() };
 }
 
@@ -194,11 +194,11 @@ function formOfLanes() {
 export function mountCompare({ element, value, trigger, signal }) {
   const setting = JSON.parse(value);
   const view = new CompareView(find(element, ".sbd-compare"), setting, trigger, signal);
-  onTurn((name) => view.turn(name), signal);
-  inBrowser.compare = (news) => view.say(news);
+  onViewChange((name) => view.changeView(name), signal);
+  inBrowser.compare = (news) => view.show(news);
   /** @param {KeyboardEvent} event */
   const press = (event) => view.press(event);
   document.addEventListener("keydown", press, { capture: true, signal });
   document.addEventListener("input", (event) => view.forgetError(event), { signal });
-  return (text) => view.take(JSON.parse(text));
+  return (text) => view.receive(JSON.parse(text));
 }

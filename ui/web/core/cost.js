@@ -27,11 +27,11 @@ export function addDevice(key, device) {
  * The cost of a forward pass.
  * @typedef {object} Cost
  * @property {number} rows rows that the pass reads
- * @property {number} numPredicted rows for which the output layer computes logits
+ * @property {number} numLogitRows rows for which the output layer computes logits
  * @property {number} flops operations of the whole pass
- * @property {number} attention operations of attention
- * @property {number} output operations of the output layer
- * @property {number} ownKeys operations of attention to the keys of the pass's own rows
+ * @property {number} attentionFlops operations of attention
+ * @property {number} outputFlops operations of the output layer
+ * @property {number} ownKeyFlops operations of attention to the keys of the pass's own rows
  * @property {number} valueBytes bytes of one weight
  * @property {number} weightBytes bytes of all weights, the output layer's included
  * @property {number} outputBytes bytes of the output layer's weights
@@ -50,7 +50,7 @@ export function costOf(shape, step, strategy, numPrompt) {
   const blocks = blocksOf(step, strategy, numPrompt);
   const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);
   const rows = causal + numBlock;
-  const numPredicted = (step.kind === "prefill" ? 1 : causal) + numBlock;
+  const numLogitRows = (step.kind === "prefill" ? 1 : causal) + numBlock;
   let pairs = causal * cached + (causal * (causal + 1)) / 2;
   for (const { seen, size, numCausal } of blocks) {
     pairs += size * (cached + seen + size);
@@ -64,14 +64,14 @@ export function costOf(shape, step, strategy, numPrompt) {
   const weights = numLayers * hidden * (feedForward + 2 * queries + 2 * keys);
   const outputWeights = hidden * shape.vocabulary_size;
   const pairFlops = 4 * numLayers * queries;
-  const [output, attention] = [2 * numPredicted * outputWeights, pairs * pairFlops];
+  const [outputFlops, attentionFlops] = [2 * numLogitRows * outputWeights, pairs * pairFlops];
   return {
     rows,
-    numPredicted,
-    flops: 2 * rows * weights + output + attention,
-    attention,
-    output,
-    ownKeys: attention - pairFlops * rows * cached,
+    numLogitRows,
+    flops: 2 * rows * weights + outputFlops + attentionFlops,
+    attentionFlops,
+    outputFlops,
+    ownKeyFlops: attentionFlops - pairFlops * rows * cached,
     valueBytes,
     weightBytes: (weights + outputWeights) * valueBytes,
     outputBytes: outputWeights * valueBytes,
@@ -82,13 +82,14 @@ export function costOf(shape, step, strategy, numPrompt) {
 /**
  * Compute the least time that a device needs for a forward pass: the longer of moving its bytes and computing its
  * operations. Bytes are converted to the device's number format.
- * @param {Pick<Cost, "flops" | "attention" | "valueBytes" | "weightBytes" | "cacheBytes">} cost
+ * @param {Pick<Cost, "flops" | "attentionFlops" | "valueBytes" | "weightBytes" | "cacheBytes">} cost
  * @param {Device} device
  */
-export function rooflineOf({ flops, attention, valueBytes, weightBytes, cacheBytes }, device) {
+export function rooflineOf({ flops, attentionFlops, valueBytes, weightBytes, cacheBytes }, device) {
   const scale = device.valueBytes / valueBytes;
   const moving = ((weightBytes + cacheBytes) * scale) / device.bandwidth;
-  const computing = (flops - attention) / device.flops + attention / device.attentionFlops;
+  const computing =
+    (flops - attentionFlops) / device.flops + attentionFlops / device.attentionFlops;
   return {
     seconds: Math.max(moving, computing),
     isMemoryBound: moving >= computing,
@@ -99,11 +100,11 @@ export function rooflineOf({ flops, attention, valueBytes, weightBytes, cacheByt
 
 /**
  * Describe the costs of a forward pass that the Roofline view leaves out, as the paper does.
- * @param {Pick<Cost, "output" | "outputBytes" | "ownKeys">} cost
+ * @param {Pick<Cost, "outputFlops" | "outputBytes" | "ownKeyFlops">} cost
  */
-export function leftOutWords({ output, outputBytes, ownKeys }) {
-  const [layer, bytes] = [formatLarge(output, "FLOP"), formatLarge(outputBytes, "B")];
-  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: the Roofline view leaves both out, as the paper does.`;
+export function leftOutWords({ outputFlops, outputBytes, ownKeyFlops }) {
+  const [layer, bytes] = [formatLarge(outputFlops, "FLOP"), formatLarge(outputBytes, "B")];
+  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeyFlops, "FLOP")}: the Roofline view leaves both out, as the paper does.`;
 }
 
 /** Say that a device computes attention at another rate; "" if it does not. @param {Device} device */
@@ -112,9 +113,9 @@ export function rateWords({ flops, attentionFlops }) {
   return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
 }
 
-/** List the operations of a forward pass. @param {Pick<Cost, "rows" | "numPredicted">} cost */
-export function operationWords({ rows, numPredicted }) {
-  const fewer = numPredicted < rows ? `, the output layer’s for ${numPredicted} of the rows` : "";
+/** List the operations of a forward pass. @param {Pick<Cost, "rows" | "numLogitRows">} cost */
+export function operationWords({ rows, numLogitRows }) {
+  const fewer = numLogitRows < rows ? `, the output layer’s for ${numLogitRows} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
 }
 

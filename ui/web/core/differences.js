@@ -107,31 +107,31 @@ export function answerTokens(run, lane) {
 
 /**
  * How the main lane's answer differs from next-token prediction's. positions: those of the main answer that differ.
- * words: see differWords(). parting: first position at which the answers differ, null if they are equal.
- * @typedef {{ positions: Set<number>, words: string, parting: number | null }} Against
+ * words: see differWords(). firstDifference: first position at which the answers differ, null if they are equal.
+ * @typedef {{ positions: Set<number>, words: string, firstDifference: number | null }} NtpComparison
  */
 
 const MAX_TOKENS = 1000; // of an answer, as editCosts() compares every token of one with every token of the other
 
-/** @type {WeakMap<Run, Against | null>} */
+/** @type {WeakMap<Run, NtpComparison | null>} */
 const known = new WeakMap();
 
 /**
  * Compare the main lane's answer with that of next-token prediction. Return null if that is impossible: a lane is
  * incomplete or was stopped, tokens were pinned, or an answer is too long.
  * @param {Run} run
- * @returns {Against | null}
+ * @returns {NtpComparison | null}
  */
-export function againstPlain(run) {
+export function compareWithNtp(run) {
   const { main, ntp } = run;
   if (!ntp || !main.finish || !ntp.finish) return null;
   const made = known.get(run);
   if (made !== undefined) return made;
   const isOpen = main.finish === "stopped" || ntp.finish === "stopped" || run.pins.size > 0;
   const isLong = Math.max(main.numCommitted, ntp.numCommitted) > MAX_TOKENS;
-  const against = isOpen || isLong ? null : compare(run);
-  known.set(run, against);
-  return against;
+  const comparison = isOpen || isLong ? null : compare(run);
+  known.set(run, comparison);
+  return comparison;
 }
 
 /** @param {Run} run */
@@ -139,10 +139,10 @@ function compare(run) {
   const [left, right] = [run.ntp ?? run.main, run.main].map((lane) =>
     answerTokens(run, lane).map(({ id }) => id),
   );
-  const [plain, own] = [left ?? [], right ?? []];
-  const differ = differences(plain, own);
+  const [ntpIds, ids] = [left ?? [], right ?? []];
+  const differ = differences(ntpIds, ids);
   const words = differWords(differ);
-  const other = own.findIndex((id, at) => id !== plain[at]);
-  const parting = !words ? null : other < 0 ? own.length : other;
-  return { positions: differ.onlyRight, words, parting };
+  const other = ids.findIndex((id, at) => id !== ntpIds[at]);
+  const firstDifference = !words ? null : other < 0 ? ids.length : other;
+  return { positions: differ.onlyRight, words, firstDifference };
 }

@@ -98,7 +98,7 @@ export function ntpMaskBeside({ numCached, numCausal }, rows, numPrompt) {
  * @param {number} position
  */
 function tokenRead(run, pass, position) {
-  if (position < 0) return run.read[position + run.numPrompt];
+  if (position < 0) return run.promptIds[position + run.numPrompt];
   const lane = run.main;
   const step = lane.steps[pass];
   const before = step?.committedBefore ?? 0;
@@ -169,7 +169,7 @@ export function rowText(run, row) {
  */
 export function cachedText(run, place) {
   const position = place - run.numPrompt;
-  const token = position < 0 ? run.read[place] : run.main.fixed.get(position)?.token;
+  const token = position < 0 ? run.promptIds[place] : run.main.fixed.get(position)?.token;
   return token === undefined ? "?" : run.tokenText(token);
 }
 

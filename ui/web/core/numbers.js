@@ -44,7 +44,7 @@ export function formatGamma(gamma) {
 }
 
 /** Round a gamma set by dragging, so that the page shows exactly what it sends. @param {number} nats */
-export function draggedGamma(nats) {
+export function roundDraggedGamma(nats) {
   return Number(nats < 0.1 ? Number(nats.toPrecision(2)).toFixed(GAMMA_DIGITS) : nats.toFixed(2));
 }
 
@@ -76,17 +76,17 @@ export function median(numbers) {
  * Format the clock of a race: with three digits, in milliseconds below a second, so that close lanes differ.
  * @param {number} seconds
  */
-export function raceSeconds(seconds) {
+export function formatRaceSeconds(seconds) {
   const [shown, unit] = seconds < 0.9995 ? [seconds * 1000, "ms"] : [seconds, "s"];
   return `${shown.toFixed(shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0)} ${unit}`;
 }
 
 /**
- * Round seconds as raceSeconds() shows them, so that ratios computed from them agree with what is shown.
+ * Round seconds as formatRaceSeconds() shows them, so that ratios computed from them agree with what is shown.
  * @param {number} seconds
  */
-export function asShownInRace(seconds) {
-  const shown = raceSeconds(seconds);
+export function roundToRaceDigits(seconds) {
+  const shown = formatRaceSeconds(seconds);
   return Number.parseFloat(shown) / (shown.endsWith("ms") ? 1000 : 1);
 }
 
@@ -120,13 +120,13 @@ export function countInWords(count, word) {
 
 /**
  * Return how many cells apart ticks must be for their labels to fit: 1, 2, 5, 10, ...; Infinity for cells without size.
- * @param {number} room size that a label needs
+ * @param {number} labelSize size that a label needs
  * @param {number} cell size of a cell
  */
-export function tickStep(room, cell) {
+export function tickStep(labelSize, cell) {
   if (!(cell > 0)) return Infinity;
   for (let power = 1; ; power *= 10) {
-    for (const step of [power, 2 * power, 5 * power]) if (step * cell >= room) return step;
+    for (const step of [power, 2 * power, 5 * power]) if (step * cell >= labelSize) return step;
   }
 }
 

@@ -61,7 +61,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
 
 /** @typedef {{ right: boolean | null, words: string }} Verdict on an answer; right is null if it was not checked */
 
-/** @typedef {{ run: string, seq: number, tokens?: Record<string, string> }} Head of a line; tokens: new texts by id */
+/** @typedef {{ run: string, seq: number, tokens?: Record<string, string> }} LineHead tokens: new texts by id */
 
 /**
  * The content of the line that opens a run.
@@ -81,10 +81,10 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {[role: string, content: string][]} [messages] the conversation; its last message is the prompt
  * @property {boolean} [is_recorded]
  */
-/** @typedef {Head & Opening} RunLine */
-/** @typedef {Head & EventData & { type: "step", lane: string }} StepLine */
-/** @typedef {Head & { type: "end", lane: string, finish: string, text?: string, verdict?: Verdict }} EndLine */
-/** @typedef {Head & { type: "timing", seconds: number[], ntpSeconds: number[] }} TimingLine times of repeated runs */
+/** @typedef {LineHead & Opening} RunLine */
+/** @typedef {LineHead & EventData & { type: "step", lane: string }} StepLine */
+/** @typedef {LineHead & { type: "end", lane: string, finish: string, text?: string, verdict?: Verdict }} EndLine */
+/** @typedef {LineHead & { type: "timing", seconds: number[], ntpSeconds: number[] }} TimingLine times of repeated runs */
 /** @typedef {RunLine | StepLine | EndLine | TimingLine} WireLine */
 
 /**
@@ -176,7 +176,7 @@ export class Lane {
     this.pins = pins;
     this.isEnd = isEnd;
     /** @type {FixedItem[]} tokens that end the answer, in the order in which they were fixed */
-    this.ends = [];
+    this.endTokens = [];
     /** @type {LaneStep[]} */
     this.steps = [];
     /** @type {Map<number, FixedItem>} */
@@ -208,11 +208,12 @@ export class Lane {
       this.fix({ ...reveal, pass, entropy });
     }
     for (const [position, token] of this.pins) {
-      if (position < step.block.start + step.block.size) this.give(position, token, pass, true);
+      if (position < step.block.start + step.block.size)
+        this.fixUnrevealed(position, token, pass, true);
     }
     step.committed.forEach((token, offset) => {
       const position = this.numCommitted + offset;
-      this.give(position, token, pass, this.pins.has(position));
+      this.fixUnrevealed(position, token, pass, this.pins.has(position));
     });
     this.numCommitted += step.committed.length;
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
@@ -232,7 +233,7 @@ export class Lane {
    * @param {number} pass
    * @param {boolean} isPinned
    */
-  give(position, token, pass, isPinned) {
+  fixUnrevealed(position, token, pass, isPinned) {
     if (this.fixed.has(position)) return;
     const unknown = { rank: 0, probability: null, entropy: null };
     this.fix({ position, token, pass, ...unknown, isPinned });
@@ -241,7 +242,7 @@ export class Lane {
   /** @param {FixedItem} item */
   fix(item) {
     this.fixed.set(item.position, item);
-    if (this.isEnd(item.token)) this.ends.push(item);
+    if (this.isEnd(item.token)) this.endTokens.push(item);
   }
 
   get lastPass() {
@@ -263,7 +264,7 @@ export class Lane {
     if (finish !== null && finish !== "end_of_sequence") return numCommitted;
     const least = finish === null ? 0 : numCommitted - 1;
     const isWhole = finish !== null && this.fixedAt(least, pass) !== null;
-    const seen = this.ends.filter((item) => item.pass <= pass && item.position >= least);
+    const seen = this.endTokens.filter((item) => item.pass <= pass && item.position >= least);
     return isWhole ? numCommitted : Math.min(...seen.map(({ position }) => position)) + 1;
   }
 
@@ -297,7 +298,7 @@ export class Lane {
   }
 
   /** Count the tokens of the answer that have hindsight by `pass`. @param {number} pass */
-  numReadAgainAt(pass) {
+  numWithHindsightAt(pass) {
     const known = [...this.hindsight.values()];
     const end = this.endAt(pass);
     return known.filter((item) => item.pass <= pass && item.position < end).length;
@@ -334,7 +335,7 @@ export class Lane {
   }
 
   /** Count the pinned tokens among numTokensAt(). @param {number} pass */
-  numGivenAt(pass) {
+  numPinnedAt(pass) {
     if (!this.pins.size) return 0;
     return this.knownAt(pass).filter((item) => item.isPinned).length;
   }
@@ -406,21 +407,21 @@ export function draftedAt(lane, pass, position) {
   return { drafted: tokens[position - start], isAccepted: position - start < numAccepted };
 }
 
-/** numHidden: tokens of the predraft that have no tile. @typedef {Predraft & { numHidden: number }} Branch */
+/** numHidden: tokens of the predraft that have no tile. @typedef {Predraft & { numHidden: number }} UsedPredraft */
 
 /**
  * Return the used predraft, limited to the tokens that have a tile; undefined if none was used.
  * @param {Predraft[]} predrafts
  * @param {Block} window the positions that the tiles show
- * @returns {Branch | undefined}
+ * @returns {UsedPredraft | undefined}
  */
-export function branchOf(predrafts, window) {
+export function usedPredraft(predrafts, window) {
   const used = predrafts.find(({ isUsed, tokens }) => isUsed && tokens.length);
   if (!used) return undefined;
   const exact = used.position - window.start;
   const isBehind = used.alternative !== undefined;
-  const room = Math.max(window.size - exact - (isBehind ? 0 : 1), 0);
-  const tokens = used.tokens.slice(0, room);
+  const numTiles = Math.max(window.size - exact - (isBehind ? 0 : 1), 0);
+  const tokens = used.tokens.slice(0, numTiles);
   return { ...used, tokens, numHidden: used.tokens.length - tokens.length };
 }
 
@@ -456,7 +457,7 @@ export class Run {
     this.id = line.run;
     this.prompt = line.prompt ?? "";
     this.model = line.model ?? "";
-    this.ask = line.ask ?? "";
+    this.requestId = line.ask ?? "";
     this.about = line.about ?? "";
     this.turns = (line.messages ?? []).slice(0, -1); // the messages before the prompt
     this.weights = line.weights ?? {}; // digests of the weights, by name
@@ -468,7 +469,7 @@ export class Run {
     this.solver = this.config.solver;
     this.blockSize = this.config.block_size;
     this.shape = line.shape ?? null;
-    this.read = line.prompt_token_ids ?? []; // empty if the run does not list them
+    this.promptIds = line.prompt_token_ids ?? []; // empty if the run does not list them
     /** @type {Map<number, string>} texts of tokens by id */
     this.tokens = new Map();
     this.hasBytes = false;
@@ -537,11 +538,11 @@ export class Run {
   /** The number of tokens of the prompt as the model read it. */
   get numPrompt() {
     const [first] = this.main.steps;
-    return first?.kind === "prefill" ? first.causal : this.read.length;
+    return first?.kind === "prefill" ? first.causal : this.promptIds.length;
   }
 
   /**
-   * Return this run's settings with `changes`, in the form of Settings; askFor() adds the model.
+   * Return this run's settings with `changes`, in the form of Settings; settingsOf() adds the model.
    * @param {Record<string, unknown>} changes
    * @returns {Settings}
    */
@@ -579,11 +580,11 @@ export class Run {
 
   /** Return the changes to settings() that make a follow-up. @param {string} prompt */
   followUp(prompt) {
-    const said = [
+    const newTurns = [
       ["user", this.prompt],
       ["assistant", this.main.text],
     ];
-    return { prompt, turns: [...this.turns, ...said], pinned: [] };
+    return { prompt, turns: [...this.turns, ...newTurns], pinned: [] };
   }
 
   /** The name of the run's files without extension: sbd-tara-has-49-pencils. */
@@ -641,13 +642,13 @@ export class Run {
     const beside = isWhole && ntp?.finish && ntp.numCommitted ? ntp : null;
     const numPasses = Math.min(pass, main.lastPass) + 1;
     const numTokens = main.numTokensAt(pass);
-    const numGiven = main.numGivenAt(pass);
+    const numPinned = main.numPinnedAt(pass);
     const wholePasses = isWhole ? main.steps.length : null;
     return {
       numPasses,
       numTokens,
-      numGiven,
-      tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
+      numPinned,
+      tokensPerPass: numPasses ? (numTokens - numPinned) / numPasses : 0,
       wholePasses,
       wholeTokens: this.numDecodedWhole,
       ntpPasses: isWhole && ntp && !main.pins.size ? this.numDecodedWhole : null,
@@ -660,7 +661,7 @@ export class Run {
   /** The number of tokens of the answer so far that were not pinned. */
   get numDecodedWhole() {
     const { main } = this;
-    return main.numTokensAt(main.lastPass) - main.numGivenAt(main.lastPass);
+    return main.numTokensAt(main.lastPass) - main.numPinnedAt(main.lastPass);
   }
 }
 

@@ -52,7 +52,7 @@ const SORT_KEYS = {
 };
 
 /** Sort by a falling key; equal items stay in order. @param {Masked[]} items @param {(item: Masked) => number} key */
-function falling(items, key) {
+function sortDescending(items, key) {
   return [...items].sort((a, b) => key(b) - key(a));
 }
 
@@ -63,19 +63,19 @@ function falling(items, key) {
 const PREFIXES = {
   "confidence-threshold": (items, { tau }) => {
     const count = items.filter((item) => confidenceOf(item) >= tau).length;
-    return falling(items, confidenceOf).slice(0, Math.max(1, count));
+    return sortDescending(items, confidenceOf).slice(0, Math.max(1, count));
   },
   factor: (items, { factor }) => {
     // Stops before the first n with (n + 1)(1 - c_n) >= factor, where c_n is the n-th largest confidence.
-    const order = falling(items, confidenceOf);
+    const order = sortDescending(items, confidenceOf);
     const failure = order.findIndex(
       (item, index) => !((index + 2) * (1 - confidenceOf(item)) < factor),
     );
     return failure < 0 ? order : order.slice(0, Math.max(1, failure));
   },
   "top-k": (items, { k, by }) => {
-    if (by === "entropy") return falling(items, (item) => -item.entropy).slice(0, k);
-    return falling(items, by === "margin" ? marginOf : confidenceOf).slice(0, k);
+    if (by === "entropy") return sortDescending(items, (item) => -item.entropy).slice(0, k);
+    return sortDescending(items, by === "margin" ? marginOf : confidenceOf).slice(0, k);
   },
   random: (items, { k }, shuffle) => {
     const order = shuffle(items.length).slice(0, k);
@@ -92,17 +92,17 @@ const PREFIXES = {
  * @param {number[]} masked positions, left to right
  * @param {Shuffle} shuffle
  */
-export function ranked(solver, rows, masked, shuffle) {
+export function revealOrderFromScores(solver, rows, masked, shuffle) {
   const items = masked.map((position) => {
     const { entropy, probability, second } = rows[position];
     const top = [probability, second].map((chance) => ({ token: 0, probability: chance }));
     return { position, entropy, top };
   });
-  return prefix(solver, items, shuffle).map(({ position }) => position);
+  return revealedItems(solver, items, shuffle).map(({ position }) => position);
 }
 
 /** @param {Settings} solver @param {Masked[]} items @param {Shuffle} shuffle @returns {Masked[]} */
-function prefix(solver, items, shuffle) {
+function revealedItems(solver, items, shuffle) {
   if (!hasBudget(solver)) return PREFIXES[solver.name](items, solver, shuffle);
   const order = solverOrder(solver, new Map(items.map((item) => [item.position, item])));
   return order.slice(0, countRevealed(solver, revealCosts(solver, order) ?? [], solver.gamma));
@@ -123,18 +123,18 @@ export function solverOrder(solver, masked, reveals = []) {
   const order = [...masked.values()].sort(
     (a, b) => key(a) - key(b) || rankOf(a) - rankOf(b) || a.position - b.position,
   );
-  if (!isLeftmostFree(solver) || !order.length) return order;
+  if (!isLeftmostExempt(solver) || !order.length) return order;
   const leftmost = order.reduce((a, b) => (a.position < b.position ? a : b));
   return [leftmost, ...order.filter((item) => item !== leftmost)];
 }
 
 /** @param {Solver} solver */
-function isLeftmostFree(solver) {
+function isLeftmostExempt(solver) {
   return boundOf(solver).kind === "all but the leftmost";
 }
 
 /** Whether gamma bounds each revealed entropy, not a sum of them. @param {Solver} solver */
-function isEach(solver) {
+function boundsEachEntropy(solver) {
   return boundOf(solver).kind === "each";
 }
 
@@ -149,9 +149,9 @@ export function revealCosts(solver, order) {
   let sum = 0;
   let largest = 0;
   return order.map(({ entropy }, rank) => {
-    if (rank > 0) sum += isLeftmostFree(solver) ? entropy : Math.min(entropy, largest);
+    if (rank > 0) sum += isLeftmostExempt(solver) ? entropy : Math.min(entropy, largest);
     largest = Math.max(largest, entropy);
-    return isEach(solver) && rank > 0 ? largest : sum;
+    return boundsEachEntropy(solver) && rank > 0 ? largest : sum;
   });
 }
 
@@ -163,7 +163,7 @@ export function revealCosts(solver, order) {
  */
 export function countRevealed(solver, costs, gamma) {
   const firstOut = costs.findIndex(
-    (cost, rank) => rank > 0 && (isEach(solver) ? cost >= gamma : cost > gamma),
+    (cost, rank) => rank > 0 && (boundsEachEntropy(solver) ? cost >= gamma : cost > gamma),
   );
   return firstOut === -1 ? costs.length : firstOut;
 }

@@ -7,14 +7,14 @@ import { countOf, median } from "./numbers.js";
 
 /**
  * Return what a token costs with next-token prediction, divided by what it costs here; null if a number is 0.
- * @param {number} own forward passes, or seconds, of the whole answer
+ * @param {number} main forward passes, or seconds, of the whole answer
  * @param {number} numTokens decoded tokens of the answer
- * @param {number} plain forward passes, or seconds, of next-token prediction
- * @param {number} numPlainTokens tokens of its answer
+ * @param {number} ntp forward passes, or seconds, of next-token prediction
+ * @param {number} numNtpTokens tokens of its answer
  */
-export function timesLess(own, numTokens, plain, numPlainTokens) {
-  const isKnown = own > 0 && numTokens > 0 && plain > 0 && numPlainTokens > 0;
-  return isKnown ? plain / numPlainTokens / (own / numTokens) : null;
+export function tokenCostRatio(main, numTokens, ntp, numNtpTokens) {
+  const isKnown = main > 0 && numTokens > 0 && ntp > 0 && numNtpTokens > 0;
+  return isKnown ? ntp / numNtpTokens / (main / numTokens) : null;
 }
 
 /** Describe a speed-up: "2.1× faster", "3.2× slower"; "" for null. @param {number | null} times ratio of speeds */
@@ -35,7 +35,7 @@ export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }) 
 }
 
 /**
- * @typedef {object} Engine
+ * @typedef {object} PairTimes
  * @property {number} wholePasses
  * @property {number} wholeTokens
  * @property {number} ntpTokens
@@ -45,13 +45,13 @@ export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }) 
 
 /**
  * Return the seconds per token of both answers if a token took fewer forward passes but no less time, else null.
- * @param {Engine} engine
+ * @param {PairTimes} engine
  */
 export function slowness({ wholePasses, wholeTokens, ntpTokens, seconds, ntpSeconds }) {
-  const [own, plain] = [median(seconds), median(ntpSeconds)];
-  const isFaster = (timesLess(own, wholeTokens, plain, ntpTokens) ?? 0) > 1;
+  const [main, ntp] = [median(seconds), median(ntpSeconds)];
+  const isFaster = (tokenCostRatio(main, wholeTokens, ntp, ntpTokens) ?? 0) > 1;
   if (wholePasses >= wholeTokens || isFaster) return null;
-  return { own: own / wholeTokens, plain: plain / ntpTokens };
+  return { mainSeconds: main / wholeTokens, ntpSeconds: ntp / ntpTokens };
 }
 
 /**
@@ -75,10 +75,10 @@ const DEARER = 1.1; // a smaller ratio of times is taken for noise
 /** @typedef {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} Timing */
 
 /** @param {number} seconds */
-const ms = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
+const formatMs = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
 
 /** Format the time of a token. @param {number} seconds */
-export const fine = (seconds) => `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
+export const formatTokenTime = (seconds) => `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
 
 /**
  * Return the seconds of both lanes in each repetition or, without any, in the run itself; null if not known yet.
@@ -108,17 +108,18 @@ export function whyNotFaster(run, numbers, timing) {
   const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
   // Repetitions give the times of whole answers only; the times of single passes are from the run itself.
   if (times === timing || !block || !single) {
-    const spent = `${fine(found.own)} a token, next-token ${fine(found.plain)}`;
-    const isPassDearer = (found.own * wholeTokens) / wholePasses > found.plain * DEARER;
+    const spent = `${formatTokenTime(found.mainSeconds)} a token, next-token ${formatTokenTime(found.ntpSeconds)}`;
+    const isPassDearer =
+      (found.mainSeconds * wholeTokens) / wholePasses > found.ntpSeconds * DEARER;
     return { isPassDearer, words: `Fewer forward passes, but not faster: ${spent}.` };
   }
   const excess = block.prompt - single.prompt;
-  const seconds = [found.own * wholeTokens - excess];
+  const seconds = [found.mainSeconds * wholeTokens - excess];
   const isPromptAlone = !slowness({ ...counts, ...times, seconds });
   const words =
-    `Fewer forward passes were not faster: one over a block took ${ms(block.later)}, ` +
-    `one over a single token ${ms(single.later)}; reading the prompt took ` +
-    `${ms(block.prompt)}, in next-token prediction ${ms(single.prompt)}` +
+    `Fewer forward passes were not faster: one over a block took ${formatMs(block.later)}, ` +
+    `one over a single token ${formatMs(single.later)}; reading the prompt took ` +
+    `${formatMs(block.prompt)}, in next-token prediction ${formatMs(single.prompt)}` +
     `${isPromptAlone ? ", and that alone made the difference, in one timing" : ""}.`;
   return { isPassDearer: block.later > single.later * DEARER, words };
 }

@@ -28,14 +28,14 @@ export function traceText(run, lane = run.main) {
   const answer = answerTokens(run, lane).slice(0, lane.numCommitted);
   const words = answer.map(({ id, text }) => (ends.includes(id) ? "" : text));
   const { exactness, ...versions } = opening?.versions ?? {}; // exactness is about verify only
-  const ids = new Set([...run.read, ...events.flatMap(mentionedIds)]);
+  const ids = new Set([...run.promptIds, ...events.flatMap(mentionedIds)]);
   return JSON.stringify({
     format: "sbd-trace",
     version: VERSION,
     model: run.model,
     config: opening?.lanes.find(({ strategy }) => strategy === lane.name),
     prompt: run.prompt,
-    prompt_token_ids: run.read,
+    prompt_token_ids: run.promptIds,
     text: lane.finish === null ? words.join("") : lane.text,
     finish: lane.finish ?? "stopped",
     versions: lane.name === "verify" ? (opening?.versions ?? {}) : versions,

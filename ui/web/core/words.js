@@ -119,7 +119,7 @@ export function wordPieces(text) {
   const pieces = [];
   let end = 0;
   /** @param {string} words */
-  const plain = (words) => words && pieces.push({ text: words, key: "", before: "", after: "" });
+  const addText = (words) => words && pieces.push({ text: words, key: "", before: "", after: "" });
   for (const {
     index,
     0: whole,
@@ -130,11 +130,11 @@ export function wordPieces(text) {
   } of text.matchAll(WORD)) {
     const key = glossaryKey(named ?? word);
     if (!key) continue;
-    plain(text.slice(end, index));
+    addText(text.slice(end, index));
     pieces.push({ text: word, key, before, after });
     end = index + whole.length;
   }
-  plain(text.slice(end));
+  addText(text.slice(end));
   return pieces;
 }
 
@@ -161,7 +161,7 @@ export const PAPER_SOLVER = "entropy-bound";
  * @param {string} strategy
  * @param {string} solver
  */
-export function wayTitle(strategy, solver) {
+export function decodingTitle(strategy, solver) {
   const isOther = strategy === "sbd" && solver !== PAPER_SOLVER;
   return (isOther ? SOLVER_TITLES[solver] : LANE_TITLES[strategy]) ?? strategy;
 }
@@ -170,14 +170,14 @@ export function wayTitle(strategy, solver) {
  * Return the title of a way to decode with its settings: "Set Block Decoding, γ 0.35".
  * @param {{ strategy: string, solver: Solver }} run
  */
-export function wayWords({ strategy, solver: { name, ...parameters } }) {
+export function decodingWords({ strategy, solver: { name, ...parameters } }) {
   const settings = strategy === "sbd" ? Object.entries(parameters) : [];
   const values = settings.map(([key, value]) => `${FIELD_LABELS[key] ?? key} ${value}`);
-  return [wayTitle(strategy, name), ...values].join(", ");
+  return [decodingTitle(strategy, name), ...values].join(", ");
 }
 
 /** @type {Readonly<Record<string, string>>} */
-const LETTERS = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
+const SHORT_LABELS = { gamma: "γ", tau: "τ", max_rows: "rows ≤" };
 
 /** @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>} each solver's settings with defaults */
 const RULES = constants.solverDefaults;
@@ -197,7 +197,7 @@ const ruleOf = (kind) => RULES[kind === "sbd" ? PAPER_SOLVER : kind] ?? null;
  * @param {string} kind
  * @returns {[name: string, value: number] | null}
  */
-export function dialOf(kind) {
+export function laneSettingOf(kind) {
   if (kind === "verify") return ["max_rows", 0]; // 0: as many as pay on this machine
   const [first] = Object.entries(ruleOf(kind) ?? {});
   return first ? [first[0], Number(first[1])] : null;
@@ -209,16 +209,16 @@ export function kindTitle(kind) {
 }
 
 /** Return the short label of a setting. @param {string} name */
-export function dialLetter(name) {
-  return LETTERS[name] ?? name;
+export function settingLabel(name) {
+  return SHORT_LABELS[name] ?? name;
 }
 
 /** @param {string} lane a kind or, with a value, such as sbd:0.1 */
 export function laneTitle(lane) {
   const [kind = "", value] = lane.split(":");
-  const dial = dialOf(kind);
+  const dial = laneSettingOf(kind);
   if (value === undefined || !dial) return kindTitle(kind);
-  const words = kind === "verify" ? `at most ${value} rows` : `${dialLetter(dial[0])} ${value}`;
+  const words = kind === "verify" ? `at most ${value} rows` : `${settingLabel(dial[0])} ${value}`;
   return `${kindTitle(kind)}, ${words}`;
 }
 

@@ -55,16 +55,16 @@ export function numberBox(id) {
   return document.querySelector(`#${id} input[type="number"]`);
 }
 
-const LOOK_MS = 400;
+const CHECK_MS = 400;
 
 /**
- * Call `look` on every input event, and regularly, as Gradio fills in fields without an event.
- * @param {(event?: Event) => void} look gets the event, if there was one
+ * Call `check` on every input event, and regularly, as Gradio fills in fields without an event.
+ * @param {(event?: Event) => void} check gets the event, if there was one
  * @param {AbortSignal} signal
  */
-export function watchForm(look, signal) {
-  const timer = setInterval(look, LOOK_MS);
-  document.addEventListener("input", look, { signal });
+export function pollForm(check, signal) {
+  const timer = setInterval(check, CHECK_MS);
+  document.addEventListener("input", check, { signal });
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 
@@ -72,7 +72,7 @@ export function watchForm(look, signal) {
 export const STOP_MS = 2500;
 
 /** Return the buttons Decode and Stop, each null while it is not on the page. */
-export function goButtons() {
+export function decodeButtons() {
   /** @type {HTMLButtonElement | null} */
   const stop = document.querySelector("button#sbd-stop, #sbd-stop button");
   const go = [...document.querySelectorAll("#sbd-go button")].find((button) => button !== stop);
@@ -84,7 +84,7 @@ export function goButtons() {
  * @param {string} key
  * @param {string} text
  */
-export function keepInTab(key, text) {
+export function storeInTab(key, text) {
   try {
     sessionStorage.setItem(key, text);
   } catch {
@@ -93,7 +93,7 @@ export function keepInTab(key, text) {
 }
 
 /** Return a text stored for this tab; null for none. @param {string} key */
-export function keptInTab(key) {
+export function readFromTab(key) {
   try {
     return sessionStorage.getItem(key);
   } catch {

@@ -18,7 +18,7 @@ const KEYS = {
   ArrowUp: "previousPosition",
   ArrowDown: "nextPosition",
   Enter: "holdCursor",
-  Escape: "letGo",
+  Escape: "closeAll",
   p: "pin",
   b: "branch",
   "[": "previousBranch",
@@ -40,8 +40,8 @@ const LETTERS_OFF = "sbd-letters-off";
 const PRESSED = "button, a, summary, [role=tab]";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 
-const PINNING = /^[PB[]/; // keys about pins and branches
-const BESIDE = /^[PBU]/; // keys that act on parts that a lecture hides
+const PIN_OR_BRANCH = /^[PB[]/; // keys about pins and branches
+const HIDDEN_IN_LECTURE = /^[PBU]/; // keys that act on parts that a lecture hides
 
 /** @typedef {[key: string, meaning: string]} KeyWords */
 
@@ -68,12 +68,15 @@ export const KEY_WORDS = [
  * @param {boolean} canRedo whether the page can decode; if not, keys about pins and branches are left out
  */
 export function makeKeyList(words, canRedo) {
-  const rows = words.filter(([key]) => canRedo || !PINNING.test(key));
+  const rows = words.filter(([key]) => canRedo || !PIN_OR_BRANCH.test(key));
   return make(
     "div",
     "sbd-keys",
     ...rows.flatMap(([key, meaning]) => {
-      const kind = [PINNING.test(key) && "sbd-key-pins", BESIDE.test(key) && "sbd-key-beside"]
+      const kind = [
+        PIN_OR_BRANCH.test(key) && "sbd-key-pins",
+        HIDDEN_IN_LECTURE.test(key) && "sbd-key-beside",
+      ]
         .filter(Boolean)
         .join(" ");
       return [make("kbd", kind, {}, key), make("span", kind, {}, meaning)];
@@ -127,18 +130,20 @@ export function listenToKeys(root, actions, signal) {
     const sent = isLecturing(root) ? (REMOTE[event.key] ?? event.key) : event.key;
     const key = /^[A-Z]$/.test(sent) ? sent.toLowerCase() : sent;
     const act = actions[KEYS[key] ?? ""];
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
-    if (typeof act !== "function" || !isPlain || (LETTERS.test(key) && !areLettersOn())) return;
+    const isUnmodified =
+      !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
+    if (typeof act !== "function" || !isUnmodified || (LETTERS.test(key) && !areLettersOn()))
+      return;
     const target = elementOf(event) ?? document.body;
     const isShown = root.offsetParent !== null && (root.contains(target) || isInView(root));
     if (!isShown && !isLecturing(root)) return;
     /** @type {HTMLDialogElement | null} */
     const sheet = target.closest("dialog[open]");
-    const isDone = key === " " && clicked !== null && target.closest(PRESSED) === clicked;
-    if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key) && !isDone) return;
+    const isClickedButton = key === " " && clicked !== null && target.closest(PRESSED) === clicked;
+    if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key) && !isClickedButton) return;
     event.preventDefault();
     // Otherwise the browser would press the button when the space bar is released.
-    if (isDone && target instanceof HTMLElement) target.blur();
+    if (isClickedButton && target instanceof HTMLElement) target.blur();
     if (!event.repeat || STEPS.has(key)) act();
   }
   document.addEventListener("keydown", press, { signal });

@@ -2,23 +2,23 @@
 // the screen or, where the browser refuses that, as for a page inside a frame, the window.
 
 /** Whether the visitor prefers reduced motion. */
-export function isStill() {
+export function prefersReducedMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
 /** Return how to scroll: smoothly, unless the visitor prefers reduced motion. @returns {ScrollBehavior} */
 export function scrollBehavior() {
-  return isStill() ? "auto" : "smooth";
+  return prefersReducedMotion() ? "auto" : "smooth";
 }
 
-const PHONE = 900; // width of the window in pixels below which the player is under the form
+const PHONE_WIDTH = 900; // width of the window in pixels below which the player is under the form
 
 /**
  * On a phone, scroll a node into view: the form above it can fill the screen.
  * @param {HTMLElement} node
  */
-export function showOnPhone(node) {
-  if (innerWidth < PHONE) node.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
+export function scrollOnPhone(node) {
+  if (innerWidth < PHONE_WIDTH) node.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
 }
 
 /**
@@ -96,12 +96,12 @@ export function makeLecture(root, onChange, signal) {
   }
 
   // A slider that keeps the focus after a drag would also take the arrow keys.
-  function letGo() {
+  function blurSlider() {
     const held = document.activeElement;
     const isSlider = held instanceof HTMLElement && held.matches("[role=slider], [type=range]");
     if (isLecturing(root) && isSlider && root.contains(held)) held.blur();
   }
-  root.addEventListener("pointerup", letGo, { signal });
+  root.addEventListener("pointerup", blurSlider, { signal });
 
   const follow = () => document.fullscreenElement === null && show(false);
   document.addEventListener("fullscreenchange", follow, { signal });

@@ -20,7 +20,7 @@ export function term(key, text = GLOSSARY[key]?.name ?? key) {
 
 /** Create a word with an explanation. @param {string} text the word @param {string} words its explanation */
 export function makeTerm(text, words) {
-  return explain(make("button", "sbd-term"), text, words);
+  return setTerm(make("button", "sbd-term"), text, words);
 }
 
 /**
@@ -30,7 +30,7 @@ export function makeTerm(text, words) {
  */
 export function question(about, words) {
   const label = { "aria-label": `Explain ${about}` };
-  return explain(make("button", "sbd-term sbd-question", label), "", words);
+  return setTerm(make("button", "sbd-term sbd-question", label), "", words);
 }
 
 /**
@@ -38,7 +38,7 @@ export function question(about, words) {
  * @param {string} about what the text explains
  * @param {HTMLElement} text
  */
-export function unfold(about, text, label = `Explain ${about}`) {
+export function makeUnfoldButton(about, text, label = `Explain ${about}`) {
   const attributes = { "aria-label": label, "aria-expanded": "false" };
   text.hidden = true;
   const button = make("button", "sbd-term sbd-question", attributes, () => {
@@ -54,7 +54,7 @@ export function unfold(about, text, label = `Explain ${about}`) {
  * @param {string} text the word
  * @param {string} words its explanation
  */
-export function explain(node, text, words) {
+export function setTerm(node, text, words) {
   setText(node, text);
   setAttribute(node, "data-words", words);
   setAttribute(node, "aria-description", words);
@@ -142,14 +142,14 @@ export function makeTermNote(root, signal) {
   return note;
 }
 
-const RAMP =
+const RAMP_WORDS =
   "Entropy: how unsure the model was of a token when it came, blue for sure, yellow for unsure. " +
   "The line under it grows with it. No colour: read from left to right or given, not guessed. Lines over and " +
   "under it, or a filled box beside it: new in this forward pass. Outline: the block. Empty places: still masked, " +
   "dashed: drafted. Wavy line: not what next-token prediction says.";
 
 /** Create the bar of entropy colours, with the colours for a light and a dark page. */
-function makeBar() {
+function makeRamp() {
   /** @param {boolean} isDark */
   const stops = (isDark) =>
     Array.from({ length: 25 }, (_, i) => entropyColour((i / 24) ** 2 * MAX_ENTROPY, isDark)).join(
@@ -162,9 +162,16 @@ function makeBar() {
 }
 
 /** Create a bar of entropy colours from "sure" to "unsure", with a "?" that explains colours and marks. */
-export function makeRamp() {
+export function makeRampWithEnds() {
   const [sure, unsure] = ["sure", "unsure"].map((word) => make("span", "sbd-ramp-word", word));
-  return make("span", "sbd-ramp", sure ?? "", makeBar(), unsure ?? "", question("colour", RAMP));
+  return make(
+    "span",
+    "sbd-ramp",
+    sure ?? "",
+    makeRamp(),
+    unsure ?? "",
+    question("colour", RAMP_WORDS),
+  );
 }
 
 /** Create the legend: a bar of entropy colours with ticks in nats. */
@@ -182,5 +189,5 @@ export function makeLegend() {
     make("span", "", term("entropy"), ", ", term("nats")),
     make("span", "", "unsure"),
   );
-  return make("div", "sbd-legend", makeBar(), ticks, ends);
+  return make("div", "sbd-legend", makeRamp(), ticks, ends);
 }

@@ -7,12 +7,12 @@ import constants from "../constants.json" with { type: "json" };
 /** @import { Player } from "../watch/player.js" */
 
 /** @type {Channel<string>} the name of the view that is shown now */
-const turns = channel("sbd-view");
+const viewChanges = channel("sbd-view");
 const VIEWS = ["home", "learn", "watch", "compare", "roofline"];
 
 let shownView = "";
 /** @type {Map<string, string>} the hash of the address when a view was left, by view */
-const left = new Map();
+const addressWhenLeft = new Map();
 
 /** Return the view that the address asks for. */
 function namedView() {
@@ -31,20 +31,20 @@ export function currentView() {
 }
 
 /** Show a view; the browser's Back button returns to the one before. @param {string} name */
-export function turnTo(name) {
+export function showView(name) {
   if (name === currentView()) return;
-  left.set(shownView, location.hash);
-  const hash = left.get(name) || `#${name}`;
+  addressWhenLeft.set(shownView, location.hash);
+  const hash = addressWhenLeft.get(name) || `#${name}`;
   history.pushState(history.state, "", `${location.pathname}${location.search}${hash}`);
-  show(name);
+  setView(name);
 }
 
 /** @param {string} name */
-function show(name) {
+function setView(name) {
   shownView = name;
   // By this attribute the style sheet hides the other views.
   document.body.dataset.sbdView = name;
-  turns.say(name);
+  viewChanges.say(name);
 }
 
 /**
@@ -52,9 +52,9 @@ function show(name) {
  * @param {AbortSignal} signal
  */
 export function followAddress(signal) {
-  const follow = () => namedView() !== shownView && show(namedView());
+  const follow = () => namedView() !== shownView && setView(namedView());
   for (const name of ["popstate", "hashchange"]) addEventListener(name, follow, { signal });
-  show(currentView());
+  setView(currentView());
 }
 
 /**
@@ -62,8 +62,8 @@ export function followAddress(signal) {
  * @param {(name: string) => void} hear
  * @param {AbortSignal} signal
  */
-export function onTurn(hear, signal) {
-  turns.hear(hear, signal);
+export function onViewChange(hear, signal) {
+  viewChanges.hear(hear, signal);
   queueMicrotask(() => signal.aborted || hear(currentView()));
 }
 
@@ -78,9 +78,9 @@ export function channel(name) {
   return {
     say: (detail) => document.dispatchEvent(new CustomEvent(name, { detail })),
     hear: (hear, signal) => {
-      const own = (/** @type {Event} */ event) =>
+      const listener = (/** @type {Event} */ event) =>
         event instanceof CustomEvent && hear(event.detail);
-      document.addEventListener(name, own, { signal });
+      document.addEventListener(name, listener, { signal });
     },
   };
 }

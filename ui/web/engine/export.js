@@ -37,7 +37,7 @@ const INEXACT = "This browser’s products of 8-bit integers are not exact, whic
  * @property {SamplerHead | null} samplerHead
  * @property {number} numParameters
  * @property {RowCosts | null} rowCosts costs of rows on this device; null until measured
- * @property {(costs: RowCosts) => void} keepCosts stores the costs for later visits
+ * @property {(costs: RowCosts) => void} storeCosts stores the costs for later visits
  */
 
 /**
@@ -61,7 +61,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
   const tokenizer = new Tokenizer(vocabulary, settings, own ?? null);
   const { intermediate_size: width } = jsonOf(await textOf("config.json"), "config.json");
   if (engine === "wasm" && PRODUCTS in manifest.files)
-    await tryProducts(runtime, await read(PRODUCTS));
+    await testProducts(runtime, await read(PRODUCTS));
   const code = await read(graph.file);
   const weights = new Weights(tensors, await partsOf(manifest, files));
   const session = await runtime.session(code, { [WEIGHTS_FILE]: weights.fileOf(graph) });
@@ -79,7 +79,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
     samplerHead: config.sampler ? samplerHead(weights, shape.hidden) : null,
     numParameters: numParameters(manifest),
     rowCosts: null,
-    keepCosts: () => {},
+    storeCosts: () => {},
   };
 }
 
@@ -88,21 +88,21 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
  * @param {Runtime} runtime
  * @param {Uint8Array} graph
  */
-async function tryProducts(runtime, graph) {
+async function testProducts(runtime, graph) {
   const session = await runtime.session(graph, {});
   for (const numRows of [1, 5, 17]) {
     const size = numRows * NUM_PRODUCTS;
-    const place = runtime.allocate(size + 4);
-    runtime.floats(place, 1).fill(Number.NaN);
+    const address = runtime.allocate(size + 4);
+    runtime.floats(address, 1).fill(Number.NaN);
     const isLargest = (/** @type {number} */ i) => i < NUM_PRODUCTS || (i * 7919) % 13 < 6;
     const values = Array.from({ length: size }, (_, index) => (isLargest(index) ? 255 : 0));
-    runtime.bytes(place + 4, size).set(values);
-    const x = runtime.tensor("uint8", [numRows, NUM_PRODUCTS], place + 4);
-    const told = runtime.tensor("float32", [], place);
-    await runtime.run(session, { x }, { error: told });
-    const isExact = runtime.floats(place, 1)[0] === 0;
-    for (const tensor of [x, told]) runtime.releaseTensor(tensor);
-    runtime.release(place);
+    runtime.bytes(address + 4, size).set(values);
+    const x = runtime.tensor("uint8", [numRows, NUM_PRODUCTS], address + 4);
+    const error = runtime.tensor("float32", [], address);
+    await runtime.run(session, { x }, { error });
+    const isExact = runtime.floats(address, 1)[0] === 0;
+    for (const tensor of [x, error]) runtime.releaseTensor(tensor);
+    runtime.release(address);
     if (!isExact) throw new EngineError(INEXACT);
   }
 }
@@ -118,9 +118,9 @@ async function partsOf({ parts }, files) {
   let next = 0;
   const work = async () => {
     for (const part of waiting) {
-      const place = next;
+      const offset = next;
       next += part.size;
-      data.set(await files.read(part.file, part), place);
+      data.set(await files.read(part.file, part), offset);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -178,8 +178,8 @@ export class Weights {
   constructor(tensors, data) {
     this.tensors = tensors;
     this.data = data;
-    /** The integers and scales that once() made last. @type {({ key: string } & Quantized) | null} */
-    this.left = null;
+    /** The integers and scales that lastOrMake() made last. @type {({ key: string } & Quantized) | null} */
+    this.lastQuantized = null;
   }
 
   /** Find a stored tensor, as a matrix with the last size as columns. @param {string} name */
@@ -218,7 +218,7 @@ export class Weights {
   fileOf({ bytes, weights }) {
     const file = new Uint8Array(bytes);
     for (const weight of weights) {
-      const made = this.made(weight);
+      const made = this.makeWeight(weight);
       if (made.byteLength !== weight.bytes) {
         throw new EngineError(`The model’s export makes ${weight.name} of another size.`);
       }
@@ -228,7 +228,7 @@ export class Weights {
   }
 
   /** Make a weight by its rule. @param {Initializer} weight @returns {Float32Array | Int8Array | Uint8Array} */
-  made(weight) {
+  makeWeight(weight) {
     const part = weight.rule.endsWith("scales") ? "scales" : "integers";
     switch (weight.rule.replace(part, "")) {
       case "values":
@@ -236,11 +236,15 @@ export class Weights {
       case "diagonal":
         return joined(this.matrices(weight), true).values;
       case "":
-        return this.once(weight, () => quantized(joined(this.matrices(weight)), weight))[part];
+        return this.lastOrMake(weight, () => quantized(joined(this.matrices(weight)), weight))[
+          part
+        ];
       case "blocks.":
-        return this.once(weight, () => inBlocks(joined(this.matrices(weight))))[part];
+        return this.lastOrMake(weight, () => quantizedInBlocks(joined(this.matrices(weight))))[
+          part
+        ];
       case "rounded.":
-        return this.once(weight, () => this.blocks(weight))[part];
+        return this.lastOrMake(weight, () => this.blocks(weight))[part];
       default:
         throw new EngineError(`The model’s export makes weights by ${weight.rule}, unknown here.`);
     }
@@ -251,7 +255,7 @@ export class Weights {
     const whole = from.map((name) => this.matrix(name));
     const found = columns ? whole.map((matrix) => between(matrix, columns)) : whole;
     const last = found.at(-1);
-    if (turnsLast && last) turnRows(last, turnsLast);
+    if (turnsLast && last) rotateRows(last, turnsLast);
     if (swaps) {
       const [axis, kvHeads, group, place] = swaps;
       const swapped = axis === "rows" ? found.slice(place, place + 1) : found;
@@ -265,10 +269,10 @@ export class Weights {
    * @param {Initializer} weight
    * @param {() => Quantized} make
    */
-  once(weight, make) {
+  lastOrMake(weight, make) {
     const key = JSON.stringify([weight.from, weight.group, weight.turns_last, weight.swaps]);
-    if (this.left?.key !== key) this.left = { key, ...make() };
-    return this.left;
+    if (this.lastQuantized?.key !== key) this.lastQuantized = { key, ...make() };
+    return this.lastQuantized;
   }
 
   /** Return the integers and scales of a tensor that is stored in q8_0. @param {Initializer} weight */
@@ -278,9 +282,9 @@ export class Weights {
     const integers = new Int8Array(rows * columns);
     const scales = new Float32Array(count);
     for (let block = 0; block < count; block += 1) {
-      const place = block * Q8_BYTES;
-      scales[block] = half(view.getUint16(place, true));
-      integers.set(new Int8Array(view.buffer, view.byteOffset + place + 2, GROUP), block * GROUP);
+      const offset = block * Q8_BYTES;
+      scales[block] = half(view.getUint16(offset, true));
+      integers.set(new Int8Array(view.buffer, view.byteOffset + offset + 2, GROUP), block * GROUP);
     }
     return { integers, scales };
   }
@@ -293,8 +297,8 @@ export class Weights {
  */
 const READERS = {
   f32: (view, start, values) => {
-    const place = view.byteOffset + 4 * start;
-    values.set(new Float32Array(view.buffer.slice(place, place + values.byteLength)));
+    const offset = view.byteOffset + 4 * start;
+    values.set(new Float32Array(view.buffer.slice(offset, offset + values.byteLength)));
   },
   bf16: (view, start, values) => {
     const bits = new Uint32Array(values.buffer);
@@ -303,23 +307,23 @@ const READERS = {
     }
   },
   q8_0: (view, start, values) => {
-    let place = (start / GROUP) * Q8_BYTES;
+    let offset = (start / GROUP) * Q8_BYTES;
     const bytes = new Int8Array(view.buffer, view.byteOffset, view.byteLength);
-    for (let first = 0; first < values.length; first += GROUP, place += Q8_BYTES) {
-      const scale = half(view.getUint16(place, true));
+    for (let first = 0; first < values.length; first += GROUP, offset += Q8_BYTES) {
+      const scale = half(view.getUint16(offset, true));
       for (let index = 0; index < GROUP; index += 1) {
-        values[first + index] = scale * bytes[place + 2 + index];
+        values[first + index] = scale * bytes[offset + 2 + index];
       }
     }
   },
   q4_1: (view, start, values) => {
-    let place = (start / GROUP) * Q4_BYTES;
+    let offset = (start / GROUP) * Q4_BYTES;
     const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-    for (let first = 0; first < values.length; first += GROUP, place += Q4_BYTES) {
-      const scale = half(view.getUint16(place, true));
-      const least = half(view.getUint16(place + 2, true));
+    for (let first = 0; first < values.length; first += GROUP, offset += Q4_BYTES) {
+      const scale = half(view.getUint16(offset, true));
+      const least = half(view.getUint16(offset + 2, true));
       for (let index = 0; index < GROUP / 2; index += 1) {
-        const byte = bytes[place + 4 + index];
+        const byte = bytes[offset + 4 + index];
         values[first + index] = fround(scale * (byte & 15)) + least;
         values[first + GROUP / 2 + index] = fround(scale * (byte >> 4)) + least;
       }
@@ -381,7 +385,7 @@ function joined(matrices, isDiagonal = false) {
  * @param {number} step distance from one value of the group to the next
  * @param {number} group number of values, a power of two
  */
-function turn(values, first, step, group) {
+function rotate(values, first, step, group) {
   const end = first + group * step;
   for (let apart = step; apart < group * step; apart *= 2) {
     for (let start = first; start < end; start += 2 * apart) {
@@ -394,14 +398,14 @@ function turn(values, first, step, group) {
     }
   }
   const scale = fround(1 / Math.sqrt(group));
-  for (let place = first; place < end; place += step) values[place] *= scale;
+  for (let index = first; index < end; index += step) values[index] *= scale;
 }
 
 /** Rotate a matrix's columns in groups of rows. @param {Matrix} matrix @param {number} group number of rows in one */
-function turnRows({ rows, columns, values }, group) {
+function rotateRows({ rows, columns, values }, group) {
   for (let row = 0; row < rows; row += group) {
     for (let column = 0; column < columns; column += 1) {
-      turn(values, row * columns + column, columns, group);
+      rotate(values, row * columns + column, columns, group);
     }
   }
 }
@@ -427,7 +431,7 @@ function swapHeads({ rows, columns, values }, axis, kvHeads, group) {
 }
 
 /** Round a matrix to integers around 128, with a scale per 32 values. @param {Matrix} matrix */
-function inBlocks({ values }) {
+function quantizedInBlocks({ values }) {
   const integers = new Uint8Array(values.length);
   return { integers, scales: round(values, GROUP, integers, GROUP, 1, MIDDLE) };
 }
@@ -439,7 +443,7 @@ function inBlocks({ values }) {
  */
 function quantized({ rows, columns, values }, { group = 1 }) {
   for (let first = 0; group > 1 && first < values.length; first += group) {
-    turn(values, first, 1, group);
+    rotate(values, first, 1, group);
   }
   const integers = new Int8Array(values.length);
   return { integers, scales: round(values, columns, integers, 1, rows, 0) };
@@ -451,11 +455,11 @@ function quantized({ rows, columns, values }, { group = 1 }) {
  * @param {Float32Array} values
  * @param {number} size
  * @param {Int8Array | Uint8Array} integers where to write them
- * @param {number} far distance in `integers` from one scale's values to the next scale's
- * @param {number} near distance in `integers` between successive values of a scale
+ * @param {number} scaleStride distance in `integers` from one scale's values to the next scale's
+ * @param {number} valueStride distance in `integers` between successive values of a scale
  * @param {number} middle
  */
-function round(values, size, integers, far, near, middle) {
+function round(values, size, integers, scaleStride, valueStride, middle) {
   const scales = new Float32Array(values.length / size);
   for (let index = 0; index < scales.length; index += 1) {
     const own = values.subarray(index * size, (index + 1) * size);
@@ -466,7 +470,7 @@ function round(values, size, integers, far, near, middle) {
     for (let i = 0; i < size; i += 1) {
       // The sum rounds halves to the even integer, as all fp32 numbers of its size are integers.
       const integer = fround(fround(own[i] / scale) + EVEN) - EVEN;
-      integers[index * far + i * near] = integer + middle;
+      integers[index * scaleStride + i * valueStride] = integer + middle;
     }
   }
   return scales;

@@ -7,8 +7,8 @@ const FORMAT = 1;
 const MANIFEST = "manifest.json";
 const UNREACHED = "The model’s files cannot be reached.";
 /** Prefix of the names of the stores, before the model's name and the export's digest. */
-const KEPT = "sbd-model-";
-const WHOLE = "whole";
+const STORE_PREFIX = "sbd-model-";
+const COMPLETE_NOTE = "whole";
 /** Longest wait for a file that another tab is fetching, as browsers may suspend that tab. */
 const OTHER_TAB_MS = 60_000;
 
@@ -39,7 +39,7 @@ const OTHER_TAB_MS = 60_000;
  * How to make a weight of a graph; see Weight in sbd_core/models/backends/onnx/web_graph.py.
  * @typedef {object} Initializer
  * @property {string} name
- * @property {string} rule see Weights.made() in export.js
+ * @property {string} rule see Weights.makeWeight() in export.js
  * @property {string[]} from names of the tensors to make it from
  * @property {number} offset bytes before it in the graph's file of weights
  * @property {number} bytes its size
@@ -59,7 +59,7 @@ export class Files {
     this.base = base;
     this.progress = progress;
     /** False once this browser has failed to store a file. */
-    this.isKept = true;
+    this.canStore = true;
     /** @type {Cache | null} */
     this.store = null;
   }
@@ -69,7 +69,7 @@ export class Files {
    * @returns {Promise<Manifest>}
    */
   async manifest() {
-    const data = await this.fetched(MANIFEST, { cache: "no-cache" });
+    const data = await this.fetchFile(MANIFEST, { cache: "no-cache" });
     /** @type {Manifest} */
     let found;
     try {
@@ -95,13 +95,13 @@ export class Files {
    */
   async openStore({ name, digest }) {
     if (!("caches" in globalThis)) return; // missing on a page loaded over plain http
-    const own = `${KEPT}${name}-${digest}`;
+    const own = `${STORE_PREFIX}${name}-${digest}`;
     try {
       this.store = await caches.open(own);
       const old = (await storesOf(name)).filter((each) => each !== own);
       await Promise.all(old.map((each) => caches.delete(each)));
     } catch {
-      this.isKept = false;
+      this.canStore = false;
     }
   }
 
@@ -114,7 +114,7 @@ export class Files {
   async read(name, promised) {
     if (!/^[\w.-]+$/.test(name))
       throw new EngineError(`${MANIFEST} names a file outside the folder.`);
-    const read = () => this.keptOrFetched(name, promised);
+    const read = () => this.readOrFetch(name, promised);
     const locks = this.store && globalThis.navigator?.locks;
     if (!locks) return read();
     const signal = AbortSignal.timeout(OTHER_TAB_MS);
@@ -125,27 +125,27 @@ export class Files {
   }
 
   /** Read a file from the store if intact there, else fetch it. @param {string} name @param {Promised} promised */
-  async keptOrFetched(name, promised) {
+  async readOrFetch(name, promised) {
     const address = this.addressOf(name);
     const found = await this.store?.match(address).catch(() => undefined);
     const kept = found && new Uint8Array(await found.arrayBuffer());
-    if (kept && !(await whyNot(kept, promised))) {
+    if (kept && !(await mismatchOf(kept, promised))) {
       this.progress(kept.length);
       return kept;
     }
-    const data = await this.fetched(name, {}, promised.size);
-    const reason = await whyNot(data, promised);
+    const data = await this.fetchFile(name, {}, promised.size);
+    const reason = await mismatchOf(data, promised);
     if (reason) throw new EngineError(`${name} ${reason}`);
-    if (!this.isKept) return data;
+    if (!this.canStore) return data;
     await this.store?.put(address, new Response(data)).catch(() => {
-      this.isKept = false; // no space left, which the page then says
+      this.canStore = false; // no space left, which the page then says
     });
     return data;
   }
 
   /** Record in the store that it has every file. */
   async finish() {
-    if (this.isKept) await this.note(WHOLE, true);
+    if (this.canStore) await this.writeNote(COMPLETE_NOTE, true);
   }
 
   /**
@@ -153,12 +153,12 @@ export class Files {
    * @param {string} name
    * @param {unknown} value
    */
-  async note(name, value) {
+  async writeNote(name, value) {
     await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
   }
 
-  /** Return the value that note() stored under a name; null if there is none. @param {string} name */
-  async noted(name) {
+  /** Return the value that writeNote() stored under a name; null if there is none. @param {string} name */
+  async readNote(name) {
     const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
     return found ? found.json() : null;
   }
@@ -174,7 +174,7 @@ export class Files {
    * @param {RequestInit} settings
    * @param {number} [size] expected bytes: a longer file, which is another one or endless, is not read to its end
    */
-  async fetched(name, settings, size = 4_000_000) {
+  async fetchFile(name, settings, size = 4_000_000) {
     const response = await fetch(this.addressOf(name), settings).catch(() => null);
     if (!response) throw new EngineError(UNREACHED);
     if (!response.ok) {
@@ -203,12 +203,12 @@ export class Files {
  * Find the stores of a model in this browser, and whether one of them has every file.
  * @param {string} name
  */
-export async function keptOf(name) {
+export async function findStores(name) {
   try {
     const stores = await storesOf(name);
     const marks = stores.map(async (each) => {
       const files = await (await caches.open(each)).keys();
-      return files.some(({ url }) => url.endsWith(`/notes/${WHOLE}`));
+      return files.some(({ url }) => url.endsWith(`/notes/${COMPLETE_NOTE}`));
     });
     return { stores, isWhole: (await Promise.all(marks)).includes(true) };
   } catch {
@@ -218,7 +218,7 @@ export async function keptOf(name) {
 
 /** Return the names of the stores of all exports of a model. @param {string} name */
 async function storesOf(name) {
-  const before = `${KEPT}${name}-`;
+  const before = `${STORE_PREFIX}${name}-`;
   const isOfModel = (/** @type {string} */ each) =>
     each.startsWith(before) && /^[0-9a-f]{64}$/.test(each.slice(before.length));
   return (await caches.keys()).filter(isOfModel);
@@ -229,7 +229,7 @@ async function storesOf(name) {
  * @param {Uint8Array<ArrayBuffer>} data
  * @param {Promised} promised
  */
-async function whyNot(data, { size, sha256 }) {
+async function mismatchOf(data, { size, sha256 }) {
   if (data.length < size) return `is cut off: it has ${data.length} bytes of ${size}.`;
   if (data.length > size) return `is of another export: it has more than its ${size} bytes.`;
   if (!globalThis.crypto?.subtle) return "";
@@ -242,7 +242,7 @@ async function whyNot(data, { size, sha256 }) {
  * Decompress a gzip file, unless the host has already done so. Raises EngineError.
  * @param {Uint8Array<ArrayBuffer>} data
  */
-export async function unpacked(data) {
+export async function decompress(data) {
   if (data[0] !== 0x1f || data[1] !== 0x8b) return data.slice().buffer;
   if (!("DecompressionStream" in globalThis)) {
     throw new EngineError(

@@ -10,10 +10,10 @@ import { bytesOf } from "./runtime.js";
 /** @import { SeenBlock } from "../core/mask.js" */
 /** @import { Resident, Runtime, Type } from "./runtime.js" */
 
-/** A tensor to make. @typedef {[name: string, type: Type, sizes: number[]]} Asked */
+/** A tensor to make. @typedef {[name: string, type: Type, sizes: number[]]} TensorSpec */
 /**
  * Tensors by the names of a graph's inputs or outputs, and the addresses of their values.
- * @typedef {{ tensors: Record<string, number>, places: Record<string, number> }} Held
+ * @typedef {{ tensors: Record<string, number>, addresses: Record<string, number> }} HeldTensors
  */
 
 const FLOAT_BYTES = 4;
@@ -64,30 +64,30 @@ class Scratch {
   /** @param {Runtime} runtime */
   constructor(runtime) {
     this.runtime = runtime;
-    this.place = 0;
+    this.address = 0;
     this.bytes = 0;
   }
 
   /**
    * Make tensors one after another in this memory.
-   * @param {Asked[]} asked those of the widest type first, so that each begins at a multiple of its elements' size
-   * @returns {Held}
+   * @param {TensorSpec[]} specs those of the widest type first, so that each begins at a multiple of its elements' size
+   * @returns {HeldTensors}
    */
-  hold(asked) {
-    const bytes = asked.reduce((sum, [, type, sizes]) => sum + bytesOf(type, sizes), 0);
+  hold(specs) {
+    const bytes = specs.reduce((sum, [, type, sizes]) => sum + bytesOf(type, sizes), 0);
     if (bytes > this.bytes) {
-      if (this.bytes) this.runtime.release(this.place);
+      if (this.bytes) this.runtime.release(this.address);
       this.bytes = 0; // in case allocate() fails
-      this.place = this.runtime.allocate(bytes);
+      this.address = this.runtime.allocate(bytes);
       this.bytes = bytes;
     }
-    /** @type {Held} */
-    const held = { tensors: {}, places: {} };
-    let { place } = this;
-    for (const [name, type, sizes] of asked) {
-      held.places[name] = place;
-      held.tensors[name] = this.runtime.tensor(type, sizes, place);
-      place += bytesOf(type, sizes);
+    /** @type {HeldTensors} */
+    const held = { tensors: {}, addresses: {} };
+    let { address } = this;
+    for (const [name, type, sizes] of specs) {
+      held.addresses[name] = address;
+      held.tensors[name] = this.runtime.tensor(type, sizes, address);
+      address += bytesOf(type, sizes);
     }
     return held;
   }
@@ -95,24 +95,24 @@ class Scratch {
 
 /** Rows of logits in the runtime's memory; valid until the next forward pass. */
 export class Logits {
-  /** @param {Model} model @param {number} numRows @param {Record<string, number>} places */
-  constructor(model, numRows, places) {
+  /** @param {Model} model @param {number} numRows @param {Record<string, number>} addresses */
+  constructor(model, numRows, addresses) {
     this.model = model;
     this.numRows = numRows;
-    this.places = places;
+    this.addresses = addresses;
   }
 
   /** Return the logits of a row. @param {number} index */
   row(index) {
     const { runtime, shape } = this.model;
     const { vocabulary: size } = shape;
-    return runtime.floats(this.places.logits + index * size * FLOAT_BYTES, size);
+    return runtime.floats(this.addresses.logits + index * size * FLOAT_BYTES, size);
   }
 
   /** Return the hidden state's part of `into @ x`; see Weights in sampling.js. @param {number} index of the row */
-  ofHidden(index) {
+  samplerHiddenPart(index) {
     const { runtime, samplerSize } = this.model;
-    return runtime.floats(this.places.sampler + index * samplerSize * FLOAT_BYTES, samplerSize);
+    return runtime.floats(this.addresses.sampler + index * samplerSize * FLOAT_BYTES, samplerSize);
   }
 }
 
@@ -184,14 +184,16 @@ export class Model {
     /** Least number of rows of a pass: with fewer, a row's values may depend on the rows beside it. */
     this.fewestRows = runtime.device ? ROW_COUNTS[0] : 1;
     /** The number of rows with logits is a multiple of this. */
-    this.wantedStep = this.fewestRows;
+    this.logitRowStep = this.fewestRows;
   }
 
   /** Return the number of rows to which a pass is padded. @param {number} numRows rows that it reads */
-  padded(numRows) {
+  paddedRows(numRows) {
     if (this.fewestRows === 1) return numRows;
-    const asked = Math.max(numRows, this.fewestRows);
-    return ROW_COUNTS.find((count) => count >= asked) ?? Math.ceil(asked / MOST_ROWS) * MOST_ROWS;
+    const numNeeded = Math.max(numRows, this.fewestRows);
+    return (
+      ROW_COUNTS.find((count) => count >= numNeeded) ?? Math.ceil(numNeeded / MOST_ROWS) * MOST_ROWS
+    );
   }
 
   /**
@@ -200,10 +202,10 @@ export class Model {
    * @returns {Promise<Logits>} of the last numCausalLogits causal tokens and of every row of a block
    */
   async forward({ cache, causalIds, blockIds, numCausalLogits, predraftBlocks }) {
-    const numQuiet = causalIds.length - numCausalLogits;
+    const numWithoutLogits = causalIds.length - numCausalLogits;
     // A long prompt is read in several calls, as the logits of its first tokens are not needed.
     let start = 0;
-    for (; numQuiet - start > LONGEST_PASS; start += LONGEST_PASS) {
+    for (; numWithoutLogits - start > LONGEST_PASS; start += LONGEST_PASS) {
       await this.pass(cache, causalIds.slice(start, start + LONGEST_PASS), [], [], 1);
     }
     const numRead = causalIds.length - start;
@@ -231,40 +233,40 @@ export class Model {
     const { length, capacity } = cache;
     const ids = [...causalIds, ...blockIds];
     const numRead = ids.length;
-    const numRows = this.padded(numRead);
-    const numWanted = Math.ceil(numLogits / this.wantedStep) * this.wantedStep;
+    const numRows = this.paddedRows(numRead);
+    const numLogitRows = Math.ceil(numLogits / this.logitRowStep) * this.logitRowStep;
     if (length + numRows > capacity) throw new EngineError("The text is longer than its cache.");
     const half = shape.rotary.inverse_frequencies.length;
-    /** @type {Asked[]} */
-    const outputs = [["logits", "float32", [numWanted, vocabulary]]];
-    if (this.samplerSize) outputs.push(["sampler", "float32", [numWanted, this.samplerSize]]);
-    /** @type {Asked[]} */
+    /** @type {TensorSpec[]} */
+    const outputs = [["logits", "float32", [numLogitRows, vocabulary]]];
+    if (this.samplerSize) outputs.push(["sampler", "float32", [numLogitRows, this.samplerSize]]);
+    /** @type {TensorSpec[]} */
     const inputs = [
       ["places", "int64", [numRows * numKvHeads, 1]],
       ["bias", "float32", [numRows, capacity]],
       ["cosines", "float32", [numRows, half]],
       ["sines", "float32", [numRows, half]],
       ["token_ids", "int32", [numRows]],
-      ["wanted", "int32", [numWanted]],
+      ["wanted", "int32", [numLogitRows]],
     ];
     if (shape.has_adapter) inputs.push(["is_of_block", "float32", [numRows, 1]]);
-    const asked = this.outputs.hold(outputs);
-    const given = this.inputs.hold(inputs);
-    const { places } = given;
-    runtime.integers(places.token_ids, numRows).fill(0).set(ids);
-    runtime.integers(places.wanted, numWanted).forEach((_, index, rows) => {
+    const outputTensors = this.outputs.hold(outputs);
+    const inputTensors = this.inputs.hold(inputs);
+    const { addresses } = inputTensors;
+    runtime.integers(addresses.token_ids, numRows).fill(0).set(ids);
+    runtime.integers(addresses.wanted, numLogitRows).forEach((_, index, rows) => {
       rows[index] = Math.min(numRead - numLogits + index, numRead - 1);
     });
-    runtime.longs(places.places, numRows * numKvHeads).forEach((_, index, rows) => {
+    runtime.longs(addresses.places, numRows * numKvHeads).forEach((_, index, rows) => {
       const [row, head] = [Math.floor(index / numKvHeads), index % numKvHeads];
       rows[index] = BigInt(head * capacity + length + row);
     });
     const rows = visibleRows(causalIds.length, blocks);
     const padding = { seen: 1 - length, first: 0, stop: 0, position: -length, isCausal: true };
     while (rows.length < numRows) rows.push(padding);
-    const bias = runtime.floats(places.bias, numRows * capacity).fill(UNSEEN);
-    const cosines = runtime.floats(places.cosines, numRows * half);
-    const sines = runtime.floats(places.sines, numRows * half);
+    const bias = runtime.floats(addresses.bias, numRows * capacity).fill(UNSEEN);
+    const cosines = runtime.floats(addresses.cosines, numRows * half);
+    const sines = runtime.floats(addresses.sines, numRows * half);
     for (const [row, { seen, first, stop, position }] of rows.entries()) {
       const own = row * capacity;
       bias.fill(0, own, own + length + seen);
@@ -275,17 +277,17 @@ export class Model {
     }
     if (shape.has_adapter) {
       const isOfBlock = rows.map(({ isCausal }) => Number(!isCausal));
-      runtime.floats(places.is_of_block, numRows).set(isOfBlock);
+      runtime.floats(addresses.is_of_block, numRows).set(isOfBlock);
     }
     try {
-      const read = { ...given.tensors, ...cache.inputs };
-      await runtime.run(this.session, read, { ...asked.tensors, ...cache.outputs });
+      const read = { ...inputTensors.tensors, ...cache.inputs };
+      await runtime.run(this.session, read, { ...outputTensors.tensors, ...cache.outputs });
     } finally {
-      const made = [given, asked].flatMap(({ tensors }) => Object.values(tensors));
+      const made = [inputTensors, outputTensors].flatMap(({ tensors }) => Object.values(tensors));
       for (const tensor of made) runtime.releaseTensor(tensor);
     }
     cache.length += causalIds.length;
-    return new Logits(this, numLogits, asked.places);
+    return new Logits(this, numLogits, outputTensors.addresses);
   }
 }
 
@@ -303,7 +305,7 @@ const MOST_ROWS_AT_LEAST = 32;
  * @param {Checkpoint} checkpoint
  * @param {Graph["trial"]} trial
  */
-export async function tryRows({ model, maskId }, trial) {
+export async function testGpu({ model, maskId }, trial) {
   const ids = Array.from({ length: NUM_TRIED }, (_, index) => index);
   const cache = new Cache(model, NUM_TRIED + MOST_ROWS);
   const request = { cache, causalIds: ids.slice(-2), blockIds: [], numCausalLogits: 1 };

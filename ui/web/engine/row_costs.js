@@ -21,7 +21,7 @@ const MAX_ROUNDS = 40;
 export async function rowCostsOf(checkpoint) {
   if (!checkpoint.rowCosts) {
     checkpoint.rowCosts = await measureRowCosts(checkpoint);
-    checkpoint.keepCosts(checkpoint.rowCosts);
+    checkpoint.storeCosts(checkpoint.rowCosts);
   }
   return checkpoint.rowCosts;
 }

@@ -32,9 +32,9 @@ const ALL_OPTIMIZATIONS = 99;
  * @typedef {object} Module
  * @property {Uint8Array<ArrayBuffer>} HEAPU8 its memory; another array after it has grown
  * @property {(bytes: number) => number} _malloc
- * @property {(place: number) => void} _free
- * @property {(place: number) => string} UTF8ToString
- * @property {(text: string, place: number, bytes: number) => void} stringToUTF8
+ * @property {(address: number) => void} _free
+ * @property {(address: number) => string} UTF8ToString
+ * @property {(text: string, address: number, bytes: number) => void} stringToUTF8
  * @property {(path: string, data: Uint8Array) => void} mountExternalData
  * @property {() => void} unmountExternalData
  * @property {(threads: number, level: number) => number} _OrtInit
@@ -42,8 +42,8 @@ const ALL_OPTIMIZATIONS = 99;
  * @property {(...settings: (number | boolean)[]) => number} _OrtCreateSessionOptions
  * @property {(options: number) => number} _OrtReleaseSessionOptions
  * @property {(options: number, name: number, keys: number, values: number, count: number) => number | Promise<number>} _OrtAppendExecutionProvider
- * @property {(place: number, bytes: number, options: number) => number | Promise<number>} _OrtCreateSession
- * @property {(type: number, place: number, bytes: number, sizes: number, rank: number, location: number) => number} _OrtCreateTensor
+ * @property {(address: number, bytes: number, options: number) => number | Promise<number>} _OrtCreateSession
+ * @property {(type: number, address: number, bytes: number, sizes: number, rank: number, location: number) => number} _OrtCreateTensor
  * @property {(tensor: number) => number} _OrtReleaseTensor
  * @property {() => void} asyncInit exists only in the build for GPUs, like the webgpu functions
  * @property {(setDevice: () => void) => void} webgpuInit
@@ -108,10 +108,10 @@ export class Runtime {
   /** Raise an Error with the runtime's message unless the code is 0. @param {number} code */
   check(code) {
     if (code === 0) return;
-    const place = this.allocate(2 * POINTER_BYTES);
-    this.module._OrtGetLastError(place, place + POINTER_BYTES);
-    const [, message] = this.integers(place, 2);
-    this.release(place);
+    const address = this.allocate(2 * POINTER_BYTES);
+    this.module._OrtGetLastError(address, address + POINTER_BYTES);
+    const [, message] = this.integers(address, 2);
+    this.release(address);
     const words = message ? this.module.UTF8ToString(message) : `code ${code}`;
     if (/bad_alloc|Failed to allocate/i.test(words)) throw new EngineError(NOT_ENOUGH);
     throw new Error(words);
@@ -122,51 +122,51 @@ export class Runtime {
    * @param {number} bytes
    */
   allocate(bytes) {
-    const place = this.module._malloc(bytes) >>> 0;
-    if (!place) throw new EngineError(NOT_ENOUGH);
-    return place;
+    const address = this.module._malloc(bytes) >>> 0;
+    if (!address) throw new EngineError(NOT_ENOUGH);
+    return address;
   }
 
-  /** Free allocated memory. @param {number} place */
-  release(place) {
-    this.module._free(place);
+  /** Free allocated memory. @param {number} address */
+  release(address) {
+    this.module._free(address);
   }
 
-  /** Return a view of fp32 numbers in memory. @param {number} place @param {number} count */
-  floats(place, count) {
-    return new Float32Array(this.module.HEAPU8.buffer, place, count);
+  /** Return a view of fp32 numbers in memory. @param {number} address @param {number} count */
+  floats(address, count) {
+    return new Float32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of bytes in memory. @param {number} place @param {number} count */
-  bytes(place, count) {
-    return new Uint8Array(this.module.HEAPU8.buffer, place, count);
+  /** Return a view of bytes in memory. @param {number} address @param {number} count */
+  bytes(address, count) {
+    return new Uint8Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of 32-bit integers in memory. @param {number} place @param {number} count */
-  integers(place, count) {
-    return new Int32Array(this.module.HEAPU8.buffer, place, count);
+  /** Return a view of 32-bit integers in memory. @param {number} address @param {number} count */
+  integers(address, count) {
+    return new Int32Array(this.module.HEAPU8.buffer, address, count);
   }
 
-  /** Return a view of 64-bit integers in memory. @param {number} place @param {number} count */
-  longs(place, count) {
-    return new BigInt64Array(this.module.HEAPU8.buffer, place, count);
+  /** Return a view of 64-bit integers in memory. @param {number} address @param {number} count */
+  longs(address, count) {
+    return new BigInt64Array(this.module.HEAPU8.buffer, address, count);
   }
 
   /**
    * Make a tensor of the values at an address.
    * @param {Type} type
    * @param {number[]} sizes
-   * @param {number} place
+   * @param {number} address
    * @param {number} [where] ON_CPU or ON_GPU
    */
-  tensor(type, sizes, place, where = ON_CPU) {
+  tensor(type, sizes, address, where = ON_CPU) {
     const rank = sizes.length;
-    const sizesPlace = this.allocate(POINTER_BYTES * Math.max(1, rank));
-    this.integers(sizesPlace, rank).set(sizes);
+    const sizesAddress = this.allocate(POINTER_BYTES * Math.max(1, rank));
+    this.integers(sizesAddress, rank).set(sizes);
     const tensor = this.module._OrtCreateTensor(
-      ...[TYPES[type][0], place, bytesOf(type, sizes), sizesPlace, rank, where],
+      ...[TYPES[type][0], address, bytesOf(type, sizes), sizesAddress, rank, where],
     );
-    this.release(sizesPlace);
+    this.release(sizesAddress);
     if (!tensor) this.check(1);
     return tensor;
   }
@@ -186,12 +186,12 @@ export class Runtime {
     const { device, module } = this;
     const bytes = bytesOf("float32", sizes);
     const buffer = device?.createBuffer({ size: bytes, usage: BUFFER_USAGE });
-    const place = buffer ? module.webgpuRegisterBuffer(buffer, session) : this.allocate(bytes);
-    if (!buffer) this.bytes(place, bytes).fill(0);
-    const tensor = this.tensor("float32", sizes, place, buffer ? ON_GPU : ON_CPU);
+    const address = buffer ? module.webgpuRegisterBuffer(buffer, session) : this.allocate(bytes);
+    if (!buffer) this.bytes(address, bytes).fill(0);
+    const tensor = this.tensor("float32", sizes, address, buffer ? ON_GPU : ON_CPU);
     const release = () => {
       this.releaseTensor(tensor);
-      if (!buffer) return this.release(place);
+      if (!buffer) return this.release(address);
       module.webgpuUnregisterBuffer(buffer);
       buffer.destroy();
     };
@@ -203,10 +203,10 @@ export class Runtime {
     const known = this.names.get(name);
     if (known !== undefined) return known;
     const bytes = new TextEncoder().encode(name).length + 1;
-    const place = this.allocate(bytes);
-    this.module.stringToUTF8(name, place, bytes);
-    this.names.set(name, place);
-    return place;
+    const address = this.allocate(bytes);
+    this.module.stringToUTF8(name, address, bytes);
+    this.names.set(name, address);
+    return address;
   }
 
   /**
@@ -219,19 +219,19 @@ export class Runtime {
     // The third setting plans memory ahead, which is for processors only.
     const settings = [ALL_OPTIMIZATIONS, true, !device, 0, false, 0, 0, ERRORS_ONLY, 0, 0];
     const options = module._OrtCreateSessionOptions(...settings);
-    const place = this.allocate(graph.length);
+    const address = this.allocate(graph.length);
     try {
-      module.HEAPU8.set(graph, place);
+      module.HEAPU8.set(graph, address);
       for (const [name, data] of Object.entries(files)) module.mountExternalData(name, data);
       if (device) await this.chooseDevice(options, device);
-      const session = await module._OrtCreateSession(place, graph.length, options);
+      const session = await module._OrtCreateSession(address, graph.length, options);
       if (device) module.webgpuOnCreateSession(session);
       if (!session) this.check(1);
       return session;
     } finally {
       module.unmountExternalData();
       module._OrtReleaseSessionOptions(options);
-      this.release(place);
+      this.release(address);
     }
   }
 
@@ -241,14 +241,14 @@ export class Runtime {
     const names = ["deviceId", "webgpuInstance", "webgpuDevice"];
     const values = module.webgpuRegisterDevice(device).map(String);
     const list = [...names, ...values].map((text) => this.nameOf(text));
-    const place = this.allocate(list.length * POINTER_BYTES);
-    this.integers(place, list.length).set(list);
-    const valuesPlace = place + names.length * POINTER_BYTES;
+    const address = this.allocate(list.length * POINTER_BYTES);
+    this.integers(address, list.length).set(list);
+    const valuesAddress = address + names.length * POINTER_BYTES;
     const provider = this.nameOf("WebGPU");
     const code = await module._OrtAppendExecutionProvider(
-      ...[options, provider, place, valuesPlace, names.length],
+      ...[options, provider, address, valuesAddress, names.length],
     );
-    this.release(place);
+    this.release(address);
     this.check(code);
   }
 
@@ -264,18 +264,18 @@ export class Runtime {
       Object.values(tensors),
     ]);
     const list = lists.flat();
-    const place = this.allocate(list.length * POINTER_BYTES);
-    this.integers(place, list.length).set(list);
+    const address = this.allocate(list.length * POINTER_BYTES);
+    this.integers(address, list.length).set(list);
     const [numInputs, , numOutputs] = lists.map(({ length }) => length);
-    const at = (/** @type {number} */ index) => place + POINTER_BYTES * index;
+    const at = (/** @type {number} */ index) => address + POINTER_BYTES * index;
     try {
       const code = await this.module._OrtRun(
-        ...[session, place, at(numInputs), numInputs],
+        ...[session, address, at(numInputs), numInputs],
         ...[at(2 * numInputs), numOutputs, at(2 * numInputs + numOutputs), 0],
       );
       this.check(code);
     } finally {
-      this.release(place);
+      this.release(address);
     }
   }
 }

@@ -21,7 +21,7 @@ const NUM_BEST = 2; // the margin needs two
  */
 
 /** Return the row with a copy of its logits, which stays valid. @param {Row} row @returns {Row} */
-export function kept(row) {
+export function copyOf(row) {
   const own = row.logits().slice();
   return { ...row, logits: () => own };
 }
@@ -136,7 +136,7 @@ export class SamplerHead {
    */
   begin(logits, start, stop) {
     const rows = Array.from({ length: stop - start }, (_, index) => ({
-      ofHidden: logits.ofHidden(start + index),
+      ofHidden: logits.samplerHiddenPart(start + index),
       likeliest: topOf(logits.row(start + index), NUM_CANDIDATES),
     }));
     /** @param {number} index of the row, from `start` @param {number} tokenId the token before the row */

@@ -5,7 +5,7 @@
 import constants from "../constants.json" with { type: "json" };
 import { NUM_TIMINGS } from "../core/times.js";
 import { mentionedIds } from "../core/trace.js";
-import { dialOf, FIELD_LABELS, KINDS, PAPER_SOLVER, strategyOf } from "../core/words.js";
+import { FIELD_LABELS, KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.js";
 import { readSettings } from "./decoding/settings.js";
 import { stream } from "./decoding/stream.js";
 import { ArgumentError, EngineError, shown } from "./errors.js";
@@ -28,8 +28,8 @@ import { rowCostsOf } from "./row_costs.js";
  */
 
 const MS_BETWEEN_NEWS = 60;
-const MS_BETWEEN_BREATHS = 12;
-const MAX_ASK = 16;
+const MS_BETWEEN_RECEIVES = 12;
+const MAX_REQUEST_ID = 16;
 const STOPPED_TEXT = "Stopped.";
 const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
 
@@ -40,14 +40,14 @@ export class Session {
   /**
    * @param {Checkpoint} checkpoint
    * @param {(news: News) => void} say sends news to the page
-   * @param {() => Promise<void>} breathe waits until the page's messages have been received
+   * @param {() => Promise<void>} receiveMessages waits until the page's messages have been received
    */
-  constructor(checkpoint, say, breathe) {
+  constructor(checkpoint, say, receiveMessages) {
     this.checkpoint = checkpoint;
     this.say = say;
-    this.breathe = breathe;
+    this.receiveMessages = receiveMessages;
     this.turn = 0;
-    this.breathed = 0;
+    this.receivedAt = 0;
   }
 
   /** End whatever runs after its current forward pass. */
@@ -56,18 +56,18 @@ export class Session {
   }
 
   /** Whether a turn still runs; from time to time receives messages first. @param {number} turn */
-  async goesOn(turn) {
-    if (performance.now() - this.breathed > MS_BETWEEN_BREATHS) {
-      await this.breathe();
-      this.breathed = performance.now();
+  async isCurrent(turn) {
+    if (performance.now() - this.receivedAt > MS_BETWEEN_RECEIVES) {
+      await this.receiveMessages();
+      this.receivedAt = performance.now();
     }
     return turn === this.turn;
   }
 
   /** Decode a form, and send the page its news. @param {Form} form */
   async decode(form) {
-    const ask = String(form.ask ?? "").slice(0, MAX_ASK);
-    await this.tell("decode", () => this.open(form), ask);
+    const requestId = String(form.ask ?? "").slice(0, MAX_REQUEST_ID);
+    await this.runTurn("decode", () => this.makeLanes(form), requestId);
   }
 
   /**
@@ -76,31 +76,31 @@ export class Session {
    * @param {Form} form the fields that the lanes share
    */
   async compare(names, form) {
-    const opened = async () => {
+    const makeAll = async () => {
       const lanes = [];
       for (const [name, own] of laneForms(names, form)) {
-        const [lane] = await this.open(own);
+        const [lane] = await this.makeLanes(own);
         lanes.push(Object.assign(lane, { name }));
       }
       return lanes;
     };
-    await this.tell("compare", opened, "");
+    await this.runTurn("compare", makeAll, "");
   }
 
   /**
    * Run lanes in a new turn, which ends the one before, and send how it ended.
    * @param {"decode" | "compare"} about
-   * @param {() => Promise<Lane[]>} open
-   * @param {string} ask id of the page's request, "" for none
+   * @param {() => Promise<Lane[]>} makeLanes
+   * @param {string} requestId id of the page's request, "" for none
    */
-  async tell(about, open, ask) {
+  async runTurn(about, makeLanes, requestId) {
     this.stop();
     const { turn } = this;
     /** @type {Lane[]} */
     let lanes = [];
     try {
-      lanes = await open();
-      await this.run(about, lanes, ask, turn);
+      lanes = await makeLanes();
+      await this.run(about, lanes, requestId, turn);
       const isStopped = turn !== this.turn;
       this.say({ about, text: isStopped ? STOPPED_TEXT : "", isRunning: false });
     } catch (error) {
@@ -114,44 +114,44 @@ export class Session {
    * Check a form and return its lanes, not yet started: the requested one, then next-token prediction.
    * @param {Form} form
    */
-  async open(form) {
-    const { prompt, promptIds, settings } = await openForm(this.checkpoint, form);
+  async makeLanes(form) {
+    const { prompt, promptIds, settings } = await readRequest(this.checkpoint, form);
     /** @param {Settings} own */
     const laneOf = (own) => new Lane(this.checkpoint, prompt, promptIds, own);
     if (settings.strategy === "ntp") return [laneOf(settings)];
     const others = { solver: { name: PAPER_SOLVER }, pinned: [], max_rows: null, row_costs: null };
-    const plain = readSettings({ ...settings, ...others, strategy: "ntp" });
-    return [laneOf(settings), laneOf(plain)];
+    const ntp = readSettings({ ...settings, ...others, strategy: "ntp" });
+    return [laneOf(settings), laneOf(ntp)];
   }
 
   /**
    * Make the forward passes of lanes and send their lines, until all lanes or the turn have ended.
    * @param {"decode" | "compare"} about
    * @param {Lane[]} lanes
-   * @param {string} ask
+   * @param {string} requestId
    * @param {number} turn
    */
-  async run(about, lanes, ask, turn) {
+  async run(about, lanes, requestId, turn) {
     const [main] = lanes;
     const runId = crypto.randomUUID().slice(0, 8);
     const wire = new RunLines(runId, this.checkpoint);
     const { prompt, promptIds } = main;
     const settings = lanes.map((lane) => lane.settings);
     const names = about === "compare" ? lanes.map(({ name }) => name) : [];
-    let lines = [wire.start({ prompt, promptIds, lanes: settings, names, ask })];
-    let told = performance.now();
+    let lines = [wire.start({ prompt, promptIds, lanes: settings, names, requestId })];
+    let sentAt = performance.now();
     let isAwaited = true; // until the main lane's first reveal, which is sent without delay
     let isCut = false;
     for await (const [lane, event] of passes(lanes, about === "compare")) {
       lines.push(event ? wire.step(lane.name, event) : wire.end(lane.name, lane.finish, lane.text));
-      const isDue = performance.now() - told > MS_BETWEEN_NEWS || (isAwaited && main.hasRevealed);
+      const isDue = performance.now() - sentAt > MS_BETWEEN_NEWS || (isAwaited && main.hasRevealed);
       if (isDue) {
         isAwaited &&= !main.hasRevealed;
-        told = performance.now();
+        sentAt = performance.now();
         this.say({ about, wire: lines.join("\n"), text: "Decoding …", isRunning: true });
         lines = [];
       }
-      isCut = !(await this.goesOn(turn));
+      isCut = !(await this.isCurrent(turn));
       if (isCut) break;
     }
     if (lines.length) this.say({ about, wire: lines.join("\n"), isRunning: true });
@@ -166,12 +166,12 @@ export class Session {
     const timing = { run: String(form.ask), seconds: [], ntpSeconds: [] };
     try {
       for (let i = 0; i < NUM_TIMINGS; i += 1) {
-        const [main, plain = main] = await this.open(form);
-        for (const lane of new Set([main, plain])) {
-          while (await lane.step()) if (!(await this.goesOn(turn))) return await lane.close();
+        const [main, ntp = main] = await this.makeLanes(form);
+        for (const lane of new Set([main, ntp])) {
+          while (await lane.step()) if (!(await this.isCurrent(turn))) return await lane.close();
         }
         timing.seconds.push(main.seconds);
-        timing.ntpSeconds.push(plain.seconds);
+        timing.ntpSeconds.push(ntp.seconds);
         this.say({ about: "timing", timing });
       }
     } catch (error) {
@@ -186,10 +186,10 @@ export class Session {
   async bench(engine) {
     const { checkpoint } = this;
     const { model, name } = checkpoint;
-    const { fewestRows, wantedStep } = model;
+    const { fewestRows, logitRowStep } = model;
     /** Return the tokens per second of a strategy. @param {string} strategy */
     const speed = async (strategy) => {
-      const [lane] = await this.open({ ...BENCH_FORM, strategy });
+      const [lane] = await this.makeLanes({ ...BENCH_FORM, strategy });
       while (await lane.step());
       return rounded(lane.answer.length / lane.seconds);
     };
@@ -198,16 +198,16 @@ export class Session {
       const costs = await rowCostsOf(checkpoint);
       const verify = await speed("verify");
       // Next-token prediction does not need padded passes, so it is measured without them.
-      [model.fewestRows, model.wantedStep] = [1, 1];
+      [model.fewestRows, model.logitRowStep] = [1, 1];
       const ntp = await speed("ntp");
       const ms = Object.fromEntries(costs.map(([rows, cost]) => [rows, rounded(1000 * cost)]));
-      const told = { model: name, engine, fewest_rows: fewestRows, ms_by_rows: ms };
-      const text = JSON.stringify({ ...told, tokens_per_second: { ntp, verify } });
+      const results = { model: name, engine, fewest_rows: fewestRows, ms_by_rows: ms };
+      const text = JSON.stringify({ ...results, tokens_per_second: { ntp, verify } });
       this.say({ about: "bench", text });
     } catch (error) {
       this.fail("bench", error);
     } finally {
-      [model.fewestRows, model.wantedStep] = [fewestRows, wantedStep];
+      [model.fewestRows, model.logitRowStep] = [fewestRows, logitRowStep];
     }
   }
 
@@ -243,7 +243,7 @@ const DEFAULTS = {
  * @param {Form} form
  * @returns {Promise<{ prompt: string, promptIds: number[], settings: Settings }>}
  */
-async function openForm(checkpoint, form) {
+async function readRequest(checkpoint, form) {
   const fields = { ...DEFAULTS, ...form };
   const { prompt, strategy } = fields;
   if (typeof prompt !== "string" || !prompt.trim())
@@ -263,12 +263,15 @@ async function openForm(checkpoint, form) {
     repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
     max_rows: fields.max_rows || null,
     row_costs: needsCosts ? await rowCostsOf(checkpoint) : null,
-    pinned: pairs(fields.pinned),
+    pinned: checkedPins(fields.pinned),
   });
   const { max_new_tokens: longest, block_size: blockSize } = settings;
   requireAtMost("max_new_tokens", longest, newTokens, "tokens on this page");
   // The form's pins replace those of its template at the same offset.
-  const pins = new Map([...pinsOf(checkpoint, fields.template, settings), ...settings.pinned]);
+  const pins = new Map([
+    ...templatePins(checkpoint, fields.template, settings),
+    ...settings.pinned,
+  ]);
   settings.pinned = [...pins].sort(([a], [b]) => a - b);
   const promptIds = checkpoint.tokenizer.encodePrompt(prompt, false);
   checkFits(checkpoint, promptIds, settings);
@@ -327,13 +330,13 @@ export function laneForms(lanes, form) {
       const rule = `must each be one of ${KINDS.join(", ")}, as in sbd:0.1`;
       throw new ArgumentError("lanes", rule, lane);
     }
-    const dial = dialOf(kind);
+    const dial = laneSettingOf(kind);
     if (value !== undefined && !dial)
       throw new ArgumentError("lanes", `${kind} takes no value`, lane);
     const strategy = strategyOf(lane);
     const solver = strategy === "sbd" ? { solver: kind === "sbd" ? PAPER_SOLVER : kind } : {};
-    const own = value === undefined || !dial ? {} : { [dial[0]]: Number(value) };
-    return [lane, { ...form, strategy, ...solver, ...own }];
+    const setting = value === undefined || !dial ? {} : { [dial[0]]: Number(value) };
+    return [lane, { ...form, strategy, ...solver, ...setting }];
   });
 }
 
@@ -344,7 +347,7 @@ function requireAtMost(argument, value, most, unit) {
 }
 
 /** Check that the pins of a form are pairs. @param {unknown} value [[offset, token id], ...] */
-function pairs(value) {
+function checkedPins(value) {
   const isList =
     Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
   if (isList) return value;
@@ -358,7 +361,7 @@ function pairs(value) {
  * @param {Settings} settings
  * @returns {[number, number][]}
  */
-function pinsOf({ tokenizer, endIds }, template, settings) {
+function templatePins({ tokenizer, endIds }, template, settings) {
   if (typeof template !== "string") throw new ArgumentError("template", "must be text", template);
   if (!template.trim()) return [];
   requireAtMost("template", template.length, templateCharacters, "characters");
@@ -503,10 +506,10 @@ export class RunLines {
 
   /**
    * Return the line that opens the run.
-   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], names: string[], ask: string }} run names: of the
-   *   lanes, empty if these are their strategies
+   * @param {{ prompt: string, promptIds: number[], lanes: Settings[], names: string[], requestId: string }} run
+   *   names: of the lanes, empty if these are their strategies
    */
-  start({ prompt, promptIds, lanes, names, ask }) {
+  start({ prompt, promptIds, lanes, names, requestId }) {
     const { name, endIds, model } = this.checkpoint;
     const { shape } = model;
     const pinned = lanes.flatMap((lane) => lane.pinned.map(([, id]) => id));
@@ -515,7 +518,7 @@ export class RunLines {
       model: name,
       lanes,
       names,
-      ask,
+      ask: requestId,
       prompt_token_ids: promptIds,
       end_token_ids: [...endIds].sort((a, b) => a - b),
       shape: {
@@ -563,8 +566,8 @@ export class RunLines {
    * @param {Record<string, unknown>} fields
    */
   line(type, fields) {
-    const said = Object.entries(fields).filter(([, value]) => !isEmpty(value));
-    const body = { run: this.runId, seq: this.sequence, type, ...Object.fromEntries(said) };
+    const written = Object.entries(fields).filter(([, value]) => !isEmpty(value));
+    const body = { run: this.runId, seq: this.sequence, type, ...Object.fromEntries(written) };
     this.sequence += 1;
     return JSON.stringify(body).replace(/[<>&\u2028\u2029]/g, escaped);
   }

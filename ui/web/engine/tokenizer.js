@@ -35,7 +35,7 @@ export class Tokenizer {
     const letters = added.filter(({ content }) => !this.controls.includes(content));
     try {
       this.encoder = new Encoder(file, settings);
-      this.plain = new Encoder({ ...file, added_tokens: letters }, settings);
+      this.withoutControls = new Encoder({ ...file, added_tokens: letters }, settings);
       this.template = template === null ? null : new Template(template);
     } catch (error) {
       throw new EngineError(`The model’s tokenizer cannot be read: ${wordsOf(error)}`);
@@ -50,7 +50,7 @@ export class Tokenizer {
 
   /** Return the token ids of a text. What looks like a control token in it is plain text. @param {string} text */
   encode(text) {
-    return this.plain.encode(text, NO_CONTROLS).ids;
+    return this.withoutControls.encode(text, NO_CONTROLS).ids;
   }
 
   /**

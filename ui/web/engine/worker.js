@@ -2,8 +2,8 @@
 
 import { EngineError } from "./errors.js";
 import { openExport } from "./export.js";
-import { Files, unpacked } from "./files.js";
-import { tryRows } from "./model.js";
+import { decompress, Files } from "./files.js";
+import { testGpu } from "./model.js";
 import { checkWebAssembly, NOT_ENOUGH, openGpu, Runtime } from "./runtime.js";
 import { Session } from "./session.js";
 
@@ -24,9 +24,9 @@ import { Session } from "./session.js";
  */
 /** A message from the page. @typedef {Job | { kind: "load", source: Source }} Message */
 /**
- * The model is loaded. isKept: whether this browser has stored it for later visits. gpu: name of the GPU that decodes,
+ * The model is loaded. canStore: whether this browser has stored it for later. gpu: name of the GPU that decodes,
  * "" for the processor. why: a sentence on why an expected GPU does not decode, else "".
- * @typedef {{ kind: "ready", name: string, numParameters: number, isKept: boolean, gpu: string, why: string }} Ready
+ * @typedef {{ kind: "ready", name: string, numParameters: number, canStore: boolean, gpu: string, why: string }} Ready
  */
 /**
  * A message to the page. bytes: read since the last "progress"; -Infinity if reading starts again.
@@ -49,12 +49,12 @@ let session = null;
 let decodedBy = "";
 
 /** Send the page a message. @param {Reply} reply */
-function tell(reply) {
+function post(reply) {
   self.postMessage(reply);
 }
 
 /** Wait until waiting messages have been received. Browsers slow down timers in background tabs, but not this. */
-function breathe() {
+function receiveMessages() {
   return new Promise((/** @type {(value: void) => void} */ resolve) => {
     channel.port1.onmessage = () => resolve();
     channel.port2.postMessage(null);
@@ -72,13 +72,13 @@ async function startRuntime(gpu) {
   checkWebAssembly();
   const name = gpu ? "onnxruntime-webgpu" : "onnxruntime";
   // The version in the address keeps browsers from using cached files of another version.
-  const here = (/** @type {string} */ end) =>
+  const fileAddress = (/** @type {string} */ end) =>
     new URL(`${name}.${end}?v=${RUNTIME_VERSION}`, import.meta.url).href;
-  const response = await fetch(here("wasm.gz")).catch(() => null);
+  const response = await fetch(fileAddress("wasm.gz")).catch(() => null);
   const data = response?.ok ? await response.arrayBuffer().catch(() => null) : null;
   if (!data) throw new EngineError("The engine’s code cannot be reached.");
-  const code = await unpacked(new Uint8Array(data));
-  const { default: makeModule } = await import(here("mjs"));
+  const code = await decompress(new Uint8Array(data));
+  const { default: makeModule } = await import(fileAddress("mjs"));
   return Runtime.start(makeModule, code, gpu ? 1 : numThreads(), gpu?.device);
 }
 
@@ -88,16 +88,16 @@ async function startRuntime(gpu) {
  * @param {Files} files
  * @param {Gpu | null} gpu
  */
-async function opened(manifest, files, gpu) {
+async function openChecked(manifest, files, gpu) {
   const runtime = await startRuntime(gpu);
   const checkpoint = await openExport(runtime, manifest, files, gpu ? "webgpu" : "wasm");
-  if (gpu) await tryRows(checkpoint, manifest.graphs.webgpu?.trial ?? []);
+  if (gpu) await testGpu(checkpoint, manifest.graphs.webgpu?.trial ?? []);
   return checkpoint;
 }
 
 /** Load a model, and tell the page. @param {Source} source */
 async function load({ base, engine }) {
-  const files = new Files(base, (bytes) => tell({ kind: "progress", bytes }));
+  const files = new Files(base, (bytes) => post({ kind: "progress", bytes }));
   const manifest = await files.manifest();
   const isLarge = Number(manifest.graphs.webgpu?.bytes) > LEAST_GPU_BYTES;
   const isForGpu = engine === "webgpu" || (isLarge && engine !== "wasm");
@@ -106,22 +106,22 @@ async function load({ base, engine }) {
   let why = engine === "webgpu" && !gpu ? "This browser gives the page no GPU." : "";
   const found =
     gpu &&
-    (await Promise.race([opened(manifest, files, gpu), lost]).catch((error) => {
+    (await Promise.race([openChecked(manifest, files, gpu), lost]).catch((error) => {
       why = messageOf(error, "Your GPU cannot run the model.");
-      tell({ kind: "progress", bytes: Number.NEGATIVE_INFINITY });
+      post({ kind: "progress", bytes: Number.NEGATIVE_INFINITY });
     }));
-  if (found) lost?.catch(() => tell({ kind: "lost" }));
+  if (found) lost?.catch(() => post({ kind: "lost" }));
   else gpu?.device.destroy();
-  const checkpoint = found || (await opened(manifest, files, null));
+  const checkpoint = found || (await openChecked(manifest, files, null));
   await files.finish();
   decodedBy = found ? `WebGPU, ${gpu?.name}` : `WebAssembly, threads: ${numThreads()}`;
   const costs = `row costs, ${RUNTIME_VERSION}, ${decodedBy}`;
-  checkpoint.rowCosts = await files.noted(costs);
-  checkpoint.keepCosts = (measured) => void files.note(costs, measured);
-  session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
+  checkpoint.rowCosts = await files.readNote(costs);
+  checkpoint.storeCosts = (measured) => void files.writeNote(costs, measured);
+  session = new Session(checkpoint, (news) => post({ kind: "news", news }), receiveMessages);
   const { name, numParameters } = checkpoint;
-  const { isKept } = files;
-  tell({ kind: "ready", name, numParameters, isKept, gpu: (found && gpu?.name) || "", why });
+  const { canStore } = files;
+  post({ kind: "ready", name, numParameters, canStore, gpu: (found && gpu?.name) || "", why });
 }
 
 /** Return the message for an error. @param {unknown} error @param {string} unknown message for an unexpected error */
@@ -138,7 +138,7 @@ async function answer(job) {
     try {
       await load(job.source);
     } catch (error) {
-      tell({ kind: "failed", text: messageOf(error) });
+      post({ kind: "failed", text: messageOf(error) });
     }
   } else if (job.kind === "decode") await session?.decode(job.form);
   else if (job.kind === "compare") await session?.compare(job.lanes, job.form);

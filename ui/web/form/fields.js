@@ -1,7 +1,7 @@
 // Reads the settings of the form from the page, and says how they differ from those of a run.
 
 import constants from "../constants.json" with { type: "json" };
-import { LANE_TITLES, wayTitle } from "../core/words.js";
+import { decodingTitle, LANE_TITLES } from "../core/words.js";
 import { numberBox, promptBox } from "../dom/gradio.js";
 import { modelDifference } from "../models.js";
 
@@ -16,7 +16,7 @@ export const TITLES = { strategy: LANE_TITLES, solver: constants.solverNames };
 export const CHOICES = ["strategy", "solver", "by"];
 
 /** @type {[name: FieldName, words: (value: string | number) => string][]} */
-const DIALS = [
+const SETTINGS_IN_WORDS = [
   ["gamma", (value) => `γ ${value}`],
   ["tau", (value) => `τ ${value}`],
   ["factor", (value) => `factor ${value}`],
@@ -28,11 +28,11 @@ const DIALS = [
   ["repetition_penalty", (value) => `repetition penalty ${value}`],
 ];
 
-const OWN_AT_0 = ["repetition_penalty", "max_rows"];
+const AUTOMATIC_AT_0 = ["repetition_penalty", "max_rows"];
 
-const OF_SOLVER = ["gamma", "tau", "factor", "k", "by"];
+const SOLVER_FIELDS = ["gamma", "tau", "factor", "k", "by"];
 /** Settings whose best value depends on the model. */
-const OF_MODEL = ["block_size"];
+const MODEL_FIELDS = ["block_size"];
 
 /** @param {Element | null} node */
 const isThere = (node) => node !== null && node.closest(".hidden, .hide") === null;
@@ -57,17 +57,17 @@ export function choiceOf(name) {
 }
 
 /** @param {FieldName} name */
-function dialOf(name) {
+function fieldValue(name) {
   if (CHOICES.includes(name)) return choiceOf(name);
   const value = numberOf(name);
   // 0 leaves the value to the model or to the machine.
-  return OWN_AT_0.includes(name) && value === 0 ? null : value;
+  return AUTOMATIC_AT_0.includes(name) && value === 0 ? null : value;
 }
 
 /** Return the form's settings, each in a few words; hidden ones are left out. */
-export function dialWords() {
-  return DIALS.flatMap(([name, tell]) => {
-    const value = dialOf(name);
+export function settingWords() {
+  return SETTINGS_IN_WORDS.flatMap(([name, tell]) => {
+    const value = fieldValue(name);
     return value === null ? [] : [tell(value)];
   });
 }
@@ -76,18 +76,18 @@ export function dialWords() {
  * Return the fields whose value in the form differs from that in `settings`, with both values in words.
  * @param {Record<string, unknown>} settings by field
  */
-function otherDials(settings) {
-  return DIALS.flatMap(([name, tell]) => {
-    const [own, asked] = [settings[name], dialOf(name)];
-    if (own === undefined || asked === null || asked === own) return [];
-    const words = `${tell(asked)} instead of ${own || "as many as pay"}`;
-    return [{ name, asked: tell(asked), words }];
+function differingSettings(settings) {
+  return SETTINGS_IN_WORDS.flatMap(([name, tell]) => {
+    const [runValue, formValue] = [settings[name], fieldValue(name)];
+    if (runValue === undefined || formValue === null || formValue === runValue) return [];
+    const words = `${tell(formValue)} instead of ${runValue || "as many as pay"}`;
+    return [{ name, formWords: tell(formValue), words }];
   });
 }
 
 /** Say how the form differs from some settings. @param {Record<string, unknown>} settings by field */
-export function dialDifferences(settings) {
-  return otherDials(settings).map(({ words }) => words);
+export function fieldDifferences(settings) {
+  return differingSettings(settings).map(({ words }) => words);
 }
 
 /** Say how the form differs from a run in all but the prompt. @param {Run} run */
@@ -95,20 +95,21 @@ export function settingDifferences(run) {
   /** @type {Record<string, unknown>} */
   const settings = run.settings();
   const strategy = choiceOf("strategy") ?? run.strategy;
-  const asked = wayTitle(strategy, choiceOf("solver") ?? run.solver.name);
-  const own = wayTitle(run.strategy, run.solver.name);
+  const formTitle = decodingTitle(strategy, choiceOf("solver") ?? run.solver.name);
+  const runTitle = decodingTitle(run.strategy, run.solver.name);
   const words = [];
-  const fresh = []; // the form's solver settings, if the run used no solver
+  const solverWords = []; // the form's solver settings, if the run used no solver
   const model = modelDifference(run.model);
   if (model) words.push(model);
-  for (const dial of otherDials(settings)) {
+  for (const dial of differingSettings(settings)) {
     if (dial.name === "block_size" && run.strategy === "ntp") continue;
-    if (model && OF_MODEL.includes(dial.name)) continue;
-    if (OF_SOLVER.includes(dial.name) && run.strategy !== "sbd") fresh.push(dial.asked);
+    if (model && MODEL_FIELDS.includes(dial.name)) continue;
+    if (SOLVER_FIELDS.includes(dial.name) && run.strategy !== "sbd")
+      solverWords.push(dial.formWords);
     else words.push(dial.words);
   }
-  const way = [asked, fresh.join(", ")].filter(Boolean).join(" at ");
-  if (asked !== own) words.unshift(`${way} instead of ${own}`);
+  const decoding = [formTitle, solverWords.join(", ")].filter(Boolean).join(" at ");
+  if (formTitle !== runTitle) words.unshift(`${decoding} instead of ${runTitle}`);
   const seed = numberOf("seed");
   if (run.solver.name === "random" && seed !== null && seed !== run.config.seed) {
     words.push(`seed ${seed} instead of ${run.config.seed}`);

@@ -2,10 +2,10 @@
 // pressed again; a sudoku typed cell by cell, once the server has checked it; after a reload, the tab's last prompt.
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { keepInTab, keptInTab, promptBox, typeInto, watchForm } from "../dom/gradio.js";
+import { pollForm, promptBox, readFromTab, storeInTab, typeInto } from "../dom/gradio.js";
 import { currentView, playerOf } from "../dom/views.js";
 import { puzzleIn } from "../watch/sudoku.js";
-import { tellChanges } from "./status.js";
+import { sayFormChanges } from "./status.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -28,7 +28,7 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
     const prompt = prompts[next] ?? "";
     typeInto(box, prompt, { hasSettings: isShown });
     if (!recording || !isShown) return;
-    tellChanges("Recorded:", () => box?.value === prompt);
+    sayFormChanges("Recorded:", () => box?.value === prompt);
     choose(recording);
   });
 
@@ -94,12 +94,12 @@ export function mountPresets({ element, value, trigger, signal }) {
   const hear = (event) => {
     const box = promptBox(promptId);
     if (!box || event.target !== box) return;
-    keepInTab(KEPT, box.value);
+    storeInTab(KEPT, box.value);
     follow(box.value);
   };
   document.addEventListener("input", hear, { signal });
   // A recorded run changes the prompt without an input event.
-  watchForm(() => follow(promptBox(promptId)?.value ?? ""), signal);
+  pollForm(() => follow(promptBox(promptId)?.value ?? ""), signal);
 
   /** Wait for the prompt's box, which may be mounted after this view. */
   function begin() {
@@ -109,7 +109,7 @@ export function mountPresets({ element, value, trigger, signal }) {
       return;
     }
     const isLinked = new URLSearchParams(window.location.search).has("prompt");
-    const text = keptInTab(KEPT);
+    const text = readFromTab(KEPT);
     if (text !== null && !isLinked) typeInto(box, text);
     follow(box.value);
   }
@@ -157,7 +157,7 @@ export function mountPuzzle({ element, trigger, signal }) {
   let boxId = "";
   let promptThen = "";
   // The news of a puzzle goes when the prompt changes.
-  watchForm(() => {
+  pollForm(() => {
     if (boxId && (promptBox(boxId)?.value ?? promptThen) !== promptThen) setText(news, "");
   }, signal);
   return (text) => {

@@ -7,10 +7,10 @@
 import constants from "../constants.json" with { type: "json" };
 import { kindTitle, LANE_TITLES, laneWords } from "../core/words.js";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.js";
-import { numberBox, promptBox, typeInto, watchForm } from "../dom/gradio.js";
-import { explain, makeTermNote, question, unfold } from "../dom/terms.js";
+import { numberBox, pollForm, promptBox, typeInto } from "../dom/gradio.js";
+import { makeTermNote, makeUnfoldButton, question, setTerm } from "../dom/terms.js";
 import { playerOf } from "../dom/views.js";
-import { differences, onUseSettings } from "../watch/stale.js";
+import { differences, onUseSettings } from "../watch/form_difference.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 
 /** @import { Mount } from "../stub.js" */
@@ -52,10 +52,10 @@ export function adviceWords(best, hasBlanks) {
     : best.replaceAll("γ ", "γ\u00a0");
 }
 
-/** @typedef {Held & { gamma: number }} Choice settings that have a γ */
+/** @typedef {FormSettings & { gamma: number }} Choice settings that have a γ */
 /**
  * The settings that a model offers; see slider_value in ui/views/controls.py.
- * @typedef {object} Setting
+ * @typedef {object} ModelSetting
  * @property {{ strategy: string, gamma: number, words: string }} best
  * @property {number[]} gammas
  * @property {number[]} block_range smallest and largest block size that the model was trained on
@@ -67,90 +67,96 @@ export function adviceWords(best, hasBlanks) {
 
 const ANSWER_MS = 1500; // how long the form may take to show a choice
 
-const FIRST = "causal-first";
+const CAUSAL_FIRST = "causal-first";
 
-const WAYS = ["verify", FIRST, "sbd", "ntp"]; // three strategies, and a solver of sbd
+const KINDS = ["verify", CAUSAL_FIRST, "sbd", "ntp"]; // three strategies, and a solver of sbd
 
 /** @param {Choice} choice */
-function wordsOf({ strategy, gamma }) {
+function choiceWords({ strategy, gamma }) {
   return strategy === "sbd" ? `γ ${gamma}` : (LANE_TITLES[strategy] ?? strategy);
 }
 
 /** The choices, and the slider whose steps are the gammas. */
-class Ways {
-  /** @param {Setting} setting @param {(choice: Held) => void} put writes a choice into the form */
-  constructor(setting, put) {
+class DecodeChoice {
+  /** @param {ModelSetting} setting @param {(choice: FormSettings) => void} writeToForm writes a choice into the form */
+  constructor(setting, writeToForm) {
     this.setting = setting;
-    this.put = put;
-    /** @type {{ choice: Held, until: number } | null} a choice that the form is yet to show, until a time [ms] */
-    this.asked = null;
-    this.byHand = new ByHand();
+    this.writeToForm = writeToForm;
+    /** @type {{ choice: FormSettings, until: number } | null} a choice yet to be shown, until a time [ms] */
+    this.pending = null;
+    this.byHand = new HandSettings();
     this.recording = ""; // id of the last recorded run that was shown
     const steps = { type: "range", min: 1, max: setting.gammas.length, step: 1 };
     this.range = make("input", "", { ...steps, "aria-label": "Safer to bolder" });
-    this.now = make("output", "sbd-ways-now");
-    this.outside = make("p", "sbd-ways-outside", { role: "status" });
-    this.best = make("button", "sbd-ways-best", () => this.chooseByHand(this.bestChoice));
-    this.own = make("span", "", { role: "status" });
+    this.gammaOutput = make("output", "sbd-ways-now");
+    this.warning = make("p", "sbd-ways-outside", { role: "status" });
+    this.bestButton = make("button", "sbd-ways-best", () => this.chooseByHand(this.bestChoice));
+    this.recordingNote = make("span", "", { role: "status" });
     this.advice = make("span");
-    this.why = make("p", "sbd-ways-why", this.advice, " ", this.own, this.best);
-    this.ask = unfold("", this.why, "Why the form starts from these settings");
-    const ends = [make("span", "", "safer"), this.now, make("span", "", "bolder")];
+    this.why = make("p", "sbd-ways-why", this.advice, " ", this.recordingNote, this.bestButton);
+    this.whyButton = makeUnfoldButton("", this.why, "Why the form starts from these settings");
+    const ends = [make("span", "", "safer"), this.gammaOutput, make("span", "", "bolder")];
     this.ends = make("div", "sbd-ways-ends", ...ends);
-    this.bold = make("div", "sbd-ways-bold", this.range, this.ends);
-    this.ways = WAYS.map((way) => this.makeWay(way));
-    const ways = this.ways.map(({ root }) => root);
-    this.other = make("button", "sbd-ways-other", "Use nano, which does", () =>
+    this.slider = make("div", "sbd-ways-bold", this.range, this.ends);
+    this.kinds = KINDS.map((kind) => this.makeKind(kind));
+    const roots = this.kinds.map(({ root }) => root);
+    this.otherModelButton = make("button", "sbd-ways-other", "Use nano, which does", () =>
       modelBox(this.setting.other)?.click(),
     );
-    this.choices = make("fieldset", "sbd-ways", { "aria-label": "How to decode" }, ...ways);
+    this.choices = make("fieldset", "sbd-ways", { "aria-label": "How to decode" }, ...roots);
     this.range.addEventListener("input", () =>
       this.chooseByHand(this.choiceAt(Number(this.range.value))),
     );
     this.nameBest();
   }
 
-  /** @param {Setting} setting of the model chosen now */
-  take(setting) {
+  /** @param {ModelSetting} setting of the model chosen now */
+  setModel(setting) {
     this.setting = setting;
     setAttribute(this.range, "max", setting.gammas.length);
     this.nameBest();
-    this.look();
+    this.update();
   }
 
   nameBest() {
-    for (const { box, root, help } of this.ways) {
-      if (box.value !== FIRST) continue;
+    for (const { box, root, help } of this.kinds) {
+      if (box.value !== CAUSAL_FIRST) continue;
       root.hidden = !this.setting.causal_first;
-      explain(help, "", this.setting.causal_first?.[1] ?? "");
+      setTerm(help, "", this.setting.causal_first?.[1] ?? "");
     }
     const { best } = this.setting;
-    setText(this.best, `Use ${wordsOf(best)}`);
+    setText(this.bestButton, `Use ${choiceWords(best)}`);
   }
 
-  /** @param {string} way */
-  makeWay(way) {
-    const box = make("input", "", { type: "radio", name: "sbd-way", value: way });
-    box.addEventListener("change", () => this.chooseByHand(this.choiceOfWay(way)));
-    const label = make("label", "", box, kindTitle(way));
-    const help = question(kindTitle(way), laneWords(way));
+  /** @param {string} kind */
+  makeKind(kind) {
+    const box = make("input", "", { type: "radio", name: "sbd-way", value: kind });
+    box.addEventListener("change", () => this.chooseByHand(this.choiceOfKind(kind)));
+    const label = make("label", "", box, kindTitle(kind));
+    const help = question(kindTitle(kind), laneWords(kind));
     return { box, help, root: make("div", "sbd-way", label, help) };
   }
 
-  /** @param {string} way @returns {Held} */
-  choiceOfWay(way) {
+  /** @param {string} kind @returns {FormSettings} */
+  choiceOfKind(kind) {
     const { best, causal_first: first } = this.setting;
-    if (way === FIRST) return { strategy: "sbd", solver: FIRST, gamma: first?.[0] ?? best.gamma };
-    if (way === "ntp") return { strategy: way, gamma: null };
-    const held = heldByForm();
-    const gamma = (held?.solver !== FIRST && this.onSlider(held)?.gamma) || best.gamma;
-    return { strategy: way, gamma, solver: held?.solver === FIRST ? "entropy-bound" : null };
+    if (kind === CAUSAL_FIRST)
+      return { strategy: "sbd", solver: CAUSAL_FIRST, gamma: first?.[0] ?? best.gamma };
+    if (kind === "ntp") return { strategy: kind, gamma: null };
+    const settings = readSettings();
+    const gamma =
+      (settings?.solver !== CAUSAL_FIRST && this.onSlider(settings)?.gamma) || best.gamma;
+    return {
+      strategy: kind,
+      gamma,
+      solver: settings?.solver === CAUSAL_FIRST ? "entropy-bound" : null,
+    };
   }
 
-  /** Return the member of WAYS that some settings belong to. @param {Held | null} held */
-  wayOf(held) {
-    const isFirst = held?.strategy === "sbd" && held.solver === FIRST;
-    return isFirst && this.setting.causal_first ? FIRST : held?.strategy;
+  /** Return the member of KINDS that some settings belong to. @param {FormSettings | null} settings */
+  kindOf(settings) {
+    const isFirst = settings?.strategy === "sbd" && settings.solver === CAUSAL_FIRST;
+    return isFirst && this.setting.causal_first ? CAUSAL_FIRST : settings?.strategy;
   }
 
   /** @returns {Choice} */
@@ -164,79 +170,81 @@ class Ways {
     return { strategy: "sbd", gamma: this.setting.gammas[step - 1] ?? 0 };
   }
 
-  /** @param {Held} choice */
+  /** @param {FormSettings} choice */
   chooseByHand(choice) {
     this.byHand.choose(choice);
     this.choose(choice);
   }
 
-  /** @param {Held} choice */
+  /** @param {FormSettings} choice */
   choose(choice) {
-    this.asked = { choice, until: performance.now() + ANSWER_MS };
-    this.put(choice);
-    this.look();
+    this.pending = { choice, until: performance.now() + ANSWER_MS };
+    this.writeToForm(choice);
+    this.update();
   }
 
   /** The choice that the form is to show, or else its settings. */
-  get held() {
-    return this.asked?.choice ?? heldByForm();
+  get shownSettings() {
+    return this.pending?.choice ?? readSettings();
   }
 
   /**
    * Return settings with the γ that the slider shows for them; null if they have none.
-   * @param {Held | null} held
+   * @param {FormSettings | null} settings
    * @returns {Choice | null}
    */
-  onSlider(held) {
-    if (!held || held.strategy === "ntp") return null;
-    const gamma = held.gamma ?? (held.strategy === "verify" ? this.setting.best.gamma : null);
-    return gamma === null ? null : { ...held, gamma };
+  onSlider(settings) {
+    if (!settings || settings.strategy === "ntp") return null;
+    const gamma =
+      settings.gamma ?? (settings.strategy === "verify" ? this.setting.best.gamma : null);
+    return gamma === null ? null : { ...settings, gamma };
   }
 
-  look() {
-    const { range, setting, asked } = this;
-    const held = heldByForm();
-    const isSame = held !== null && asked !== null && isAlike(held, asked.choice);
-    if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
-    if (!this.asked && isTurning()) return;
+  update() {
+    const { range, setting, pending } = this;
+    const settings = readSettings();
+    const isSame = settings !== null && pending !== null && decodesAlike(settings, pending.choice);
+    if (pending && (isSame || performance.now() > pending.until)) this.pending = null;
+    if (!this.pending && isChangingToSbd()) return;
     const isMounting = choiceOf("strategy") === null && setting.can_draft;
-    const choice = this.onSlider(this.held) ?? (isMounting ? this.bestChoice : null);
+    const choice = this.onSlider(this.shownSettings) ?? (isMounting ? this.bestChoice : null);
     const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
     const hasBlanks = templateText() !== "";
     range.disabled = choice === null || !setting.can_draft;
     setText(this.advice, adviceWords(setting.best.words, hasBlanks));
     if (choice) range.value = String(nearestStep(setting.gammas, choice.gamma) + 1);
-    const way = this.wayOf(this.held) ?? (isMounting ? setting.best.strategy : "ntp");
-    for (const { box } of this.ways) box.checked = box.value === way;
-    this.bold.classList.toggle("is-off", way !== "sbd");
-    range.disabled ||= way !== "sbd";
+    const kind = this.kindOf(this.shownSettings) ?? (isMounting ? setting.best.strategy : "ntp");
+    for (const { box } of this.kinds) box.checked = box.value === kind;
+    this.slider.classList.toggle("is-off", kind !== "sbd");
+    range.disabled ||= kind !== "sbd";
     this.choices.hidden = !setting.can_draft;
     const share = ((Number(range.value) - 1) / (setting.gammas.length - 1)) * 100;
     range.style.setProperty("--done", `${share}%`);
     const other = isSettable ? "set by another setting" : "one token a forward pass";
-    const words = choice ? wordsOf(choice) : other;
-    setText(this.now, words);
+    const words = choice ? choiceWords(choice) : other;
+    setText(this.gammaOutput, words);
     setAttribute(range, "aria-valuetext", words);
-    const gamma = way === "sbd" && choice ? choice.gamma : 0;
-    const known = way === "sbd" ? setting.paper : way === FIRST ? setting.causal_first?.[1] : "";
+    const gamma = kind === "sbd" && choice ? choice.gamma : 0;
+    const known =
+      kind === "sbd" ? setting.paper : kind === CAUSAL_FIRST ? setting.causal_first?.[1] : "";
     const unusual = outsideWords(setting, gamma, numberOf("block_size") ?? 2);
-    setText(this.outside, [known, unusual].filter(Boolean).join(" "));
-    this.other.hidden = way !== "sbd" || !modelBox(setting.other);
+    setText(this.warning, [known, unusual].filter(Boolean).join(" "));
+    this.otherModelButton.hidden = kind !== "sbd" || !modelBox(setting.other);
     const isBest = choice
-      ? isAlike(choice, this.bestChoice)
+      ? decodesAlike(choice, this.bestChoice)
       : choiceOf("strategy") === setting.best.strategy;
-    this.best.hidden = !setting.can_draft || isBest || hasBlanks;
+    this.bestButton.hidden = !setting.can_draft || isBest || hasBlanks;
     const run = playerOf(document)?.run;
-    const isOther = choice !== null && !this.best.hidden && !this.byHand.isInForm;
+    const isOther = choice !== null && !this.bestButton.hidden && !this.byHand.isInForm;
     const isBrought = isOther && run?.isRecorded === true && !differences(run).length;
     const brought = `The recording shown was made with ${words}, so the form has that. `;
-    setText(this.own, isBrought ? brought : "");
+    setText(this.recordingNote, isBrought ? brought : "");
   }
 
   /** Choose Set Block Decoding if the answer has blanks, which nothing else fills in. */
   followTemplate() {
     if (!templateText() || choiceOf("strategy") === "sbd") return;
-    const gamma = this.onSlider(heldByForm())?.gamma ?? this.setting.best.gamma;
+    const gamma = this.onSlider(readSettings())?.gamma ?? this.setting.best.gamma;
     this.choose({ strategy: "sbd", gamma });
   }
 
@@ -245,9 +253,9 @@ class Ways {
     const run = playerOf(document)?.run;
     if (run?.isRecorded && run.id !== this.recording) {
       this.recording = run.id;
-      this.byHand.giveWay();
+      this.byHand.markReplaced();
     }
-    this.look();
+    this.update();
   }
 
   /** Once a recorded run's prompt is changed, restore the settings made by hand, or else the best. */
@@ -255,19 +263,19 @@ class Ways {
     const { byHand } = this;
     const run = playerOf(document)?.run;
     const text = promptBox("sbd-prompt-box")?.value.trim();
-    byHand.settle(this.held);
+    byHand.readField(this.shownSettings);
     if (!run?.isRecorded || !text || text === run.prompt.trim() || !this.setting.can_draft) return;
     if (templateText() || byHand.isInForm) return;
-    if (this.asked !== null || settingDifferences(run).length > 0) return;
+    if (this.pending !== null || settingDifferences(run).length > 0) return;
     const wanted = byHand.choice ?? this.bestChoice;
-    const held = heldByForm();
+    const settings = readSettings();
     byHand.restoreNumbers();
-    if (!held || !isAlike(held, wanted)) this.choose(wanted);
+    if (!settings || !decodesAlike(settings, wanted)) this.choose(wanted);
   }
 }
 
 /** Whether the form shows Set Block Decoding, but not yet its solver and γ. */
-const isTurning = () => choiceOf("strategy") === "sbd" && choiceOf("solver") === null;
+const isChangingToSbd = () => choiceOf("strategy") === "sbd" && choiceOf("solver") === null;
 
 /** Return the radio button of a model in the page's head; null if there is none. @param {string} name */
 const modelBox = (name) =>
@@ -280,8 +288,8 @@ const templateBox = () => document.querySelector("#sbd-template-box :is(textarea
 
 const templateText = () => templateBox()?.value.trim() ?? "";
 
-/** Whether two choices decode alike; a missing solver equals any. @param {Held} choice @param {Held} other */
-function isAlike(choice, other) {
+/** Whether choices decode alike; no solver equals any. @param {FormSettings} choice @param {FormSettings} other */
+function decodesAlike(choice, other) {
   if (choice.strategy !== other.strategy || choice.strategy === "verify")
     return choice.strategy === other.strategy;
   const isSameRule = !choice.solver || !other.solver || choice.solver === other.solver;
@@ -291,22 +299,22 @@ function isAlike(choice, other) {
 /** @type {Mount} */
 export function mountWays({ element, value, trigger, signal }) {
   const root = find(element, ".sbd-ways-view");
-  const slider = new Ways(JSON.parse(value), (choice) => {
+  const decodeChoice = new DecodeChoice(JSON.parse(value), (choice) => {
     root.dataset.choice = JSON.stringify(choice);
     trigger("choose", choice);
   });
   const advanced = make("button", "sbd-advanced-switch", "Advanced", () =>
     openAdvanced(!document.body.classList.contains("sbd-is-advanced")),
   );
-  const foot = make("div", "sbd-ways-foot", advanced, slider.ask);
+  const foot = make("div", "sbd-ways-foot", advanced, decodeChoice.whyButton);
   const note = makeTermNote(root, signal);
   root.replaceChildren(
-    slider.choices,
-    slider.bold,
-    slider.outside,
-    slider.other,
+    decodeChoice.choices,
+    decodeChoice.slider,
+    decodeChoice.warning,
+    decodeChoice.otherModelButton,
     foot,
-    slider.why,
+    decodeChoice.why,
     note,
   );
   /** @param {boolean} isOpen */
@@ -316,41 +324,41 @@ export function mountWays({ element, value, trigger, signal }) {
   }
   openAdvanced(false);
   /** @param {Event} event */
-  const typed = (event) => {
+  const onInput = (event) => {
     const hasSettings = event instanceof CustomEvent && event.detail?.hasSettings;
-    if (event.target === promptBox("sbd-prompt-box") && !hasSettings) slider.followPrompt();
-    if (event.target === templateBox()) slider.followTemplate();
+    if (event.target === promptBox("sbd-prompt-box") && !hasSettings) decodeChoice.followPrompt();
+    if (event.target === templateBox()) decodeChoice.followTemplate();
   };
-  document.addEventListener("input", typed, { signal });
+  document.addEventListener("input", onInput, { signal });
   /** @param {Event} event */
-  const touched = (event) => slider.byHand.follow(event, slider.held);
+  const onTouch = (event) => decodeChoice.byHand.noteField(event, decodeChoice.shownSettings);
   for (const type of ["mousedown", "keydown", "input"])
-    document.addEventListener(type, touched, { capture: true, signal });
-  onUseSettings((settings) => slider.chooseByHand(settings), signal);
-  watchForm(() => slider.look(), signal);
-  document.addEventListener("sbd-run", () => slider.followRun(), { signal });
-  slider.look();
-  return (text) => slider.take(JSON.parse(text));
+    document.addEventListener(type, onTouch, { capture: true, signal });
+  onUseSettings((settings) => decodeChoice.chooseByHand(settings), signal);
+  pollForm(() => decodeChoice.update(), signal);
+  document.addEventListener("sbd-run", () => decodeChoice.followRun(), { signal });
+  decodeChoice.update();
+  return (text) => decodeChoice.setModel(JSON.parse(text));
 }
 
 /**
  * Settings of the form. gamma: null where no γ decides. solver: null or missing where none does or any may.
- * @typedef {{ strategy: string, gamma: number | null, solver?: string | null }} Held
+ * @typedef {{ strategy: string, gamma: number | null, solver?: string | null }} FormSettings
  */
 
 const CHOSEN = ["strategy", "solver", "gamma"];
 
-/** Read the form; null while it is not on the page. @returns {Held | null} */
-function heldByForm() {
+/** Read the form; null while it is not on the page. @returns {FormSettings | null} */
+function readSettings() {
   const strategy = choiceOf("strategy");
   if (strategy === null) return null;
   return { strategy, gamma: numberOf("gamma"), solver: choiceOf("solver") };
 }
 
 /** The settings that the visitor made by hand, and whether a recorded run has replaced them in the form. */
-class ByHand {
+class HandSettings {
   constructor() {
-    /** @type {Held | null} the last settings made by hand, null for none */
+    /** @type {FormSettings | null} the last settings made by hand, null for none */
     this.choice = null;
     /** Whether no recorded run has replaced the settings made by hand. */
     this.isInForm = false;
@@ -360,7 +368,7 @@ class ByHand {
     this.field = null;
   }
 
-  /** @param {Held} choice */
+  /** @param {FormSettings} choice */
   choose(choice) {
     this.choice = choice;
     this.isInForm = true;
@@ -369,27 +377,27 @@ class ByHand {
   /**
    * Note which field the visitor, not the page, is changing; the next click or key press reads its value.
    * @param {Event} event
-   * @param {Held | null} held the form's settings
+   * @param {FormSettings | null} settings the form's settings
    */
-  follow(event, held) {
+  noteField(event, settings) {
     if (!event.isTrusted) return;
-    if (event.type !== "input") this.settle(held);
+    if (event.type !== "input") this.readField(settings);
     const field = fieldOf(event);
     if (field && isSetting(event)) [this.field, this.isInForm] = [field, true];
   }
 
-  /** Read the value of the field that was changed. @param {Held | null} held the form's settings */
-  settle(held) {
+  /** Read the value of the field that was changed. @param {FormSettings | null} settings the form's settings */
+  readField(settings) {
     const { field } = this;
     if (!field) return;
     this.field = null;
-    this.choice = held ?? this.choice;
+    this.choice = settings ?? this.choice;
     const number = CHOSEN.includes(field) ? null : numberOf(field);
     if (number !== null) this.numbers.set(field, number);
   }
 
   /** Note that a recorded run has replaced the settings made by hand. */
-  giveWay() {
+  markReplaced() {
     this.isInForm = false;
   }
 

@@ -4,7 +4,7 @@
 import { entropyColour, inkOn, unsureness } from "../core/colours.js";
 import { clamp } from "../core/numbers.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { isDarkPage, isStill, onScheme } from "../dom/screen.js";
+import { isDarkPage, onScheme, prefersReducedMotion } from "../dom/screen.js";
 import { initialState, makeClock, Reveals, viewOf } from "../watch/playhead.js";
 
 /** @import { Run } from "../core/run.js" */
@@ -27,24 +27,24 @@ export function paintEntropy(node, entropy) {
  * @param {HTMLElement} node has one class; the box gets that class with "-room" added
  * @param {string[]} texts that the node may show
  */
-export function makeRoom(node, texts = []) {
+export function makeSizedBox(node, texts = []) {
   const root = make("div", `sbd-learn-room ${node.className}-room`, node);
-  keepRoom(root, texts);
+  setSizedTexts(root, texts);
   return root;
 }
 
-/** Change the texts that a box fits. @param {HTMLElement} room made by makeRoom @param {string[]} texts */
-export function keepRoom(room, texts) {
-  for (const old of room.querySelectorAll(":scope > .sbd-learn-ghost")) old.remove();
+/** Change the texts that a box fits. @param {HTMLElement} box made by makeSizedBox @param {string[]} texts */
+export function setSizedTexts(box, texts) {
+  for (const old of box.querySelectorAll(":scope > .sbd-learn-ghost")) old.remove();
   // The style sheet shows the attribute, so that the page does not contain these texts.
   const ghosts = [...new Set(texts)].map((text) =>
     make("span", "sbd-learn-ghost", { "data-text": text }),
   );
-  room.prepend(...ghosts);
+  box.prepend(...ghosts);
 }
 
 /** Write "pass 3" for "#3" on tiles. @param {HTMLElement} root of the tiles, updated before this part */
-export function makePassWords(root) {
+export function nameTilePasses(root) {
   return {
     update() {
       for (const node of root.querySelectorAll(".sbd-tile-pass")) {
@@ -58,7 +58,7 @@ export function makePassWords(root) {
 }
 
 /** Write "3" for "#3" in a sudoku. @param {HTMLElement} root of the sudoku, updated before this part */
-export function makePassNumbers(root) {
+export function nameCellPasses(root) {
   return {
     update() {
       for (const node of root.querySelectorAll(".sbd-sudoku-pass")) {
@@ -96,8 +96,8 @@ export function makeBar(words, kind) {
  * @param {(part: number) => void} show
  * @param {AbortSignal} signal stops the calls
  */
-export function sweep(duration, show, signal) {
-  if (isStill()) {
+export function animate(duration, show, signal) {
+  if (prefersReducedMotion()) {
     show(1);
     return;
   }
@@ -128,10 +128,10 @@ export function makeChoices(label, options, onChoose) {
   });
   /** @type {string | null} */
   let right = null;
-  /** @param {string} chosen @param {boolean} isReaders whether the reader chose it */
-  function mark(chosen, isReaders) {
+  /** @param {string} chosen @param {boolean} isByReader whether the reader chose it */
+  function mark(chosen, isByReader) {
     for (const { option, button } of buttons) {
-      button.classList.toggle("is-chosen", isReaders && option === chosen);
+      button.classList.toggle("is-chosen", isByReader && option === chosen);
       button.setAttribute("aria-pressed", String(option === chosen));
     }
     showRight();
@@ -210,11 +210,17 @@ function makeSlider(label, last, words, onInput) {
  * @param {string} label
  * @param {number} last the largest value; the smallest is 0
  * @param {(value: number) => string} words puts a value into words
- * @param {{ show: (value: number) => void, took: (value: number) => void, ended?: () => void }} acts
- *   show: shows a value; took: called when the reader moves the slider; ended: called when it has moved by itself
+ * @param {{ show: (value: number) => void, onMoved: (value: number) => void, onStopped?: () => void }} acts
+ *   show: shows a value; onMoved: called when the reader moves the slider; onStopped: when it has moved by itself
  * @param {AbortSignal} signal stops the movement
  */
-export function makePlayedSlider(label, last, words, { show, took, ended = () => {} }, signal) {
+export function makePlayedSlider(
+  label,
+  last,
+  words,
+  { show, onMoved, onStopped = () => {} },
+  signal,
+) {
   let [value, target, timer] = [0, last, 0];
   const stop = () => clearTimeout(timer);
   signal.addEventListener("abort", stop);
@@ -222,7 +228,7 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
     stop();
     value = chosen;
     show(chosen);
-    took(chosen);
+    onMoved(chosen);
   });
   /** @param {number} next */
   function goTo(next) {
@@ -234,7 +240,7 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
   function step() {
     if (value < target) goTo(value + 1);
     if (value < target) timer = window.setTimeout(step, STEP_MS);
-    else ended();
+    else onStopped();
   }
   return {
     root: slider.root,
@@ -246,8 +252,8 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
      */
     play(from, to) {
       target = to;
-      goTo(isStill() ? to : Math.min(from, to));
-      timer = window.setTimeout(step, isStill() ? 0 : STEP_MS);
+      goTo(prefersReducedMotion() ? to : Math.min(from, to));
+      timer = window.setTimeout(step, prefersReducedMotion() ? 0 : STEP_MS);
     },
   };
 }
@@ -270,7 +276,7 @@ export class Figure {
     this.hasMoved = false;
     this.isStep = false;
     /** @type {() => void} */
-    this.arrived = () => {};
+    this.onArrived = () => {};
     this.state = initialState();
     this.clock = makeClock(
       () => this.state.isPlaying,
@@ -292,7 +298,7 @@ export class Figure {
   actions(own = {}) {
     return {
       hover: () => {},
-      hold: () => {},
+      toggleHold: () => {},
       canRedo: false,
       redo: () => {},
       previewGamma: (gamma) => this.set({ gammaPreview: gamma }),
@@ -328,14 +334,14 @@ export class Figure {
   /**
    * Play up to a forward pass; show it at once if the visitor wants no motion.
    * @param {number} target
-   * @param {() => void} arrived called when the pass is shown
+   * @param {() => void} onArrived called when the pass is shown
    */
-  play(target, arrived = () => {}) {
+  play(target, onArrived = () => {}) {
     this.target = target;
-    this.arrived = arrived;
-    if (isStill() || this.state.pass >= target) {
+    this.onArrived = onArrived;
+    if (prefersReducedMotion() || this.state.pass >= target) {
       this.seek(target, false);
-      arrived();
+      onArrived();
       return;
     }
     this.set({ isPlaying: true });
@@ -345,7 +351,7 @@ export class Figure {
     this.seek(this.state.pass + 1, true);
     if (this.state.pass < this.target) return;
     this.set({ isPlaying: false });
-    this.arrived();
+    this.onArrived();
   }
 
   draw() {

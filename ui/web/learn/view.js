@@ -8,11 +8,11 @@ import { promptBox, typeInto } from "../dom/gradio.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/screen.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
-import { onTurn, turnTo } from "../dom/views.js";
+import { onViewChange, showView } from "../dom/views.js";
 import { choiceOf, numberOf } from "../form/fields.js";
 import { isChatChosen } from "../models.js";
-import { useSettings } from "../watch/stale.js";
-import { keepRoom, makeRoom } from "./parts.js";
+import { useSettings } from "../watch/form_difference.js";
+import { makeSizedBox, setSizedTexts } from "./parts.js";
 import { makeBoundScene } from "./scenes/bound.js";
 import { makeCacheScene } from "./scenes/cache.js";
 import { makeCheckScene } from "./scenes/check.js";
@@ -36,10 +36,10 @@ import { makeYoursScene } from "./scenes/yours.js";
 
 /**
  * The arguments of a scene.
- * @typedef {object} ScenePlace
+ * @typedef {object} SceneContext
  * @property {Lesson} lesson
  * @property {AbortSignal} signal aborted when the reader leaves the scene
- * @property {() => void} did called when the reader has done what the scene asks; shows the answer in words
+ * @property {() => void} onActed called when the reader has done what the scene asks; shows the answer in words
  * @property {(words: string) => void} say announces a text to screen readers
  * @property {LearnHost | null} host null in the exported lesson
  */
@@ -48,7 +48,7 @@ import { makeYoursScene } from "./scenes/yours.js";
  * answer: shows the answer in the picture. prompt: returns the prompt to decode; only the last scene has one.
  * @typedef {{ root: HTMLElement, answer: () => void, prompt?: () => string }} Scene
  */
-/** @typedef {(place: ScenePlace) => Scene} MakeScene */
+/** @typedef {(context: SceneContext) => Scene} MakeScene */
 
 export class LearnView {
   /**
@@ -90,12 +90,12 @@ export class LearnView {
       stage: make("div", "sbd-learn-stage sbd-player"),
       answer,
       why,
-      said: make(
+      answerBox: make(
         "div",
         "sbd-learn-said",
         { "aria-live": "polite" },
-        makeRoom(answer),
-        makeRoom(why),
+        makeSizedBox(answer),
+        makeSizedBox(why),
       ),
       live: make("div", "sbd-live", { "aria-live": "polite" }),
       back,
@@ -106,13 +106,13 @@ export class LearnView {
   /** @returns {Lesson} */
   build() {
     const lesson = readLesson(this.text);
-    const { dots, place, problem, question, act, stage, said, live, back, next } = this.parts;
+    const { dots, place, problem, question, act, stage, answerBox, live, back, next } = this.parts;
     dots.append(...lesson.scenes.map(({ title }, index) => this.makeDot(title, index)));
     const large = makeStep("Lecture (L)", () => this.lecture.toggle());
     large.prepend(icon("lecture"));
     large.classList.add("sbd-learn-lecture");
     const places = lesson.scenes.map((_, index) => placeWords(lesson.scenes, index));
-    const tools = make("div", "sbd-learn-tools", makeRoom(place, places), large);
+    const tools = make("div", "sbd-learn-tools", makeSizedBox(place, places), large);
     if (this.host) tools.append(this.makeSkip());
     this.root.replaceChildren(
       make("nav", "sbd-learn-head", { "aria-label": "Scenes" }, dots, tools),
@@ -123,7 +123,7 @@ export class LearnView {
         problem,
         make("div", "sbd-learn-ask", question, act),
         stage,
-        said,
+        answerBox,
       ),
       make("div", "sbd-learn-foot", back, make("span", "sbd-learn-keys", "← → keys"), next),
       live,
@@ -156,7 +156,7 @@ export class LearnView {
       last: () => this.go(SCENES.length - 1),
       togglePlay: () => this.forward(),
       lecture: () => this.lecture.toggle(),
-      letGo: () => this.lecture.leave(),
+      closeAll: () => this.lecture.leave(),
     };
     listenToKeys(this.root, keys, signal);
     // On a page with other views, an address without a scene belongs to one of them.
@@ -186,9 +186,9 @@ export class LearnView {
   follow() {
     this.lesson ??= this.build();
     this.isOpen = true;
-    const asked = sceneAt(location.hash, this.addresses);
-    this.show(asked?.index ?? this.index, asked?.problem ?? "");
-    if (!asked) history.replaceState(history.state, "", this.hash);
+    const named = sceneAt(location.hash, this.addresses);
+    this.show(named?.index ?? this.index, named?.problem ?? "");
+    if (!named) history.replaceState(history.state, "", this.hash);
   }
 
   /** Stop the scene and take it out of the address when another view comes to the front. */
@@ -232,7 +232,7 @@ export class LearnView {
   /** Show the scene's answer, and scroll to it: on a phone it may be below the window. */
   showAnswer() {
     this.scene?.answer();
-    this.parts.said.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
+    this.parts.answerBox.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
   /** @param {number} index @param {string} problem what is wrong with the address, "" for nothing */
@@ -250,14 +250,14 @@ export class LearnView {
     setText(parts.question, words.question);
     setText(parts.act, words.act);
     setText(parts.live, "");
-    for (const [part, text] of this.saidBy(words)) {
+    for (const [part, text] of this.answerTexts(words)) {
       part.replaceChildren();
-      if (part.parentElement) keepRoom(part.parentElement, [plainWords(text)]);
+      if (part.parentElement) setSizedTexts(part.parentElement, [plainWords(text)]);
     }
     this.scene = makeScene({
       lesson,
       signal: this.leaving.signal,
-      did: () => this.reveal(),
+      onActed: () => this.showAnswerWords(),
       say: (text) => setText(parts.live, text),
       host: this.host,
     });
@@ -272,7 +272,7 @@ export class LearnView {
    * @param {SceneWords} words
    * @returns {[part: HTMLElement, text: string][]}
    */
-  saidBy({ answer, why = "" }) {
+  answerTexts({ answer, why = "" }) {
     return [
       [this.parts.answer, answer],
       [this.parts.why, why],
@@ -280,11 +280,11 @@ export class LearnView {
   }
 
   /** Show the answer in words, after the reader acted or went forward. */
-  reveal() {
+  showAnswerWords() {
     const words = this.lesson?.scenes[this.index];
     if (this.isAnswered || !words) return;
     this.isAnswered = true;
-    for (const [part, text] of this.saidBy(words)) part.replaceChildren(...withTerms(text));
+    for (const [part, text] of this.answerTexts(words)) part.replaceChildren(...withTerms(text));
     this.showPlace();
   }
 
@@ -334,7 +334,7 @@ const SCENES = [
 ];
 
 const TYPED_MS = 120; // for Gradio to take in what was typed
-const LOOK_MS = 50;
+const CHECK_MS = 50;
 const FORM_MS = 3000; // how long the form may take to show the settings
 
 /**
@@ -345,7 +345,7 @@ const FORM_MS = 3000; // how long the form may take to show the settings
  * @param {string} prompt
  */
 function decodeByBlocks(promptId, gamma, prompt) {
-  turnTo("watch");
+  showView("watch");
   typeInto(promptBox(promptId), prompt, { hasSettings: true });
   const strategy = isChatChosen() ? "verify" : "sbd";
   useSettings({ strategy, gamma, solver: "entropy-bound" });
@@ -357,7 +357,7 @@ function decodeByBlocks(promptId, gamma, prompt) {
     clearInterval(timer);
     // Gradio's button sends only what Gradio has taken in by then.
     setTimeout(() => find(document, "#sbd-go button").click(), TYPED_MS);
-  }, LOOK_MS);
+  }, CHECK_MS);
 }
 
 /** @type {Mount} */
@@ -370,10 +370,10 @@ export function mountLearn({ element, value, signal }) {
     return () => {};
   }
   const view = new LearnView(host, setting.lesson, signal, {
-    leave: () => turnTo("watch"),
+    leave: () => showView("watch"),
     decode: (prompt) => decodeByBlocks(setting.prompt_id, setting.gamma, prompt),
   });
-  onTurn((name) => (name === "learn" ? view.open() : view.close()), signal);
+  onViewChange((name) => (name === "learn" ? view.open() : view.close()), signal);
   return () => {};
 }
 
@@ -422,7 +422,7 @@ export function hashOf(address) {
 /**
  * The story at one gamma. fault: the first one found, "" for none. has_facts: whether the check compared facts with the
  * prompt. fault_tokens: indices of the tokens that `fault` quotes. pass: index of the pass that filled the token.
- * @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], fault_tokens: number[], passes: number, tokens: [text: string, pass: number][] }} Edge
+ * @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], fault_tokens: number[], passes: number, tokens: [text: string, pass: number][] }} StoryRun
  */
 /**
  * A sudoku's first empty cell: its index, the digits that the givens leave, the cells that rule out all but one.
@@ -447,7 +447,7 @@ export function hashOf(address) {
  * @property {Order} order
  * @property {{ sbd: string, verify: string }} tokens_per_pass means over all held-out prompts
  * @property {string} big_chip name of the chip of `pass_times`
- * @property {Edge[]} edges by rising gamma
+ * @property {StoryRun[]} edges by rising gamma
  * @property {string} story prompt of `edges`
  * @property {Machine[]} machines
  * @property {number[]} batches numbers of texts decoded at the same time

@@ -3,7 +3,7 @@
 
 import { entropyColour, unsureness } from "../core/colours.js";
 import { countOf, evenly } from "../core/numbers.js";
-import { countsText, INNER, PAD, Picture, WIDTH, wayLabel } from "./picture.js";
+import { countsText, INNER, PAD, Picture, strategyLabel, WIDTH } from "./picture.js";
 
 /** @import { Run } from "../core/run.js" */
 /** @import { Box, Letters } from "./picture.js" */
@@ -119,12 +119,12 @@ class Frames extends Picture {
     this.clear();
     const size = run.main.pins.size ? 19 : 26;
     this.write(countsText(run, pass), PAD, 50, size, inks.text, { weight: 700, width: 800 });
-    this.write(wayLabel(run), WIDTH - PAD, 50, 15, inks.muted, { align: "right", width: 380 });
+    this.write(strategyLabel(run), WIDTH - PAD, 50, 15, inks.muted, { align: "right", width: 380 });
     this.writePrompt(82, 16, INNER);
     this.drawText(pass, 132);
     this.drawTiles(pass, 300);
-    const plain = countOf(run.ntp ? run.ntp.numTokensAt(pass) : pass + 1, "token");
-    const words = `next-token prediction after as many forward passes: ${plain}`;
+    const ntpTokens = countOf(run.ntp ? run.ntp.numTokensAt(pass) : pass + 1, "token");
+    const words = `next-token prediction after as many forward passes: ${ntpTokens}`;
     this.write(words, PAD, 428, 16, inks.ntp);
     this.drawStairs(pass, { x: PAD, y: 460, width: INNER, height: 228 });
     return this.context.getImageData(0, 0, WIDTH, FRAME_HEIGHT).data;
@@ -148,10 +148,10 @@ const UNCHANGED = 255;
  * Return a run as an animated GIF. Rejects if the GIF cannot be made, or once `signal` aborts.
  * @param {Run} run
  * @param {boolean} isDark
- * @param {(part: number) => void} hear called after each frame with the share of frames done, up to 1
+ * @param {(part: number) => void} onProgress called after each frame with the share of frames done, up to 1
  * @param {AbortSignal} signal
  */
-export async function animate(run, isDark, hear, signal) {
+export async function makeGif(run, isDark, onProgress, signal) {
   const { applyPalette, GIFEncoder, quantize } = await import("gifenc");
   const [width, height] = [WIDTH, FRAME_HEIGHT];
   const frames = new Frames(run, isDark, height, 1);
@@ -180,7 +180,7 @@ export async function animate(run, isDark, hear, signal) {
       dispose: 1,
     });
     last = shown;
-    hear((index + 1) / passes.length);
+    onProgress((index + 1) / passes.length);
   }
   gif.finish();
   return new Blob([gif.bytes()], { type: "image/gif" });

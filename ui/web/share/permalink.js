@@ -50,13 +50,13 @@ export function linkTo(settings) {
  * Show an address in the address bar, without a new entry in the browser's history.
  * @param {URL} address
  */
-export function keepAddress(address) {
+export function replaceAddress(address) {
   window.history.replaceState(window.history.state, "", address);
 }
 
 /** Return the settings of a decode that the address holds. */
 export function formOfAddress() {
-  const query = askedOfAddress();
+  const query = queryOfAddress();
   /** @type {Form} */
   const form = {};
   for (const [name, field] of Object.entries(constants.linkFields)) {
@@ -71,6 +71,6 @@ export function formOfAddress() {
 }
 
 /** Return the query parameters of the page's address. */
-export function askedOfAddress() {
+export function queryOfAddress() {
   return new URLSearchParams(window.location.search);
 }

@@ -4,7 +4,7 @@
 import constants from "../constants.json" with { type: "json" };
 import { entropyColour, MAX_ENTROPY } from "../core/colours.js";
 import { countOf } from "../core/numbers.js";
-import { wayWords } from "../core/words.js";
+import { decodingWords } from "../core/words.js";
 import {
   drawBlocks,
   drawCurrent,
@@ -32,15 +32,17 @@ const DARK = { page: "#0f1115", well: "#20242d", ghost: "#9aa0ad", soft: "#22304
 
 /** Return the counts at a pass: "24 forward passes · 76 tokens · 3.17 a forward pass". @param {Run} run @param {number} pass */
 export function countsText(run, pass) {
-  const { numPasses, numTokens, numGiven, tokensPerPass } = run.numbersAt(pass);
-  const tokens = `${countOf(numTokens, "token")}${numGiven ? `, ${numGiven} given` : ""}`;
-  const rate = `${tokensPerPass.toFixed(2)}${numGiven ? " decoded" : ""} a forward pass`;
+  const { numPasses, numTokens, numPinned, tokensPerPass } = run.numbersAt(pass);
+  const tokens = `${countOf(numTokens, "token")}${numPinned ? `, ${numPinned} given` : ""}`;
+  const rate = `${tokensPerPass.toFixed(2)}${numPinned ? " decoded" : ""} a forward pass`;
   return `${countOf(numPasses, "forward pass")} · ${tokens} · ${rate}`;
 }
 
 /** Name the strategy, its settings and the block size: "Set Block Decoding, γ 0.35, block 16". @param {Run} run */
-export function wayLabel(run) {
-  return run.strategy === "ntp" ? wayWords(run) : `${wayWords(run)}, block ${run.blockSize}`;
+export function strategyLabel(run) {
+  return run.strategy === "ntp"
+    ? decodingWords(run)
+    : `${decodingWords(run)}, block ${run.blockSize}`;
 }
 
 /** A canvas to draw a run on, in the page's colours and WIDTH units wide. */
@@ -99,12 +101,12 @@ export class Picture {
   /** Cut a text to a width, with an ellipsis if it is too long. @param {string} text @param {number} width */
   fit(text, width) {
     /** @param {string} words */
-    const isRoom = (words) => this.context.measureText(words).width <= width;
-    if (isRoom(text)) return text;
+    const fits = (words) => this.context.measureText(words).width <= width;
+    if (fits(text)) return text;
     let [low, high] = [0, text.length];
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (isRoom(`${text.slice(0, middle)}…`)) low = middle;
+      if (fits(`${text.slice(0, middle)}…`)) low = middle;
       else high = middle - 1;
     }
     return `${text.slice(0, low)}…`;
@@ -142,7 +144,7 @@ export class Picture {
   }
 
   /** Draw the key of the staircase's colours and dots. @param {number} right @param {number} y */
-  drawScale(right, y) {
+  drawKey(right, y) {
     const left = right - 180;
     for (let i = 0; i < 180; i += 1) {
       const colour = entropyColour((i / 180) ** 2 * MAX_ENTROPY, this.isDark);
@@ -162,11 +164,11 @@ export function staircasePicture(run, isDark, scale) {
   const { lastPass, pins } = run.main;
   const { text, muted } = picture.inks;
   const foot = STAIRS_HEIGHT - 16;
-  const label = [run.model, wayLabel(run)].filter(Boolean).join(" · ");
+  const label = [run.model, strategyLabel(run)].filter(Boolean).join(" · ");
   const counts = countsText(run, lastPass);
   picture.write(counts, PAD, 44, pins.size ? 18 : 20, text, { weight: 650, width: 760 });
   picture.writePrompt(68, 14, 700);
-  picture.drawScale(WIDTH - PAD, 34);
+  picture.drawKey(WIDTH - PAD, 34);
   picture.drawStairs(lastPass, { x: PAD, y: 100, width: INNER, height: STAIRS_HEIGHT - 150 });
   picture.write("Position → by forward pass ↓", PAD, foot, 13, muted);
   picture.write(label, WIDTH - PAD, foot, 13, muted, { align: "right", width: 700 });

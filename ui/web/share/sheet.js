@@ -6,8 +6,8 @@ import { failureWords } from "../core/numbers.js";
 import { traceText } from "../core/trace.js";
 import { icon, make, setText } from "../dom/elements.js";
 import { isDarkPage } from "../dom/screen.js";
-import { askFor } from "../models.js";
-import { animate } from "./gif.js";
+import { settingsOf } from "../models.js";
+import { makeGif } from "./gif.js";
 import { linkTo } from "./permalink.js";
 import { staircasePicture } from "./picture.js";
 
@@ -32,7 +32,7 @@ function fileSize(bytes) {
  * What the dialog needs of the page around the player.
  * @typedef {object} ShareHost
  * @property {(run: Run) => Promise<string>} replayPage returns the HTML of a page that replays a run
- * @property {(file: { name: string, text: string }) => void} give sends a trace file to be checked and shown
+ * @property {(file: { name: string, text: string }) => void} sendTrace sends a trace file to be checked and shown
  */
 
 const { limits } = constants;
@@ -121,7 +121,7 @@ export class Share {
       this.bar.value = part;
     };
     try {
-      this.save(fileName(run, "gif"), await animate(run, isDarkPage(), show, this.signal));
+      this.save(fileName(run, "gif"), await makeGif(run, isDarkPage(), show, this.signal));
     } catch (failure) {
       this.say(`The animation cannot be made: ${failureWords(failure)}.`, true);
     } finally {
@@ -157,7 +157,7 @@ export class Share {
         this.say("A link holds no conversation. Save the trace: it does.");
         return;
       }
-      const address = linkTo(askFor(run)).href;
+      const address = linkTo(settingsOf(run)).href;
       try {
         await navigator.clipboard.writeText(address);
         this.say("Copied the link.");
@@ -217,7 +217,7 @@ export class Share {
       return;
     }
     this.say(`Reading ${name} …`);
-    host.give({ name, text: await file.text() });
+    host.sendTrace({ name, text: await file.text() });
   }
 
   /**
@@ -250,9 +250,9 @@ export class Share {
 /** Return the file name of a run: "sbd-tara-has-49-pencils.json". @param {Run} run @param {string} kind */
 const fileName = (run, kind) => `${run.fileStem}.${kind}`;
 
-/** @typedef {Pick<Timing, "seconds" | "ntpSeconds"> | null} Again engine seconds of each repeat; null: none */
+/** @typedef {Pick<Timing, "seconds" | "ntpSeconds"> | null} RepeatTimes engine seconds of each repeat; null: none */
 
-/** Return a page that replays a run; rejects if a file cannot be fetched. @param {Run} run @param {Again} timing */
+/** Make a run's replay page; rejects if a file cannot be fetched. @param {Run} run @param {RepeatTimes} timing */
 export async function replayPage(run, timing) {
   const styles = constants.replayStyles.map((name) => `../css/${name}.css`);
   const parts = ["../html/replay.html", "replay.js", ...styles];
@@ -271,7 +271,7 @@ async function read(path) {
   return response.text();
 }
 
-/** Return a run's lines, marked as recorded, and a line with its timing. @param {Run} run @param {Again} timing */
+/** Return a run's lines, marked as recorded, and its timing's line. @param {Run} run @param {RepeatTimes} timing */
 export function recordedLines({ id, lines }, timing) {
   const rows = lines.map((line) => line.replace('"is_recorded":false', '"is_recorded":true'));
   if (!timing?.seconds.length) return rows;

@@ -11,8 +11,8 @@ import { isLecturing } from "../dom/screen.js";
  * The inspector shows the held position until it is released.
  * @typedef {object} Actions
  * @property {(position: number | null) => void} hover point at a position, null: at none
- * @property {(position: number) => void} hold hold a position, or release it if it is held
- * @property {(position: number | null) => void} holdAt hold a position, null: none
+ * @property {(position: number) => void} toggleHold hold a position, or release it if it is held
+ * @property {(position: number | null) => void} setHeld hold a position, null: none
  * @property {() => void} release release the held position
  * @property {() => void} holdCursor hold or release the position pointed at
  * @property {() => void} previousPosition
@@ -33,18 +33,18 @@ import { isLecturing } from "../dom/screen.js";
  * @property {() => void} back
  * @property {() => void} forward
  * @property {() => void} togglePlay
- * @property {() => void} playPlain play next-token prediction to its end
+ * @property {() => void} playNtp play next-token prediction to its end
  * @property {(speed: number) => void} setSpeed
  * @property {() => void} lecture turn lecture mode on or off
  * @property {() => void} help open or close the help sheet
  * @property {() => void} hood open or close the panel Under the hood
  * @property {() => void} share open or close the sheet Take it home
  * @property {() => void} toggleHindsight turn the marks of hindsight in the text on or off
- * @property {() => void} timeAgain decode the run several times more to time the engine
- * @property {() => void} letGo close the details, release the position, end previews and lecture mode
+ * @property {() => void} timeRun decode the run several times more to time the engine
+ * @property {() => void} closeAll close the details, release the position, end previews and lecture mode
  */
 
-/** @typedef {Pick<Actions, "hover" | "hold">} Pointing */
+/** @typedef {Pick<Actions, "hover" | "toggleHold">} Pointing */
 
 /**
  * Hover a position while the pointer is over a node, and hold it when the node is clicked.
@@ -52,24 +52,24 @@ import { isLecturing } from "../dom/screen.js";
  * @param {Pointing} actions
  * @param {() => number} at returns the position that the node stands for now
  */
-export function pointsAt(node, actions, at) {
+export function listenForPointer(node, actions, at) {
   node.addEventListener("pointerenter", () => actions.hover(at()));
   node.addEventListener("pointerleave", () => actions.hover(null));
-  node.addEventListener("click", () => actions.hold(at()));
+  node.addEventListener("click", () => actions.toggleHold(at()));
 }
 
 /** Make the actions of a player. @param {Player} player @returns {Actions} */
 export function makeActions(player) {
   const { state } = player;
-  /** @type {Actions["holdAt"]} */
-  const holdAt = (position) => {
+  /** @type {Actions["setHeld"]} */
+  const setHeld = (position) => {
     player.set({ held: position, alternative: null });
     if (position === null) return;
-    player.parts.details.turn(false);
-    player.parts.tiles.keepInSight();
+    player.parts.details.setOpen(false);
+    player.parts.tiles.scrollIntoSight();
   };
-  /** @type {Actions["hold"]} */
-  const hold = (position) => holdAt(state.held === position ? null : position);
+  /** @type {Actions["toggleHold"]} */
+  const toggleHold = (position) => setHeld(state.held === position ? null : position);
   /** Press a button of the inspector; if no position is held, only hold one. @param {"pin" | "branch"} name */
   const redoShown = (name) => {
     const view = player.makeView();
@@ -79,28 +79,28 @@ export function makeActions(player) {
   };
   return {
     hover: (position) => player.set({ hovered: position }),
-    hold,
-    holdAt,
+    toggleHold,
+    setHeld,
     // The release button disappears, so the focus goes back to the position's tile.
     release: () => {
       const { held } = state;
-      holdAt(null);
+      setHeld(null);
       player.parts.tiles.move(0, held);
     },
     holdCursor: () => {
-      if (state.hovered !== null) hold(state.hovered);
+      if (state.hovered !== null) toggleHold(state.hovered);
     },
     previousPosition: () => movePosition(player, -1),
     nextPosition: () => movePosition(player, 1),
     choose: (token) => player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
-    canRedo: player.redo !== null,
-    redo: (changes, origin) => player.askAgain(changes, origin),
+    canRedo: player.decode !== null,
+    redo: (changes, origin) => player.redoWith(changes, origin),
     show: (run) => player.show(run),
-    previousBranch: () => player.show(player.family.neighbour(player.run, -1)),
-    nextBranch: () => player.show(player.family.neighbour(player.run, 1)),
+    previousBranch: () => player.show(player.runTree.neighbour(player.run, -1)),
+    nextBranch: () => player.show(player.runTree.neighbour(player.run, 1)),
     pin: () => redoShown("pin"),
     branch: () => redoShown("branch"),
-    timeAgain: () => player.timeAgain(),
+    timeRun: () => player.timeRun(),
     previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),
     gamma: () => state.gammaPreview ?? player.run?.solver.gamma ?? 0,
     seek: (pass) => player.seek(pass, true),
@@ -109,14 +109,14 @@ export function makeActions(player) {
     back: () => player.seek(state.pass - 1, true),
     forward: () => player.seek(state.pass + 1, true),
     togglePlay: () => player.playhead.toggle(),
-    playPlain: () => player.playhead.playPlain(),
+    playNtp: () => player.playhead.playNtp(),
     setSpeed: (speed) => player.set({ speed }),
     lecture: () => player.lecture.toggle(),
     help: () => player.parts.help.toggle(),
     hood: () => isLecturing(player.root) || player.parts.hood.toggle(),
     share: () => player.share.toggle(),
     toggleHindsight: () => player.set({ showsHindsight: !state.showsHindsight }),
-    letGo: () => {
+    closeAll: () => {
       player.parts.details.close();
       player.set({ held: null, gammaPreview: null, alternative: null });
       player.lecture.leave();

@@ -3,12 +3,12 @@
 // the positions that it would reveal light up, without a forward pass.
 
 import { entropyColour, inkOn } from "../core/colours.js";
-import { clamp, digitsThatShow, draggedGamma, formatGamma } from "../core/numbers.js";
+import { clamp, digitsThatShow, formatGamma, roundDraggedGamma } from "../core/numbers.js";
 import { MAX_TILES } from "../core/run.js";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "../core/solvers.js";
 import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
-import { explain, paperLink, question, withTerms } from "../dom/terms.js";
+import { paperLink, question, setTerm, withTerms } from "../dom/terms.js";
 
 /** @import { Bound } from "../core/solvers.js" */
 /** @import { Masked, Run, Solver } from "../core/run.js" */
@@ -41,23 +41,30 @@ export class Budget {
     /** @type {BudgetLayout | null} */
     this.layout = null;
     /** @type {{ node: HTMLElement, at: number }[]} by rank; at: the position that the segment shows now */
-    this.segments = [];
+    this.segmentNodes = [];
     this.note = make("span", "sbd-budget-note");
-    this.rule = question("solver", "");
+    this.solverQuestion = question("solver", "");
     const redo = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
-    this.again = make("button", "sbd-action sbd-again", "Decode again at this γ", redo);
+    this.redoButton = make("button", "sbd-action sbd-again", "Decode again at this γ", redo);
     this.bar = make("div", "sbd-budget-bar");
     const grip = make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ");
     const slider = { role: "slider", tabindex: "0", "aria-valuemin": "0" };
     this.handle = make("div", "sbd-gamma", slider, grip);
     this.track = make("div", "sbd-budget-track", this.bar, this.handle);
-    this.free = make("span", "sbd-budget-free");
+    this.exemptLabel = make("span", "sbd-budget-free");
     const hidden = { "aria-hidden": "true" };
-    this.axis = make("div", "sbd-budget-axis", hidden, ...makeTicks(), this.free);
+    this.axis = make("div", "sbd-budget-axis", hidden, ...makeTicks(), this.exemptLabel);
     this.title = make("h3");
     /** @type {Bound | null} the bound that the title describes now */
-    this.titled = null;
-    this.head = make("div", "sbd-budget-head", this.title, this.rule, this.again, this.note);
+    this.titledBound = null;
+    this.head = make(
+      "div",
+      "sbd-budget-head",
+      this.title,
+      this.solverQuestion,
+      this.redoButton,
+      this.note,
+    );
     this.root = make("section", "sbd-budget", this.head, this.track, this.axis);
     this.listen();
   }
@@ -65,7 +72,7 @@ export class Budget {
   listen() {
     const { track, handle, actions } = this;
     track.addEventListener("pointerdown", (event) => {
-      if (!this.hasLine) return;
+      if (!this.canDragGamma) return;
       event.preventDefault();
       track.setPointerCapture(event.pointerId);
       handle.focus({ preventScroll: true });
@@ -76,7 +83,7 @@ export class Budget {
     });
     handle.addEventListener("keydown", (event) => {
       if (event.key === "Escape") actions.previewGamma(null);
-      const gamma = keyedGamma(event.key, actions.gamma());
+      const gamma = gammaAfterKey(event.key, actions.gamma());
       if (gamma === null) return;
       event.preventDefault();
       event.stopPropagation();
@@ -84,7 +91,7 @@ export class Budget {
     });
   }
 
-  get hasLine() {
+  get canDragGamma() {
     return Boolean(this.layout?.hasGamma && this.layout.segments.length);
   }
 
@@ -92,24 +99,24 @@ export class Budget {
   drag(event) {
     const box = this.track.getBoundingClientRect();
     const place = clamp((event.clientX - box.left) / box.width, 0, 1);
-    this.actions.previewGamma(draggedGamma(axisNats(place)));
+    this.actions.previewGamma(roundDraggedGamma(axisNats(place)));
   }
 
   /** @param {number} rank */
   segmentAt(rank) {
-    const known = this.segments[rank];
+    const known = this.segmentNodes[rank];
     if (known) return known;
     const segment = { node: make("span", "sbd-segment"), at: 0 };
     segment.node.addEventListener("pointerenter", () => this.actions.hover(segment.at));
     segment.node.addEventListener("pointerleave", () => this.actions.hover(null));
-    this.segments[rank] = segment;
+    this.segmentNodes[rank] = segment;
     return segment;
   }
 
   /** Show the title that fits the solver. @param {Bound} bound */
   showTitle(bound) {
-    if (bound === this.titled) return;
-    this.titled = bound;
+    if (bound === this.titledBound) return;
+    this.titledBound = bound;
     const equation = bound.equation ? [", ", paperLink(bound.equation)] : [];
     this.title.replaceChildren(...withTerms(bound.title), ...equation);
     setAttribute(this.root, "aria-label", this.title.textContent ?? "");
@@ -117,13 +124,13 @@ export class Budget {
   }
 
   /** @param {View} view @param {Segment} segment @param {number} rank */
-  showSegment(view, { item, left, width, isIn, isFree }, rank) {
+  showSegment(view, { item, left, width, isRevealed, isExempt }, rank) {
     const segment = this.segmentAt(rank);
     const { node } = segment;
     const isThin = width < THIN;
     const classes = ["sbd-segment"];
-    if (isIn) classes.push("is-in");
-    if (isFree) classes.push("is-free");
+    if (isRevealed) classes.push("is-in");
+    if (isExempt) classes.push("is-free");
     if (isThin) classes.push("is-thin");
     if (view.focus === item.position && view.showsFocus) classes.push("is-focused");
     segment.at = item.position;
@@ -135,7 +142,7 @@ export class Budget {
     showToken(node, view.run.shownText(item.top[0]?.token));
     const { isSum, digits } = this.layout ?? { isSum: true, digits: 2 };
     const why = isSum ? "not counted" : "though not below γ";
-    const words = isFree ? `, revealed, ${why}` : isIn ? ", revealed" : "";
+    const words = isExempt ? `, revealed, ${why}` : isRevealed ? ", revealed" : "";
     setAttribute(
       node,
       "title",
@@ -156,18 +163,18 @@ export class Budget {
       this.showSegment(view, segment, rank);
     });
     if (this.bar.childNodes.length !== segments.length) {
-      const shown = this.segments.slice(0, segments.length);
+      const shown = this.segmentNodes.slice(0, segments.length);
       this.bar.replaceChildren(...shown.map(({ node }) => node));
     }
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
-    this.showFree(layout, freeWords(solver, layout));
+    this.showExempt(layout, exemptWords(solver, layout));
     const rule = SOLVER_TITLES[solver.name] ?? solver.name;
-    explain(this.rule, "", `${rule}: ${SOLVER_LINES[solver.name] ?? ""}`);
-    this.root.classList.toggle("has-gamma", this.hasLine);
+    setTerm(this.solverQuestion, "", `${rule}: ${SOLVER_LINES[solver.name] ?? ""}`);
+    this.root.classList.toggle("has-gamma", this.canDragGamma);
     this.root.classList.toggle("is-cut", layout.isCut);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);
-    this.again.hidden = view.gammaPreview === null || !this.actions.canRedo;
-    if (this.hasLine) this.showGamma(view.gammaPreview ?? solver.gamma ?? 0);
+    this.redoButton.hidden = view.gammaPreview === null || !this.actions.canRedo;
+    if (this.canDragGamma) this.showGamma(view.gammaPreview ?? solver.gamma ?? 0);
   }
 
   /**
@@ -175,14 +182,14 @@ export class Budget {
    * @param {BudgetLayout} layout
    * @param {string} words
    */
-  showFree(layout, words) {
-    const segment = layout.segments.find(({ isFree }) => isFree);
-    this.free.hidden = !segment;
+  showExempt(layout, words) {
+    const segment = layout.segments.find(({ isExempt }) => isExempt);
+    this.exemptLabel.hidden = !segment;
     const middle = segment ? clamp(segment.left + segment.width / 2, 0, 1) : 0;
     if (!segment) return;
-    setText(this.free, words);
-    setStyle(this.free, "left", percent(middle));
-    setStyle(this.free, "transform", `translateX(-${percent(middle)})`);
+    setText(this.exemptLabel, words);
+    setStyle(this.exemptLabel, "left", percent(middle));
+    setStyle(this.exemptLabel, "transform", `translateX(-${percent(middle)})`);
   }
 
   /** @param {number} gamma */
@@ -195,8 +202,8 @@ export class Budget {
 }
 
 /**
- * A masked position on the axis. left, width: 0 to 1. isIn: revealed. isFree: revealed whatever gamma is.
- * @typedef {{ item: Masked, left: number, width: number, isIn: boolean, isFree: boolean }} Segment
+ * A masked position on the axis. left, width: 0 to 1. isExempt: revealed whatever gamma is.
+ * @typedef {{ item: Masked, left: number, width: number, isRevealed: boolean, isExempt: boolean }} Segment
  */
 /** @typedef {ReturnType<typeof layOut>} BudgetLayout */
 export const AXIS_END = 16; // nats; the bar cuts off what is beyond
@@ -219,10 +226,10 @@ const GAMMA_KEYS = {
  * @param {string} key
  * @param {number} gamma
  */
-export function keyedGamma(key, gamma) {
+export function gammaAfterKey(key, gamma) {
   const change = GAMMA_KEYS[key];
   if (change === undefined) return null;
-  return draggedGamma(clamp(gamma + change, 0, Math.max(gamma, AXIS_END)));
+  return roundDraggedGamma(clamp(gamma + change, 0, Math.max(gamma, AXIS_END)));
 }
 
 /**
@@ -246,7 +253,7 @@ export function axisNats(place) {
  * @param {number} gamma
  * @returns {Masked | null}
  */
-function freeOf(solver, revealed, gamma) {
+function exemptOf(solver, revealed, gamma) {
   const [first] = revealed;
   if (!first || !hasBudget(solver)) return null;
   const { kind } = boundOf(solver);
@@ -303,25 +310,25 @@ export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
   const order = orderOf(run, pass);
   const chosen = order.filter((item) => revealed.has(item.position));
   const rest = order.filter((item) => !revealed.has(item.position));
-  const free = freeOf(solver, chosen, gamma);
-  const counted = chosen.filter((item) => item !== free);
+  const exempt = exemptOf(solver, chosen, gamma);
+  const counted = chosen.filter((item) => item !== exempt);
   const isSum = boundOf(solver).kind !== "each";
   let end = 0;
-  const segments = [...counted, ...(free ? [free] : []), ...rest].map((item) => {
+  const segments = [...counted, ...(exempt ? [exempt] : []), ...rest].map((item) => {
     const left = axisPlace(end);
     end = isSum ? end + item.entropy : Math.max(end, item.entropy);
-    const isIn = revealed.has(item.position);
-    return { item, left, width: axisPlace(end) - left, isIn, isFree: item === free };
+    const isRevealed = revealed.has(item.position);
+    return { item, left, width: axisPlace(end) - left, isRevealed, isExempt: item === exempt };
   });
   const spent = counted.reduce((sum, item) => sum + item.entropy, 0);
   const costs = isSum ? revealCosts(solver, order) : null;
   const next = (chosen.length && costs?.[chosen.length]) || null;
   return {
     segments, // from left to right
-    spent, // nats of the revealed positions, without the free one
-    free, // the position revealed whatever gamma is; null for none
-    isFreeAfterEnd: free !== null && run.main.isAfterEnd(free.position, pass),
-    isFreeOffAxis: segments.some(({ isFree, left }) => isFree && left === 1),
+    spent, // nats of the revealed positions, without the exempt one
+    exempt, // the position revealed whatever gamma is; null for none
+    isExemptAfterEnd: exempt !== null && run.main.isAfterEnd(exempt.position, pass),
+    isExemptOffAxis: segments.some(({ isExempt, left }) => isExempt && left === 1),
     isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END, // whether gamma or the sum is beyond the axis
     next, // nats spent with one position more; null if gamma bounds no sum or no position is left
     digits: digitsOf(spent, next, formatGamma(gamma)), // enough to show why no more was revealed
@@ -350,12 +357,12 @@ export function revealedAt(run, pass, gamma) {
  * @param {Solver} solver
  * @param {BudgetLayout} layout
  */
-export function freeWords(solver, { free, isFreeAfterEnd, isFreeOffAxis, digits }) {
-  if (!free) return "";
+export function exemptWords(solver, { exempt, isExemptAfterEnd, isExemptOffAxis, digits }) {
+  if (!exempt) return "";
   const [who, verb] = boundOf(solver).exempt;
-  const where = [isFreeAfterEnd ? "after the end" : "", isFreeOffAxis ? "off the axis" : ""];
+  const where = [isExemptAfterEnd ? "after the end" : "", isExemptOffAxis ? "off the axis" : ""];
   const aside = where.filter(Boolean).map((words) => `, ${words}`);
-  return `${who}${aside.join("")}${aside.length ? "," : ""} ${verb}: ${free.entropy.toFixed(digits)}`;
+  return `${who}${aside.join("")}${aside.length ? "," : ""} ${verb}: ${exempt.entropy.toFixed(digits)}`;
 }
 
 /**
@@ -380,7 +387,7 @@ export function budgetNote(run, pass, preview, layout) {
   const gamma = formatGamma(preview ?? solver.gamma ?? 0);
   const verb = preview === null ? "revealed" : "would be revealed";
   if (!isSum) {
-    const who = layout.free ? "none" : "each";
+    const who = layout.exempt ? "none" : "each";
     return `${who} below γ ${gamma} nats · ${count} ${verb}${more}`;
   }
   return `${spent.toFixed(digits)} of γ ${gamma} · ${count} ${verb}${more}`;

@@ -3,7 +3,7 @@
 import { make, setText } from "../dom/elements.js";
 import { promptBox, typeInto } from "../dom/gradio.js";
 import { foldForm } from "../dom/screen.js";
-import { canAnyBeAsked, mayAskOn } from "../models.js";
+import { doesAnyTakeFollowUps, takesFollowUps } from "../models.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./playhead.js" */
@@ -19,8 +19,8 @@ export class Conversation {
     /** @type {View["run"] | null} */
     this.run = null;
     this.summary = make("summary");
-    this.said = make("div", "sbd-turns-said");
-    this.before = make("details", "sbd-turns", this.summary, this.said);
+    this.turnsBox = make("div", "sbd-turns-said");
+    this.before = make("details", "sbd-turns", this.summary, this.turnsBox);
     this.box = make("input", "sbd-follow-up-box", {
       type: "text",
       maxlength: String(MAX_CHARACTERS),
@@ -44,8 +44,8 @@ export class Conversation {
     const isOther = run !== this.run;
     this.run = run;
     // Where this run allows no follow-up the form keeps its space, so that nothing moves with the next run.
-    this.form.hidden = isLecture || !this.actions.canRedo || !canAnyBeAsked();
-    this.form.inert = run.main.finish === null || !mayAskOn(run.model);
+    this.form.hidden = isLecture || !this.actions.canRedo || !doesAnyTakeFollowUps();
+    this.form.inert = run.main.finish === null || !takesFollowUps(run.model);
     this.before.hidden = isLecture || !run.turns.length;
     if (!isOther) return;
     // Emptied only now, when the question's run is there: a refused question stays in the box.
@@ -53,7 +53,7 @@ export class Conversation {
     const count = run.turns.filter(([role]) => role === "user").length;
     const asked = `Question ${count + 1} of this conversation: ${run.prompt}`;
     setText(this.summary, run.isConversation ? asked : "Its system message");
-    this.said.replaceChildren(
+    this.turnsBox.replaceChildren(
       ...run.turns.map(([role, content]) => make("p", "", `${WHO[role] ?? role}: ${content}`)),
     );
   }

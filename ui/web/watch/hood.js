@@ -15,7 +15,7 @@ import {
 import { maskOf } from "../core/mask.js";
 import { make, makeToggle, setText } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/screen.js";
-import { unfold, withTerms } from "../dom/terms.js";
+import { makeUnfoldButton, withTerms } from "../dom/terms.js";
 import { CacheStrip, MaskGrid } from "./mask_grid.js";
 import { Programs } from "./program.js";
 
@@ -115,7 +115,7 @@ class CostTable {
         "div",
         "sbd-hood-head",
         make("h3", "", ...withTerms("Cost of this [forward pass]")),
-        unfold("what bounds it", about),
+        makeUnfoldButton("what bounds it", about),
         this.choice,
       ),
       make("table", "sbd-hood-table", make("tbody", "", ...body)),

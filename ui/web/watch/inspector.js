@@ -20,7 +20,7 @@ import { tileState } from "./tiles.js";
 /** @import { View } from "./playhead.js" */
 /** @import { Actions } from "./actions.js" */
 
-/** @typedef {"open" | "agrees" | "differs"} Verdict */
+/** @typedef {"open" | "agrees" | "differs"} HindsightKind */
 
 /**
  * Return the pass whose guesses to show: this one, or the last before it that predicted the position; null for none.
@@ -108,7 +108,7 @@ function endWords({ main, config }) {
  * Say how the causal check judged a position's token, once the playhead has reached the pass that made the check.
  * @param {View} view
  * @param {number} focus
- * @returns {[words: string, verdict: Verdict]}
+ * @returns {[words: string, verdict: HindsightKind]}
  */
 export function hindsightText(view, focus) {
   const { run, pass } = view;

@@ -17,7 +17,7 @@ import {
 } from "../core/mask.js";
 import { clamp, countOf } from "../core/numbers.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { unfold, withTerms } from "../dom/terms.js";
+import { makeUnfoldButton, withTerms } from "../dom/terms.js";
 
 /** @import { CacheStep, Mask, Row } from "../core/mask.js" */
 /** @import { Run } from "../core/run.js" */
@@ -27,12 +27,12 @@ const NTP_SHARE = 0.34; // of the width, taken by next-token prediction's mask b
 const SIDE_BY_SIDE = 860; // pixels of width from which the masks are side by side
 
 /** @type {Map<string, string>} */
-const plainTexts = new Map();
+const markedTexts = new Map();
 
 /** Return tokenMarks(text), remembered. @param {string} text */
-function plain(text) {
-  const marked = plainTexts.get(text) ?? tokenMarks(text);
-  plainTexts.set(text, marked);
+function markedText(text) {
+  const marked = markedTexts.get(text) ?? tokenMarks(text);
+  markedTexts.set(text, marked);
   return marked;
 }
 
@@ -54,7 +54,7 @@ export class MaskGrid {
     this.drawing = null;
     /** @type {{ run: Run, pass: number, mask: Mask, rows: Row[] } | null} */
     this.shown = null;
-    this.drawn = "";
+    this.drawnKey = "";
     this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
     this.ntp = make("canvas", "sbd-hood-canvas", { role: "img" });
     this.ntpWords = make("p", "sbd-hood-note");
@@ -63,17 +63,27 @@ export class MaskGrid {
     this.range = make("input", "sbd-hood-row", range);
     this.readout = make("p", "sbd-hood-readout");
     this.words = make("div", "sbd-hood-words");
-    const head = make("div", "sbd-hood-title", this.title, unfold("the mask", this.words));
+    const head = make(
+      "div",
+      "sbd-hood-title",
+      this.title,
+      makeUnfoldButton("the mask", this.words),
+    );
     const own = make("div", "sbd-hood-own", head, this.canvas);
     const label = make("label", "sbd-hood-slider", "Row", this.range);
     this.ntpTitle = make("h3", "", ...withTerms("[Next-token prediction]"));
-    const ntpHead = make("div", "sbd-hood-title", this.ntpTitle, unfold("its mask", this.ntpWords));
-    this.beside = make("div", "sbd-hood-beside", ntpHead, this.ntp, this.ntpWords);
+    const ntpHead = make(
+      "div",
+      "sbd-hood-title",
+      this.ntpTitle,
+      makeUnfoldButton("its mask", this.ntpWords),
+    );
+    this.ntpRoot = make("div", "sbd-hood-beside", ntpHead, this.ntp, this.ntpWords);
     this.root = make(
       "section",
       "sbd-hood-mask",
       { "aria-label": "Attention mask" },
-      make("div", "sbd-hood-grids", own, this.beside),
+      make("div", "sbd-hood-grids", own, this.ntpRoot),
       makeKey(
         ["cached", "in the KV cache"],
         ["causal", "read causally"],
@@ -121,8 +131,8 @@ export class MaskGrid {
     const width = this.root.clientWidth;
     const row = this.hovered !== null && this.hovered < mask.visible.length ? this.hovered : null;
     const key = [run.id, pass, width, row, isDark, run.main.steps.length].join();
-    if (key === this.drawn || !width) return;
-    this.drawn = key;
+    if (key === this.drawnKey || !width) return;
+    this.drawnKey = key;
     const rows = rowsOf(run, pass);
     this.shown = { run, pass, mask, rows };
     this.showWords(row);
@@ -159,18 +169,34 @@ export class MaskGrid {
     const inks = inksOf(this.root, isDark);
     const isWide = width >= SIDE_BY_SIDE;
     const ntpWidth = isWide ? Math.round(width * NTP_SHARE) - 20 : width;
-    const own = rows.map((each) => plain(rowText(run, each)));
-    const cached = Array.from({ length: mask.numCached }, (_, i) => plain(cachedText(run, i)));
+    const ownTexts = rows.map((each) => markedText(rowText(run, each)));
+    const cachedTexts = Array.from({ length: mask.numCached }, (_, i) =>
+      markedText(cachedText(run, i)),
+    );
     const ownWidth = isWide ? width - ntpWidth - 20 : width;
-    this.drawing = new GridDrawing(this.canvas, ownWidth, mask, { cached, own }, inks, row);
+    this.drawing = new GridDrawing(
+      this.canvas,
+      ownWidth,
+      mask,
+      { cached: cachedTexts, read: ownTexts },
+      inks,
+      row,
+    );
     const beside = ntpMaskBeside(mask, rows, run.numPrompt);
     this.ntp.hidden = !beside.visible.length;
     if (this.ntp.hidden) return;
     const next = run.ntp?.fixed.get(0)?.token;
-    const text = [...cached, ...own.slice(0, mask.numCausal), plain(run.tokenText(next))];
+    const text = [
+      ...cachedTexts,
+      ...ownTexts.slice(0, mask.numCausal),
+      markedText(run.tokenText(next)),
+    ];
     const { numCached: before, numCausal } = beside;
-    const read = { cached: text.slice(0, before), own: text.slice(before, before + numCausal) };
-    new GridDrawing(this.ntp, ntpWidth, beside, read, inks, null);
+    const ntpNames = {
+      cached: text.slice(0, before),
+      read: text.slice(before, before + numCausal),
+    };
+    new GridDrawing(this.ntp, ntpWidth, beside, ntpNames, inks, null);
   }
 }
 
@@ -208,16 +234,16 @@ const INKS = {
 /** @typedef {typeof INKS} Inks colours and font of the page */
 
 /** @type {Map<boolean, Inks>} by whether the page is dark; remembered, as reading a style costs a layout */
-const known = new Map();
+const inksByScheme = new Map();
 
 /** Return the page's colours and font. @param {HTMLElement} node @param {boolean} isDark */
 export function inksOf(node, isDark) {
-  const inks = known.get(isDark) ?? { ...INKS };
-  if (known.has(isDark)) return inks;
+  const inks = inksByScheme.get(isDark) ?? { ...INKS };
+  if (inksByScheme.has(isDark)) return inks;
   const style = getComputedStyle(node);
   for (const name of /** @type {(keyof Inks)[]} */ (Object.keys(INKS)))
     inks[name] = style.getPropertyValue(INKS[name]).trim();
-  known.set(isDark, inks);
+  inksByScheme.set(isDark, inks);
   return inks;
 }
 
@@ -228,7 +254,7 @@ const LARGEST_CELL = 18;
 const READABLE = 11; // pixels that a cell needs for a label
 const LARGEST_HEIGHT = 372;
 
-/** @typedef {{ cached: string[], own: string[] }} AxisNames cached: tokens in the cache; own: tokens read now */
+/** @typedef {{ cached: string[], read: string[] }} AxisNames cached: tokens in the cache; read: tokens read now */
 
 /** @param {string[]} names */
 function longest(names) {
@@ -249,28 +275,31 @@ class GridDrawing {
    * @param {Mask} mask
    * @param {AxisNames} names
    * @param {Inks} inks
-   * @param {number | null} chosen row pointed at; null for none
+   * @param {number | null} hoveredRow row pointed at; null for none
    */
-  constructor(canvas, width, mask, names, inks, chosen) {
+  constructor(canvas, width, mask, names, inks, hoveredRow) {
     this.width = width;
     this.mask = mask;
     this.inks = inks;
-    this.chosen = chosen;
-    const { cached, own } = names;
-    this.left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12; // of the first column
-    const room = Math.max(width - this.left - 4, 60);
-    const [numCached, numRows] = [cached.length, Math.max(own.length, 1)];
+    this.hoveredRow = hoveredRow;
+    const { cached, read } = names;
+    this.gridLeft = LETTER * Math.min(longest(read), LONGEST_DOWN) + 12; // of the first column
+    const room = Math.max(width - this.gridLeft - 4, 60);
+    const [numCached, numRows] = [cached.length, Math.max(read.length, 1)];
     const least = numCached ? Math.min(0.35 * room, numCached * LARGEST_CELL) : 0;
     // The width of a column is `cell` for a token read now, `cachedCell` for a cached one.
     this.cell = clamp((room - least) / numRows, 0.2, LARGEST_CELL);
     const rest = (room - this.cell * numRows) / Math.max(numCached, 1);
     this.cachedCell = numCached ? clamp(rest, 0.05, LARGEST_CELL) : 0;
-    this.ownLeft = this.left + numCached * this.cachedCell;
-    this.row = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL); // height of a row
+    this.readLeft = this.gridLeft + numCached * this.cachedCell;
+    this.rowHeight = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL); // height of a row
     const isNamed = (/** @type {number} */ size) => size >= READABLE;
-    const named = [...(isNamed(this.cachedCell) ? cached : []), ...(isNamed(this.cell) ? own : [])];
-    this.top = Math.max(LETTER * Math.min(longest(named), LONGEST_UP) + 10, 20);
-    this.context = contextOf(canvas, width, this.top + this.row * numRows + 2);
+    const named = [
+      ...(isNamed(this.cachedCell) ? cached : []),
+      ...(isNamed(this.cell) ? read : []),
+    ];
+    this.gridTop = Math.max(LETTER * Math.min(longest(named), LONGEST_UP) + 10, 20);
+    this.context = contextOf(canvas, width, this.gridTop + this.rowHeight * numRows + 2);
     this.drawRows();
     this.drawLines();
     this.drawNames(names);
@@ -283,59 +312,69 @@ class GridDrawing {
   }
 
   drawRows() {
-    const { context, inks, left, ownLeft, top, cell, row, chosen } = this;
+    const { context, inks, gridLeft, readLeft, gridTop, cell, rowHeight, hoveredRow } = this;
     const { visible } = this.mask;
-    const width = ownLeft - left + visible.length * cell;
-    const height = row - (row >= 6 ? 1 : 0);
-    this.fill(inks.none, left, top, width, visible.length * row);
+    const width = readLeft - gridLeft + visible.length * cell;
+    const height = rowHeight - (rowHeight >= 6 ? 1 : 0);
+    this.fill(inks.none, gridLeft, gridTop, width, visible.length * rowHeight);
     visible.forEach(({ seen, first, stop, isCausal }, index) => {
-      const y = top + index * row;
-      context.globalAlpha = chosen === null || chosen === index ? 1 : 0.3;
-      this.fill(inks.cached, left, y, ownLeft - left, height);
-      this.fill(inks.causal, ownLeft, y, seen * cell, height);
+      const y = gridTop + index * rowHeight;
+      context.globalAlpha = hoveredRow === null || hoveredRow === index ? 1 : 0.3;
+      this.fill(inks.cached, gridLeft, y, readLeft - gridLeft, height);
+      this.fill(inks.causal, readLeft, y, seen * cell, height);
       const ink = isCausal ? inks.causal : inks.block;
-      this.fill(ink, ownLeft + first * cell, y, (stop - first) * cell, height);
+      this.fill(ink, readLeft + first * cell, y, (stop - first) * cell, height);
     });
     context.globalAlpha = 1;
   }
 
   /** Draw lines between wide columns, a box round the chosen row, and lines after the causal rows and columns. */
   drawLines() {
-    const { context, inks, left, ownLeft, top, cell, cachedCell, row, chosen } = this;
+    const { context, inks, gridLeft, readLeft, gridTop, cell, cachedCell, rowHeight, hoveredRow } =
+      this;
     const { numCached, numCausal, visible } = this.mask;
-    const height = visible.length * row;
+    const height = visible.length * rowHeight;
     for (let key = 1; cachedCell >= 6 && key < numCached; key += 1)
-      this.fill(inks.line, left + key * cachedCell, top, 1, height);
+      this.fill(inks.line, gridLeft + key * cachedCell, gridTop, 1, height);
     for (let key = 0; cell >= 6 && key < visible.length; key += 1)
-      this.fill(inks.line, ownLeft + key * cell, top, 1, height);
-    if (chosen !== null && chosen < visible.length) {
+      this.fill(inks.line, readLeft + key * cell, gridTop, 1, height);
+    if (hoveredRow !== null && hoveredRow < visible.length) {
       context.strokeStyle = inks.text;
       context.lineWidth = 1.5;
-      const width = ownLeft - left + visible.length * cell;
-      context.strokeRect(left - 1, top + chosen * row - 1, width + 2, Math.max(row, 3) + 1);
+      const width = readLeft - gridLeft + visible.length * cell;
+      context.strokeRect(
+        gridLeft - 1,
+        gridTop + hoveredRow * rowHeight - 1,
+        width + 2,
+        Math.max(rowHeight, 3) + 1,
+      );
     }
     if (!numCausal || numCausal === visible.length) return;
-    this.fill(inks.text, left, top + numCausal * row - 1, this.width - left, 1);
-    this.fill(inks.text, ownLeft + numCausal * cell - 1, top, 1, height);
+    this.fill(inks.text, gridLeft, gridTop + numCausal * rowHeight - 1, this.width - gridLeft, 1);
+    this.fill(inks.text, readLeft + numCausal * cell - 1, gridTop, 1, height);
   }
 
   /** @param {AxisNames} names */
-  drawNames({ cached, own }) {
-    const { context, inks, left, top, row, chosen } = this;
+  drawNames({ cached, read }) {
+    const { context, inks, gridLeft, gridTop, rowHeight, hoveredRow } = this;
     context.font = `11px ${inks.font}`;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    own.forEach((name, index) => {
-      if (row < READABLE && chosen !== index) return;
-      context.fillStyle = chosen === index ? inks.text : inks.muted;
-      context.fillText(shorten(name, LONGEST_DOWN), left - 6, top + (index + 0.5) * row);
+    read.forEach((name, index) => {
+      if (rowHeight < READABLE && hoveredRow !== index) return;
+      context.fillStyle = hoveredRow === index ? inks.text : inks.muted;
+      context.fillText(
+        shorten(name, LONGEST_DOWN),
+        gridLeft - 6,
+        gridTop + (index + 0.5) * rowHeight,
+      );
     });
     context.textAlign = "left";
     context.fillStyle = inks.muted;
-    this.drawAcross(cached, left, this.cachedCell);
-    this.drawAcross(own, this.ownLeft, this.cell);
+    this.drawAcross(cached, gridLeft, this.cachedCell);
+    this.drawAcross(read, this.readLeft, this.cell);
     if (cached.length && this.cachedCell < READABLE)
-      context.fillText(`${cached.length} cached`, left + 2, top - 10);
+      context.fillText(`${cached.length} cached`, gridLeft + 2, gridTop - 10);
   }
 
   /** Draw names upwards over the columns. @param {string[]} names @param {number} left @param {number} width */
@@ -344,7 +383,7 @@ class GridDrawing {
     const { context } = this;
     names.forEach((name, index) => {
       context.save();
-      context.translate(left + (index + 0.5) * width, this.top - 4);
+      context.translate(left + (index + 0.5) * width, this.gridTop - 4);
       context.rotate(-Math.PI / 2);
       context.fillText(shorten(name, LONGEST_UP), 0, 0);
       context.restore();
@@ -353,7 +392,7 @@ class GridDrawing {
 
   /** Return the row at a height; null outside the grid. @param {number} y */
   rowAt(y) {
-    const row = Math.floor((y - this.top) / this.row);
+    const row = Math.floor((y - this.gridTop) / this.rowHeight);
     return row >= 0 && row < this.mask.visible.length ? row : null;
   }
 }
@@ -362,7 +401,7 @@ const HEIGHT = 26; // pixels, height of the strip
 
 export class CacheStrip {
   constructor() {
-    this.drawn = "";
+    this.drawnKey = "";
     this.title = make("h3", "");
     this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
     this.words = make("p", "sbd-hood-words");
@@ -376,7 +415,7 @@ export class CacheStrip {
       "section",
       "sbd-hood-cache",
       { "aria-label": "KV cache" },
-      make("div", "sbd-hood-title", this.title, unfold("the KV cache", this.words)),
+      make("div", "sbd-hood-title", this.title, makeUnfoldButton("the KV cache", this.words)),
       this.canvas,
       key,
       this.words,
@@ -390,8 +429,8 @@ export class CacheStrip {
     const width = this.root.clientWidth;
     if (!cache || !width) return;
     const key = [run.id, pass, width, isDark, lane.steps.length].join();
-    if (key === this.drawn) return;
-    this.drawn = key;
+    if (key === this.drawnKey) return;
+    this.drawnKey = key;
     const { after, rejected, dropped, numPrompt } = cache;
     const whole = Math.max(numPrompt + lane.numCommitted, after + rejected + dropped);
     const sentences = cacheSentences(lane, pass, cache);

@@ -1,49 +1,49 @@
 // The player shows a run at its playhead: it makes the parts of the view, lays them out and updates them in each frame.
 // From mountPlayer on, the functions connect a player with Gradio's page.
 //
-//   const player = new Player(element, { redo(settings) {}, host });
+//   const player = new Player(element, { decode(settings) {}, host });
 //   player.push(wireText);   // any number of wire lines, see core/run.js
 //
-// The player calls `redo` to decode again with other settings; without it the player only replays. `host` serves the
+// The player calls `decode` to decode again with other settings; without it the player only replays. `host` serves the
 // share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
 
 import { clamp } from "../core/numbers.js";
 import { History } from "../core/run.js";
 import { elementOf, find, make, makeButton, setAttribute, setText } from "../dom/elements.js";
-import { goButtons, promptBox, STOP_MS } from "../dom/gradio.js";
+import { decodeButtons, promptBox, STOP_MS } from "../dom/gradio.js";
 import { listenToKeys } from "../dom/keys.js";
 import {
   foldForm,
   isDarkPage,
   isLecturing,
-  isStill,
   makeLecture,
   onResize,
   onScheme,
-  showOnPhone,
+  prefersReducedMotion,
+  scrollOnPhone,
 } from "../dom/screen.js";
 import { makeTermNote } from "../dom/terms.js";
-import { currentView, onTurn, playerOf, turnTo } from "../dom/views.js";
+import { currentView, onViewChange, playerOf, showView } from "../dom/views.js";
 import { onNumAhead, onRefused } from "../form/status.js";
 import { doInBrowser, inBrowser } from "../in_browser.js";
-import { askFor } from "../models.js";
+import { settingsOf } from "../models.js";
 import { TabKeeper } from "../saved_runs.js";
-import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
+import { bareAddress, linkTo, replaceAddress } from "../share/permalink.js";
 import { replayPage, Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
 import { Conversation } from "./conversation.js";
+import { FormDifference } from "./form_difference.js";
 import { Help } from "./help.js";
 import { Hood } from "./hood.js";
 import { Inspector } from "./inspector.js";
 import { initialState, Playhead, Reveals, viewOf } from "./playhead.js";
 import { Details, makeHeadline, makeNumbers } from "./results.js";
 import { Staircase } from "./staircase.js";
-import { Stale } from "./stale.js";
 import { SudokuView } from "./sudoku.js";
 import { LaneView } from "./text.js";
 import { BlockView, positionTitle } from "./tiles.js";
 import { makeTransport } from "./transport.js";
-import { Family, Tree } from "./tree.js";
+import { RunTree, Tree } from "./tree.js";
 
 /** @import { Run, Settings } from "../core/run.js" */
 /** @import { Timing } from "../core/times.js" */
@@ -52,25 +52,25 @@ import { Family, Tree } from "./tree.js";
 /** @import { Mount } from "../stub.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { PlayerState, View } from "./playhead.js" */
-/** @import { Node, Origin } from "./tree.js" */
+/** @import { Origin, TreeNode } from "./tree.js" */
 
 /**
- * began: called when another run is shown. time: decodes with these settings several times, to time the engine.
- * @typedef {ShareHost & { began: (run: Run) => void, time: (settings: Settings) => void }} PlayerHost
+ * onBegin: called when another run is shown. time: decodes with these settings several times, to time the engine.
+ * @typedef {ShareHost & { onBegin: (run: Run) => void, time: (settings: Settings) => void }} PlayerHost
  */
-/** @typedef {{ redo?: (settings: Settings) => void, host?: PlayerHost }} PlayerOptions */
+/** @typedef {{ decode?: (settings: Settings) => void, host?: PlayerHost }} PlayerOptions */
 
 export class Player {
   /** @param {HTMLElement} root @param {PlayerOptions} [options] */
-  constructor(root, { redo, host } = {}) {
+  constructor(root, { decode, host } = {}) {
     this.root = root;
-    this.redo = redo ?? null;
+    this.decode = decode ?? null;
     this.host = host ?? null;
     this.history = new History();
-    this.family = new Family();
+    this.runTree = new RunTree();
     this.reveals = new Reveals();
     this.frame = 0;
-    this.told = "";
+    this.announced = "";
     this.state = initialState();
     const leaving = new AbortController();
     this.leaving = leaving;
@@ -80,13 +80,13 @@ export class Player {
       (change) => this.set(change),
     );
     this.actions = makeActions(this);
-    this.stale = new Stale(() => (this.host ? this.run : null), leaving.signal);
-    this.parts = new Parts(this.actions, this.family, this.stale, () => this.draw());
+    this.formDifference = new FormDifference(() => (this.host ? this.run : null), leaving.signal);
+    this.parts = new Parts(this.actions, this.runTree, this.formDifference, () => this.draw());
     this.share = new Share(this, this.host, leaving.signal);
     this.lecture = makeLecture(root, () => this.fit(), leaving.signal);
-    this.note = makeTermNote(root, leaving.signal);
+    this.termNote = makeTermNote(root, leaving.signal);
     root.classList.add("sbd-player");
-    root.replaceChildren(...this.parts.roots, this.share.root, this.note);
+    root.replaceChildren(...this.parts.roots, this.share.root, this.termNote);
     this.listen();
   }
 
@@ -135,53 +135,56 @@ export class Player {
 
   /**
    * Show the runs that were saved before the page was reloaded.
-   * @param {{ nodes: Node[], shown: Run, pass: number }} tree
+   * @param {{ nodes: TreeNode[], shown: Run, pass: number }} tree
    */
   restore({ nodes, shown, pass }) {
-    this.family.nodes = nodes;
+    this.runTree.nodes = nodes;
     this.history.run = shown;
     this.history.latest = shown;
     this.open(clamp(pass, 0, Math.max(shown.main.lastPass, 0)), false);
   }
 
   /** Show a message until the next run begins. @param {string} words */
-  tellVisitor(words) {
-    this.parts.tellVisitor(words);
+  showMessage(words) {
+    this.parts.showMessage(words);
   }
 
   /** Show whether the visitor waits for a decode that has not begun. @param {boolean} isWaiting */
   wait(isWaiting) {
-    if (this.stale.isWaiting === isWaiting) return;
-    this.stale.isWaiting = isWaiting;
+    if (this.formDifference.isWaiting === isWaiting) return;
+    this.formDifference.isWaiting = isWaiting;
     this.root.classList.toggle("is-waiting", isWaiting);
     if (isWaiting) this.set({ isPlaying: false });
-    this.stale.look();
+    this.formDifference.update();
   }
 
   /** Add a new run to the tree, show it and play it. @param {Run} run */
   begin(run) {
-    if (run.id !== "opening") this.host?.began(run);
+    if (run.id !== "opening") this.host?.onBegin(run);
     const { isRecorded, main } = run;
-    const isCalm = isRecorded && isStill();
-    this.family.take(run);
+    const isWithoutMotion = isRecorded && prefersReducedMotion();
+    this.runTree.add(run);
     foldForm(true);
-    this.parts.tellVisitor(null);
+    this.parts.showMessage(null);
     // A live run opens after the pass that only reads the prompt, if a later one is already there.
-    const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
-    this.open(isCalm ? Math.max(main.lastPass, 0) : isRead ? 1 : 0, !isCalm);
+    const skipsPrefill = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
+    this.open(
+      isWithoutMotion ? Math.max(main.lastPass, 0) : skipsPrefill ? 1 : 0,
+      !isWithoutMotion,
+    );
     this.playhead.isFollowing = !isRecorded;
-    if (isRead) this.playhead.startStep();
-    if (run.id !== "opening") showOnPhone(this.root);
+    if (skipsPrefill) this.playhead.startStep();
+    if (run.id !== "opening") scrollOnPhone(this.root);
   }
 
   /** Show the history's current run, with nothing held or previewed. @param {number} pass @param {boolean} isPlaying */
   open(pass, isPlaying) {
     this.wait(false);
-    this.reveals.takeOver(this.parts.watch);
-    this.playhead.jump();
+    this.reveals.fadeIn(this.parts.lanes);
+    this.playhead.reset();
     this.set({
       pass,
-      plainPass: null,
+      ntpPass: null,
       isPlaying,
       held: null,
       hovered: null,
@@ -194,9 +197,9 @@ export class Player {
   show(run) {
     if (!run || run === this.run) return;
     this.history.run = run;
-    this.host?.began(run);
+    this.host?.onBegin(run);
     this.open(Math.max(run.main.lastPass, 0), false);
-    this.say(this.family.nodeOf(run)?.words ?? "");
+    this.say(this.runTree.nodeOf(run)?.words ?? "");
     this.changed();
   }
 
@@ -205,22 +208,24 @@ export class Player {
    * @param {Record<string, unknown>} changes
    * @param {Origin} origin
    */
-  askAgain(changes, origin) {
+  redoWith(changes, origin) {
     if (!this.run) return;
-    this.redo?.(askFor(this.run, { ...changes, ask: this.family.ask(this.run, origin) }));
+    this.decode?.(
+      settingsOf(this.run, { ...changes, ask: this.runTree.request(this.run, origin) }),
+    );
   }
 
   /** Have the run shown decoded again to time it; takeTiming receives the results. */
-  timeAgain() {
+  timeRun() {
     const { run } = this;
     if (!run || !this.host) return;
     this.takeTiming({ run: run.id, seconds: [], ntpSeconds: [] });
-    this.host.time(askFor(run, { ask: run.id }));
+    this.host.time(settingsOf(run, { ask: run.id }));
   }
 
   /** @param {Timing} timing */
   takeTiming(timing) {
-    this.parts.numbers.take(timing);
+    this.parts.numbers.takeTiming(timing);
     this.draw();
   }
 
@@ -283,7 +288,7 @@ export class Player {
 
   paint() {
     const { playhead } = this;
-    if (playhead.hasMoved) this.reveals.begin(playhead.stepMs);
+    if (playhead.hasMoved) this.reveals.begin(playhead.shownMs);
     const view = this.makeView();
     if (!view) return;
     playhead.hasMoved = false;
@@ -291,17 +296,17 @@ export class Player {
     this.root.classList.toggle("is-playing", view.isPlaying);
     this.root.classList.toggle("is-quick", this.reveals.isQuick);
     this.parts.update(view);
-    this.tell(view.run);
+    this.announceRun(view.run);
   }
 
   /**
    * Announce to the page which run is shown and whether it is complete, if either changed.
    * @param {Run} run
    */
-  tell(run) {
+  announceRun(run) {
     const news = `${run.id} ${run.isComplete}`;
-    if (news === this.told) return;
-    this.told = news;
+    if (news === this.announced) return;
+    this.announced = news;
     this.root.dispatchEvent(new CustomEvent("sbd-run", { bubbles: true }));
   }
 }
@@ -317,27 +322,31 @@ function makeEdit() {
 class Parts {
   /**
    * @param {Actions} actions
-   * @param {Family} family
-   * @param {Stale} stale
+   * @param {RunTree} runTree
+   * @param {FormDifference} formDifference
    * @param {() => void} redraw
    */
-  constructor(actions, family, stale, redraw) {
+  constructor(actions, runTree, formDifference, redraw) {
     this.headline = makeHeadline();
     this.numbers = makeNumbers(actions);
     this.details = new Details(actions, this.numbers.root);
     this.prompt = make("p", "sbd-prompt");
-    this.news = make("p", "sbd-news", { role: "status" });
-    this.news.hidden = true;
-    this.about = make("p", "sbd-about");
-    this.family = family;
-    this.tree = new Tree(family, actions);
+    this.message = make("p", "sbd-news", { role: "status" });
+    this.message.hidden = true;
+    this.aboutRun = make("p", "sbd-about");
+    this.runTree = runTree;
+    this.tree = new Tree(runTree, actions);
     this.main = new LaneView("Text decoded so far", actions);
     this.ntp = new LaneView("Next-token text so far", actions);
     this.ntp.root.classList.add("sbd-lane-ntp");
-    this.onward = makeButton("play", "Play next-token prediction to its end", actions.playPlain);
-    this.onward.classList.add("sbd-onward");
-    this.onward.append("to its end");
-    this.ntp.root.append(this.onward);
+    this.playOnButton = makeButton(
+      "play",
+      "Play next-token prediction to its end",
+      actions.playNtp,
+    );
+    this.playOnButton.classList.add("sbd-onward");
+    this.playOnButton.append("to its end");
+    this.ntp.root.append(this.playOnButton);
     this.sudoku = new SudokuView(actions);
     this.conversation = new Conversation(actions);
     this.main.root.prepend(this.conversation.before);
@@ -349,7 +358,7 @@ class Parts {
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.watch = make("div", "sbd-lanes", this.main.root, this.ntp.root);
+    this.lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
     const asides = make(
       "div",
       "sbd-asides",
@@ -358,14 +367,14 @@ class Parts {
       makeButton("lecture", "Lecture mode (L)", actions.lecture),
       makeButton("help", "Help (?)", actions.help),
     );
-    const said = [stale.root, this.news, this.about, this.headline.note];
-    const notes = make("div", "sbd-notes", ...said);
+    const lines = [formDifference.root, this.message, this.aboutRun, this.headline.note];
+    const notes = make("div", "sbd-notes", ...lines);
     this.stage = make(
       "div",
       "sbd-stage",
       make("div", "sbd-stage-head", this.headline.root, notes, asides),
       make("div", "sbd-prompt-row", this.prompt, makeEdit()),
-      this.watch,
+      this.lanes,
       this.block.root,
       this.staircase.root,
       this.tree.root, // below the parts that it must not push down
@@ -387,8 +396,11 @@ class Parts {
   update(view) {
     const { run } = view;
     setText(this.prompt, run.prompt);
-    const node = this.family.nodeOf(run);
-    setText(this.about, run.about || (node?.parent ? `${node.words}; the branches are below` : ""));
+    const node = this.runTree.nodeOf(run);
+    setText(
+      this.aboutRun,
+      run.about || (node?.parent ? `${node.words}; the branches are below` : ""),
+    );
     setAttribute(this.prompt, "title", run.prompt);
     this.headline.update(view, this.numbers.timingOf(run));
     this.numbers.update(view);
@@ -399,10 +411,11 @@ class Parts {
     this.conversation.update(view);
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) {
-      const pass = view.plainPass ?? view.pass;
+      const pass = view.ntpPass ?? view.pass;
       this.ntp.update({ ...view, pass }, run.ntp);
       const isWhole = run.ntp.finish !== null;
-      this.onward.hidden = !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
+      this.playOnButton.hidden =
+        !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
     }
     this.block.update(view);
     this.transport.update(view);
@@ -417,9 +430,9 @@ class Parts {
    * Show a message until the next run begins.
    * @param {string | null} words null hides the last message
    */
-  tellVisitor(words) {
-    this.news.hidden = words === null;
-    if (words !== null) setText(this.news, words);
+  showMessage(words) {
+    this.message.hidden = words === null;
+    if (words !== null) setText(this.message, words);
   }
 }
 
@@ -428,17 +441,17 @@ export function mountPlayer({ element, value, trigger, signal }) {
   /** @type {PlayerElement} */
   const host = find(element, ".sbd-host");
   const player = new Player(host, {
-    redo: (settings) =>
+    decode: (settings) =>
       doInBrowser({ kind: "decode", form: settings }) || trigger("redo", settings),
     host: {
       replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
-      give: (file) => trigger("give", file),
+      sendTrace: (file) => trigger("give", file),
       time: (settings) =>
         doInBrowser({ kind: "time", form: settings }) || trigger("time", settings),
-      began: (run) => {
-        turnTo("watch");
+      onBegin: (run) => {
+        showView("watch");
         const hasLink = !run.isRecorded && !run.isConversation;
-        keepAddress(hasLink ? linkTo(askFor(run)) : bareAddress());
+        replaceAddress(hasLink ? linkTo(settingsOf(run)) : bareAddress());
       },
     },
   });
@@ -446,7 +459,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
   signal.addEventListener("abort", () => player.destroy());
   document.addEventListener("input", forgetLink, { signal });
   // Stop playback behind another view: drawing there would only take time from an engine on this machine.
-  onTurn((name) => {
+  onViewChange((name) => {
     foldForm(name === "watch");
     if (name !== "watch") player.set({ isPlaying: false });
   }, signal);
@@ -478,7 +491,7 @@ function stopWithoutServer(player, signal) {
   const click = (event) => {
     const pressed = elementOf(event);
     if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // the visitor asked for another decode
-    if (pressed && goButtons()[0]?.contains(pressed)) {
+    if (pressed && decodeButtons()[0]?.contains(pressed)) {
       foldForm(true); // at once, not only when the run begins
       player.wait(true);
     }
@@ -486,15 +499,15 @@ function stopWithoutServer(player, signal) {
     player.wait(false);
     const { run } = player;
     timer = window.setTimeout(() => {
-      const [go, stop] = goButtons();
+      const [go, stop] = decodeButtons();
       if (signal.aborted || player.run !== run || !go || !stop || stop.disabled) return;
       [go.disabled, stop.disabled] = [false, true];
       if (!run || run.isComplete) {
-        player.tellVisitor("The server does not answer; nothing of the new run has come.");
+        player.showMessage("The server does not answer; nothing of the new run has come.");
         return;
       }
       player.stop();
-      player.tellVisitor("The server does not answer; the run stands here as far as it came.");
+      player.showMessage("The server does not answer; the run stands here as far as it came.");
     }, STOP_MS);
   };
   document.addEventListener("click", click, { signal });
@@ -508,7 +521,7 @@ function forgetLink(event) {
   const linked = new URLSearchParams(window.location.search).get("prompt");
   const box = elementOf(event);
   if (!(box instanceof HTMLTextAreaElement) || !box.closest("#sbd-prompt-box")) return;
-  if (linked !== null && linked !== box.value) keepAddress(bareAddress());
+  if (linked !== null && linked !== box.value) replaceAddress(bareAddress());
 }
 
 /** @type {Mount} */

@@ -2,7 +2,7 @@
 // Also here: the animation of reveals, and the view of a frame, from which every part draws.
 
 import { clamp } from "../core/numbers.js";
-import { isStill } from "../dom/screen.js";
+import { prefersReducedMotion } from "../dom/screen.js";
 import { revealedAt } from "./budget.js";
 
 /** @import { Masked, Run } from "../core/run.js" */
@@ -12,32 +12,32 @@ const MANUAL_STEP_MS = 500;
 export class Playhead {
   /**
    * @param {Readonly<PlayerState>} state
-   * @param {() => Run | null} shown
+   * @param {() => Run | null} getRun
    * @param {(change: Partial<PlayerState>) => void} change
    */
-  constructor(state, shown, change) {
+  constructor(state, getRun, change) {
     this.state = state;
-    this.shown = shown;
+    this.getRun = getRun;
     this.change = change;
     /** @type {number | null} duration of the pass to which the playhead stepped, ms; null after a jump */
-    this.stepMs = null;
+    this.shownMs = null;
     this.hasMoved = false;
     this.isFollowing = false; // whether playback keeps up with a live run, up to its end
     this.clock = makeClock(
-      () => state.isPlaying || this.isPlainOnItsWay,
-      () => this.rate(),
-      (numLate) => (this.isPlainOnItsWay ? this.advancePlain() : this.advance(numLate)),
+      () => state.isPlaying || this.isNtpPlaying,
+      () => this.clockRate(),
+      (numLate) => (this.isNtpPlaying ? this.advanceNtp() : this.advance(numLate)),
     );
   }
 
   /** Whether the playhead stepped to the next pass, so that its reveals are animated. */
   get isStep() {
-    return this.hasMoved && this.stepMs !== null;
+    return this.hasMoved && this.shownMs !== null;
   }
 
   /** Prepare for another run: forget when the old run's next pass was due. */
-  jump() {
-    this.stepMs = null;
+  reset() {
+    this.shownMs = null;
     this.hasMoved = true;
     this.isFollowing = false;
     this.clock.stop();
@@ -45,63 +45,63 @@ export class Playhead {
 
   /** Animate the reveals of the pass at which a run opens, as after a step. */
   startStep() {
-    this.stepMs = 1000 / this.pace();
+    this.shownMs = 1000 / this.rate();
   }
 
   /** Return how many passes a second to show: by the chosen speed, more while a live run is ahead. */
-  pace() {
+  rate() {
     const { state } = this;
-    const run = this.shown();
+    const run = this.getRun();
     return playRate(state.speed, this.backlog(), run?.main.steps.length ?? 0);
   }
 
   /** Return how many passes of a live run are not shown yet; 0 once it was played to its end. */
   backlog() {
-    const run = this.shown();
+    const run = this.getRun();
     const isAhead = run && (this.isFollowing || !run.isComplete);
     return isAhead ? run.main.lastPass - this.state.pass : 0;
   }
 
-  /** Return the pace, or Infinity at a live run's pass that only reads the prompt: it shows nothing. */
-  rate() {
+  /** Return the rate, or Infinity at a live run's pass that only reads the prompt: it shows nothing. */
+  clockRate() {
     const { state } = this;
-    const run = this.shown();
-    if (!run || run.isRecorded || run.main.lastPass <= state.pass) return this.pace();
-    return run.main.steps[state.pass]?.kind === "prefill" ? Infinity : this.pace();
+    const run = this.getRun();
+    if (!run || run.isRecorded || run.main.lastPass <= state.pass) return this.rate();
+    return run.main.steps[state.pass]?.kind === "prefill" ? Infinity : this.rate();
   }
 
   /** @param {number} pass @param {boolean} isManual */
   seek(pass, isManual) {
-    const run = this.shown();
+    const run = this.getRun();
     if (!run) return;
     const target = clamp(pass, 0, Math.max(run.main.lastPass, 0));
     const isStep = target === this.state.pass + 1;
-    this.stepMs = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.pace();
+    this.shownMs = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.rate();
     this.hasMoved = true;
     if (isManual) this.isFollowing = false;
     const stop = isManual ? { isPlaying: false } : {};
-    this.change({ pass: target, plainPass: null, gammaPreview: null, ...stop });
+    this.change({ pass: target, ntpPass: null, gammaPreview: null, ...stop });
   }
 
   /** Whether next-token prediction plays on alone, after the end of the run. */
-  get isPlainOnItsWay() {
-    const last = this.shown()?.ntp?.lastPass ?? 0;
-    return this.state.plainPass !== null && this.state.plainPass < last;
+  get isNtpPlaying() {
+    const last = this.getRun()?.ntp?.lastPass ?? 0;
+    return this.state.ntpPass !== null && this.state.ntpPass < last;
   }
 
   /** Play next-token prediction from the run's end to its own, at once if the visitor wants no motion. */
-  playPlain() {
-    const last = this.shown()?.ntp?.lastPass ?? 0;
-    this.change({ isPlaying: false, plainPass: isStill() ? last : this.state.pass });
+  playNtp() {
+    const last = this.getRun()?.ntp?.lastPass ?? 0;
+    this.change({ isPlaying: false, ntpPass: prefersReducedMotion() ? last : this.state.pass });
   }
 
-  advancePlain() {
-    this.change({ plainPass: (this.state.plainPass ?? 0) + 1 });
+  advanceNtp() {
+    this.change({ ntpPass: (this.state.ntpPass ?? 0) + 1 });
   }
 
   toggle() {
     const { state } = this;
-    const run = this.shown();
+    const run = this.getRun();
     if (!run) return;
     const isAtEnd = state.pass >= run.main.lastPass && run.isComplete;
     if (!state.isPlaying && isAtEnd) this.seek(0, false);
@@ -114,11 +114,11 @@ export class Playhead {
    * @param {number} [numLate] further passes that were due
    */
   advance(numLate = 0) {
-    const run = this.shown();
+    const run = this.getRun();
     if (!run) return;
     const { main } = run;
     if (this.state.pass < main.lastPass) {
-      const numLeftOut = clamp(this.backlog() - MOST_A_SECOND, 0, numLate);
+      const numLeftOut = clamp(this.backlog() - MAX_PASSES_A_SECOND, 0, numLate);
       this.seek(this.state.pass + 1 + numLeftOut, false);
     } else if (main.finish !== null || run.isStopped) {
       this.isFollowing = false;
@@ -203,7 +203,7 @@ const MAX_LAG_SECONDS = 0.3; // the server sends news every 0.125 s
 
 // Drawing a pass costs the browser as much as a forward pass of a small model costs the engine, which may use the same
 // cores. So draw no more passes a second than an eye can tell apart.
-export const MOST_A_SECOND = 32;
+export const MAX_PASSES_A_SECOND = 32;
 
 /**
  * Return how many passes a second to show: by the speed, or more while `backlog` passes of a live run wait.
@@ -214,15 +214,17 @@ export const MOST_A_SECOND = 32;
 export function playRate(speed, backlog, numPasses) {
   const pace = (numPasses <= FEW_PASSES ? FEW_A_SECOND : PASSES_PER_SECOND) * speed;
   if (numPasses <= FEW_PASSES) return pace;
-  return speed < 1 ? pace : Math.max(pace, Math.min(backlog / MAX_LAG_SECONDS, MOST_A_SECOND));
+  return speed < 1
+    ? pace
+    : Math.max(pace, Math.min(backlog / MAX_LAG_SECONDS, MAX_PASSES_A_SECOND));
 }
 
 /**
  * Return how long one reveal takes (settle), and the time from the first reveal's start to the last's (spread), ms.
  * @param {number} interval how long the pass is shown, ms
  */
-export function revealPace(interval) {
-  return { settle: clamp(interval * 0.8, 40, 480), spread: clamp(interval * 0.45, 0, 360) };
+export function revealDurations(interval) {
+  return { animation: clamp(interval * 0.8, 40, 480), spread: clamp(interval * 0.45, 0, 360) };
 }
 
 const SHORTEST_MS = 60; // of a pass whose reveals are animated
@@ -234,7 +236,7 @@ const GHOST = {
   transform: "translateY(-4px)",
 };
 
-const SETTLE = {
+const KEYFRAMES = {
   tile: [
     { backgroundColor: "var(--sbd-well)", borderColor: "var(--sbd-line)", boxShadow: "none" },
     {
@@ -258,8 +260,8 @@ export class Reveals {
   constructor() {
     /** @type {Animation[]} */
     this.running = [];
-    /** @type {{ settle: number, spread: number } | null} */
-    this.pace = null;
+    /** @type {{ animation: number, spread: number } | null} */
+    this.durations = null;
     /** @type {number | null} */
     this.interval = null;
     this.began = 0;
@@ -273,7 +275,10 @@ export class Reveals {
     for (const animation of this.running) animation.cancel();
     this.running = [];
     this.interval = interval;
-    this.pace = interval === null || this.isQuick || isStill() ? null : revealPace(interval);
+    this.durations =
+      interval === null || this.isQuick || prefersReducedMotion()
+        ? null
+        : revealDurations(interval);
     this.began = performance.now();
   }
 
@@ -288,21 +293,21 @@ export class Reveals {
    * @param {number} count reveals of the pass
    */
   delay(rank, count) {
-    return this.pace ? (this.pace.spread * rank) / Math.max(count, 1) : 0;
+    return this.durations ? (this.durations.spread * rank) / Math.max(count, 1) : 0;
   }
 
   /**
    * Animate `node` as the reveal of this rank among `count`; `kind` names the keyframes.
    * @param {HTMLElement} node
-   * @param {keyof typeof SETTLE} kind
+   * @param {keyof typeof KEYFRAMES} kind
    * @param {number} rank
    * @param {number} count
    */
   play(node, kind, rank, count) {
-    if (!this.pace) return;
+    if (!this.durations) return;
     this.running.push(
-      node.animate(SETTLE[kind], {
-        duration: this.pace.settle,
+      node.animate(KEYFRAMES[kind], {
+        duration: this.durations.animation,
         delay: this.delay(rank, count),
         fill: "backwards",
         easing: "cubic-bezier(.2,.7,.2,1)",
@@ -311,19 +316,23 @@ export class Reveals {
   }
 
   /** Fade in `node`, in which a run replaces another. @param {HTMLElement} node */
-  takeOver(node) {
-    if (!isStill()) node.animate(SETTLE.fade, { duration: 280, easing: "ease-out" });
+  fadeIn(node) {
+    if (!prefersReducedMotion())
+      node.animate(KEYFRAMES.fade, { duration: 280, easing: "ease-out" });
   }
 
   /** Return how far the reveal of this rank has come, 0 to 1. @param {number} rank @param {number} count */
   progress(rank, count) {
-    if (!this.pace) return 1;
+    if (!this.durations) return 1;
     const age = performance.now() - this.began - this.delay(rank, count);
-    return clamp(age / (this.pace.settle * 0.6), 0, 1);
+    return clamp(age / (this.durations.animation * 0.6), 0, 1);
   }
 
   get isOver() {
-    return !this.pace || performance.now() - this.began > this.pace.settle + this.pace.spread;
+    return (
+      !this.durations ||
+      performance.now() - this.began > this.durations.animation + this.durations.spread
+    );
   }
 }
 
@@ -331,7 +340,7 @@ export class Reveals {
  * What the visitor chose, and where playback is.
  * @typedef {object} PlayerState
  * @property {number} pass index of the forward pass at the playhead
- * @property {number | null} plainPass pass of next-token prediction as it plays on alone; null before
+ * @property {number | null} ntpPass pass of next-token prediction as it plays on alone; null before
  * @property {boolean} isPlaying
  * @property {number} speed 1 is normal
  * @property {number | null} hovered position pointed at; null for none
@@ -345,7 +354,7 @@ export class Reveals {
 export function initialState() {
   return {
     pass: 0,
-    plainPass: null,
+    ntpPass: null,
     isPlaying: false,
     speed: 1,
     hovered: null,
@@ -393,7 +402,7 @@ export function openPositions(run, pass) {
  * @param {Run} run
  * @param {number} pass
  */
-function hardestPosition(run, pass) {
+function leastSurePosition(run, pass) {
   const masked = openPositions(run, pass);
   if (!masked.length) return null;
   const reveals = run.main.steps[pass]?.reveals ?? [];
@@ -415,8 +424,8 @@ export function viewOf(state, parts) {
   return {
     ...state,
     ...parts,
-    plainPass: isOver ? state.plainPass : null,
-    focus: chosen ?? hardestPosition(run, pass), // the position that the inspector shows
+    ntpPass: isOver ? state.ntpPass : null,
+    focus: chosen ?? leastSurePosition(run, pass), // the position that the inspector shows
     showsFocus: chosen !== null, // whether the visitor chose that position
     isOver,
     // The positions that the dragged gamma would reveal; null while none is dragged.

@@ -4,15 +4,15 @@
 import { countOf, formatSeconds, median } from "../core/numbers.js";
 import {
   fasterWords,
-  fine,
+  formatTokenTime,
   lengthWords,
   NUM_TIMINGS,
-  timesLess,
   timesOf,
+  tokenCostRatio,
   whyNotFaster,
 } from "../core/times.js";
 import { make, makeClose, setAttribute, setText } from "../dom/elements.js";
-import { explain, makeLegend, question, term } from "../dom/terms.js";
+import { makeLegend, question, setTerm, term } from "../dom/terms.js";
 
 /** @import { Numbers, Timing } from "../core/times.js" */
 /** @import { Actions } from "./actions.js" */
@@ -27,7 +27,7 @@ const WHOLE = "The whole run";
 /** Return the range of some times: "1.40 ms to 1.90 ms". @param {number[]} seconds */
 function rangeWords(seconds) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
-  return `${fine(low)} to ${fine(high)}`;
+  return `${formatTokenTime(low)} to ${formatTokenTime(high)}`;
 }
 
 /**
@@ -36,15 +36,15 @@ function rangeWords(seconds) {
  * @param {Numbers} numbers
  * @returns {Record<string, Cell>}
  */
-function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass }) {
+function momentCells({ run }, { numPasses, numTokens, numPinned, tokensPerPass }) {
   const isStarted = run.main.steps.length > 0;
-  const given = numGiven ? `tokens, ${numGiven} of them given` : "tokens so far";
+  const tokensLabel = numPinned ? `tokens, ${numPinned} of them given` : "tokens so far";
   return {
     passes: { shown: isStarted ? String(numPasses) : UNKNOWN, label: "forward passes so far" },
-    tokens: { shown: isStarted ? String(numTokens) : UNKNOWN, label: given },
+    tokens: { shown: isStarted ? String(numTokens) : UNKNOWN, label: tokensLabel },
     perPass: {
       shown: isStarted ? tokensPerPass.toFixed(2) : UNKNOWN,
-      label: numGiven ? "decoded a forward pass" : "tokens a forward pass",
+      label: numPinned ? "decoded a forward pass" : "tokens a forward pass",
     },
   };
 }
@@ -89,13 +89,13 @@ function clockCell(numbers, timing) {
   if (seconds === null || !wholeTokens) return { shown: UNKNOWN, label: "time a token" };
   const times = timesOf(numbers, timing);
   const { seconds: all } = timing?.seconds.length ? timing : { seconds: [seconds] };
-  const own = all.map((each) => each / wholeTokens);
-  const plain = (times?.ntpSeconds ?? []).map((each) => each / ntpTokens);
-  const shown = fine(median(own));
-  const beside = plain.length ? `; next-token ${fine(median(plain))}` : "";
-  if (own.length === 1) return { shown, label: `time a token, one timing${beside}` };
-  const runs = `a token, median of ${countOf(own.length, "new run")}, ${rangeWords(own)}`;
-  return { shown, label: `${runs}${beside}${plain.length > 1 ? `, ${rangeWords(plain)}` : ""}` };
+  const main = all.map((each) => each / wholeTokens);
+  const ntp = (times?.ntpSeconds ?? []).map((each) => each / ntpTokens);
+  const shown = formatTokenTime(median(main));
+  const beside = ntp.length ? `; next-token ${formatTokenTime(median(ntp))}` : "";
+  if (main.length === 1) return { shown, label: `time a token, one timing${beside}` };
+  const runs = `a token, median of ${countOf(main.length, "new run")}, ${rangeWords(main)}`;
+  return { shown, label: `${runs}${beside}${ntp.length > 1 ? `, ${rangeWords(ntp)}` : ""}` };
 }
 
 /**
@@ -151,20 +151,20 @@ function makeGroup(name, title, keys) {
 export function makeNumbers(actions) {
   const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
   const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
-  const again = make("button", "sbd-action sbd-time-again", actions.timeAgain);
-  const why = make("p", "sbd-numbers-why");
+  const timeButton = make("button", "sbd-action sbd-time-again", actions.timeRun);
+  const whyNode = make("p", "sbd-numbers-why");
   const title = make("span", "", WHOLE);
-  whole.root.querySelector("h3")?.replaceChildren(title, again);
+  whole.root.querySelector("h3")?.replaceChildren(title, timeButton);
   const weights = make("p", "sbd-numbers-why sbd-numbers-weights", {
     title: "Names and the first digits of SHA-256 digests; the trace file has them whole",
   });
-  const root = make("div", "sbd-numbers", moment.root, whole.root, why, weights);
+  const root = make("div", "sbd-numbers", moment.root, whole.root, whyNode, weights);
   const cells = new Map([...moment.cells, ...whole.cells]);
   /** @type {Map<string, Timing>} by id of the run */
   const timings = new Map();
 
   /** Keep the timing of a run. @param {Timing} timing */
-  function take(timing) {
+  function takeTiming(timing) {
     timings.set(timing.run, timing);
   }
 
@@ -191,20 +191,20 @@ export function makeNumbers(actions) {
     }
     const rate = rateOf(run, numbers);
     cells.get("saved")?.root.classList.toggle("is-fewer", rate > 0);
-    const said = timing?.error ?? wholeWords(view, numbers, timing);
-    why.hidden = !said;
-    setText(why, said);
+    const words = timing?.error ?? wholeWords(view, numbers, timing);
+    whyNode.hidden = !words;
+    setText(whyNode, words);
     const isAtEnd = rate > 0 && view.pass >= run.main.lastPass;
     setText(title, isAtEnd ? `${WHOLE}: ${rate.toFixed(2)} tokens a pass` : WHOLE);
     weights.hidden = !Object.keys(run.weights).length;
     setText(weights, weightsWords(run));
     // A run that was cut short is not timed: decoded again, it would not be cut.
     const isCut = !run.isComplete || run.main.finish === "stopped";
-    again.hidden = !actions.canRedo || run.strategy === "ntp" || isCut;
-    showProgress(again, timing);
+    timeButton.hidden = !actions.canRedo || run.strategy === "ntp" || isCut;
+    showProgress(timeButton, timing);
   }
 
-  return { root, update, take, timingOf };
+  return { root, update, takeTiming, timingOf };
 }
 
 /** @param {HTMLButtonElement} button @param {Timing | null} timing */
@@ -218,28 +218,28 @@ function showProgress(button, timing) {
   );
 }
 
-const DEARER = "a pass over several tokens costs more";
-const ONE_ROW = "drafts do not pay on this machine, so it wrote one token a pass";
-const DRAWN =
+const PASS_DEARER_WORDS = "a pass over several tokens costs more";
+const ONE_ROW_WORDS = "drafts do not pay on this machine, so it wrote one token a pass";
+const DRAWN_WORDS =
   "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
   "compares them without drawing.";
-const INSTEAD =
+const INSTEAD_OF_WORDS =
   "Next-token prediction writes one token a forward pass, so it needs as many as there are tokens here.";
-const TIME =
+const TIME_WORDS =
   "Seconds that the model computed, without drawing. At the end the page compares those of a token with next-token " +
   "prediction on the same machine. Run again, each takes a little more or less.";
 
 /**
- * Count the forward passes so far (own), and those that next-token prediction needs for as many tokens, one each
- * (plain; null if there is nothing to compare, as with given tokens, which next-token prediction does not get).
+ * Count the forward passes so far (main), and those that next-token prediction needs for as many tokens, one each
+ * (ntp; null if there is nothing to compare, as with given tokens, which next-token prediction does not get).
  * @param {View} view
  * @param {Numbers} numbers
  */
 export function passesOf({ run }, { numPasses, numTokens }) {
   const isStarted = run.main.steps.length > 0;
-  const plain = Math.max(numTokens, 1);
+  const ntp = Math.max(numTokens, 1);
   const isCompared = isStarted && run.strategy !== "ntp" && run.main.pins.size === 0;
-  return { own: isStarted ? numPasses : null, plain: isCompared ? plain : null };
+  return { main: isStarted ? numPasses : null, ntp: isCompared ? ntp : null };
 }
 
 /**
@@ -248,11 +248,11 @@ export function passesOf({ run }, { numPasses, numTokens }) {
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  */
-function timeOf({ run, pass, isOver }, numbers, timing) {
+function speedCell({ run, pass, isOver }, numbers, timing) {
   const times = isOver && run.strategy !== "ntp" ? timesOf(numbers, timing) : null;
   if (times) {
-    const [own, plain] = [median(times.seconds), median(times.ntpSeconds)];
-    const words = fasterWords(timesLess(own, numbers.wholeTokens, plain, numbers.ntpTokens));
+    const [main, ntp] = [median(times.seconds), median(times.ntpSeconds)];
+    const words = fasterWords(tokenCostRatio(main, numbers.wholeTokens, ntp, numbers.ntpTokens));
     const [shown = "", label = ""] = words.split("× ");
     if (words)
       return label
@@ -266,9 +266,9 @@ function timeOf({ run, pass, isOver }, numbers, timing) {
 
 /** Make the two numbers, each over a term that explains it, and a note that qualifies them. */
 export function makeHeadline() {
-  const own = make("b", "sbd-headline-own");
-  const instead = explain(make("small"), "instead of", INSTEAD);
-  const plain = make("b", "sbd-headline-plain");
+  const mainNode = make("b", "sbd-headline-own");
+  const insteadNode = setTerm(make("small"), "instead of", INSTEAD_OF_WORDS);
+  const ntpNode = make("b", "sbd-headline-plain");
   const time = make("b", "sbd-headline-time");
   const label = make("button", "sbd-term sbd-headline-label");
   const note = make("p", "sbd-headline-why");
@@ -277,7 +277,7 @@ export function makeHeadline() {
   const passes = make(
     "div",
     "sbd-headline-passes",
-    make("div", "sbd-headline-big", own, instead, plain),
+    make("div", "sbd-headline-big", mainNode, insteadNode, ntpNode),
     make("div", "sbd-headline-cap", tokensOf, unit),
   );
   const clock = make(
@@ -295,29 +295,29 @@ export function makeHeadline() {
     const isCompared = view.isOver && view.run.strategy !== "ntp";
     const isCut = [view.run.main, view.run.ntp].some((lane) => lane?.finish === "stopped");
     const length = isCompared && !isCut ? lengthWords(numbers) : "";
-    const passes = count.own === null ? UNKNOWN : String(count.own);
+    const passes = count.main === null ? UNKNOWN : String(count.main);
     setAttribute(root, "data-lane", view.run.strategy);
-    setText(own, length ? numbers.tokensPerPass.toFixed(2) : passes);
-    setText(plain, length ? "1" : String(count.plain ?? ""));
-    instead.hidden = count.plain === null;
+    setText(mainNode, length ? numbers.tokensPerPass.toFixed(2) : passes);
+    setText(ntpNode, length ? "1" : String(count.ntp ?? ""));
+    insteadNode.hidden = count.ntp === null;
     tokensOf.hidden = !length;
     setText(unit, length ? "forward pass" : "forward passes");
-    const { shown, label: said } = timeOf(view, numbers, timing);
+    const { shown, label: timeLabel } = speedCell(view, numbers, timing);
     setText(time, shown);
     const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
     const { strategy, config, isRecorded } = view.run;
-    const isPlain = isCompared && strategy === "verify" && !config.max_rows;
-    const isOneRow = isPlain && numbers.numPasses >= numbers.wholeTokens;
-    const why = isOneRow ? ONE_ROW : slow?.isPassDearer ? DEARER : "";
-    const drawn = isCompared && !isRecorded && !timing ? DRAWN : "";
+    const isAutomaticVerify = isCompared && strategy === "verify" && !config.max_rows;
+    const isOneRow = isAutomaticVerify && numbers.numPasses >= numbers.wholeTokens;
+    const why = isOneRow ? ONE_ROW_WORDS : slow?.isPassDearer ? PASS_DEARER_WORDS : "";
+    const drawnWords = isCompared && !isRecorded && !timing ? DRAWN_WORDS : "";
     setText(note, [length, why].filter(Boolean).join("; "));
-    explain(label, said, [slow?.words, TIME, drawn].filter(Boolean).join(" "));
+    setTerm(label, timeLabel, [slow?.words, TIME_WORDS, drawnWords].filter(Boolean).join(" "));
   }
 
   return { root, note, update };
 }
 
-const HINDSIGHT =
+const HINDSIGHT_WORDS =
   "Next-token prediction reads each finished block of this answer again, and would have gone on with " +
   "another token so often. It is not compared with the answer that it wrote by itself. The last block, " +
   "where it had masks, is never read again.";
@@ -327,10 +327,10 @@ export class Details {
   /** @param {Actions} actions @param {HTMLElement} numbers */
   constructor(actions, numbers) {
     const folded = { "aria-expanded": "false" };
-    const open = () => this.turn(!this.isOpen);
+    const open = () => this.setOpen(!this.isOpen);
     this.button = make("button", "sbd-action sbd-details-open", folded, "Details", open);
-    this.doubts = make("button", "sbd-action sbd-lane-doubts", actions.toggleHindsight);
-    const hindsight = make("h3", "", "Hindsight ", question("hindsight", HINDSIGHT));
+    this.hindsightButton = make("button", "sbd-action sbd-lane-doubts", actions.toggleHindsight);
+    const hindsight = make("h3", "", "Hindsight ", question("hindsight", HINDSIGHT_WORDS));
     const close = makeClose("Close details", () => this.close(), "sbd-close");
     this.root = make(
       "aside",
@@ -338,7 +338,7 @@ export class Details {
       { "aria-label": "Details" },
       make("div", "sbd-drawer-head", make("h2", "", "Details"), close),
       numbers,
-      make("section", "", hindsight, this.doubts),
+      make("section", "", hindsight, this.hindsightButton),
       make("section", "", make("h3", "", "Entropy as colour"), makeLegend()),
     );
   }
@@ -349,12 +349,12 @@ export class Details {
 
   close() {
     if (!this.isOpen) return;
-    this.turn(false);
+    this.setOpen(false);
     this.button.focus({ preventScroll: true });
   }
 
   /** @param {boolean} isOpen */
-  turn(isOpen) {
+  setOpen(isOpen) {
     this.root.classList.toggle("is-open", isOpen);
     this.button.setAttribute("aria-expanded", String(isOpen));
   }
@@ -363,13 +363,16 @@ export class Details {
   update({ run, pass, showsHindsight }) {
     const { main } = run;
     const count = main.disagreementsAt(pass).length;
-    const section = this.doubts.parentElement;
+    const section = this.hindsightButton.parentElement;
     if (section) section.hidden = run.strategy !== "sbd";
-    this.doubts.disabled = count === 0;
-    const numRead = main.numReadAgainAt(pass);
-    const isNever = main.finish !== null && main.numReadAgainAt(main.lastPass) === 0;
+    this.hindsightButton.disabled = count === 0;
+    const numRead = main.numWithHindsightAt(pass);
+    const isNever = main.finish !== null && main.numWithHindsightAt(main.lastPass) === 0;
     const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
-    setText(this.doubts, numRead ? `hindsight disagrees with ${count} of ${numRead}` : none);
-    setAttribute(this.doubts, "aria-pressed", showsHindsight && count > 0);
+    setText(
+      this.hindsightButton,
+      numRead ? `hindsight disagrees with ${count} of ${numRead}` : none,
+    );
+    setAttribute(this.hindsightButton, "aria-pressed", showsHindsight && count > 0);
   }
 }

@@ -84,7 +84,7 @@ class StaircasePictures {
   constructor() {
     this.cells = new CachedPicture();
     /** The numbers of both axes and the diagonal, cached because text is slow to draw. */
-    this.scale = new CachedPicture();
+    this.axes = new CachedPicture();
   }
 
   /**
@@ -105,8 +105,8 @@ class StaircasePictures {
     );
     const extent = staircaseExtent(run);
     const scaleKey = [...size, style.size, extent.positions, extent.passes].join();
-    if (this.scale.key === scaleKey) return;
-    const context = this.scale.prepare(scaleKey, frame);
+    if (this.axes.key === scaleKey) return;
+    const context = this.axes.prepare(scaleKey, frame);
     if (!context) return;
     context.translate(margins.left, margins.top);
     drawAxes(context, geometry, style, extent);
@@ -171,10 +171,10 @@ export class Staircase {
     /** @type {(StairsStyle & { isDark: boolean }) | null} */
     this.style = null;
     /** @type {View | null} */
-    this.shown = null;
-    this.frame = 0;
+    this.view = null;
+    this.animationFrame = 0;
     /** @type {number | null} */
-    this.pointed = null;
+    this.hoveredPosition = null;
     this.pictures = new StaircasePictures();
     this.canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
     this.readout = make("div", "sbd-readout", { "aria-hidden": "true" });
@@ -210,9 +210,9 @@ export class Staircase {
     });
     stage.addEventListener("pointermove", (event) => {
       if (stage.hasPointerCapture(event.pointerId)) this.seek(event);
-      else this.read(this.cellAt(event));
+      else this.showReadout(this.cellAt(event));
     });
-    stage.addEventListener("pointerleave", () => this.read(null));
+    stage.addEventListener("pointerleave", () => this.showReadout(null));
     stage.addEventListener("blur", () => this.actions.hover(null));
     new ResizeObserver(() => this.resize()).observe(stage);
   }
@@ -267,36 +267,36 @@ export class Staircase {
   }
 
   draw() {
-    const { shown } = this;
+    const { view } = this;
     // Read the style only when it may have changed, as reading it is slow.
-    if (shown && this.style?.isDark !== shown.isDark) {
-      this.style = { ...styleOf(this.stage), isDark: shown.isDark };
+    if (view && this.style?.isDark !== view.isDark) {
+      this.style = { ...styleOf(this.stage), isDark: view.isDark };
     }
-    const context = shown && this.prepare();
+    const context = view && this.prepare();
     if (!context || !this.style) return;
     const { style, pictures } = this;
     const { width, height } = this.canvas;
     const { scale } = this.size;
-    const geometry = this.measure(shown.run);
+    const geometry = this.measure(view.run);
     this.geometry = geometry;
     const { left, top } = this.margins;
-    pictures.update(shown, geometry, style, { width, height, scale }, { left, top });
-    drawBlocks(context, shown.run, geometry, style);
-    drawCells(context, shown, geometry, pictures.cells, scale);
-    context.drawImage(pictures.scale.canvas, -left, -top, width / scale, height / scale);
-    drawCurrent(context, shown, geometry, style);
-    this.drawAgain(shown);
+    pictures.update(view, geometry, style, { width, height, scale }, { left, top });
+    drawBlocks(context, view.run, geometry, style);
+    drawCells(context, view, geometry, pictures.cells, scale);
+    context.drawImage(pictures.axes.canvas, -left, -top, width / scale, height / scale);
+    drawCurrent(context, view, geometry, style);
+    this.animateDots(view);
   }
 
   /**
    * Draw the next frame, too, while the dots of the current pass grow, unless the run is too long to draw so often.
    * @param {View} shown
    */
-  drawAgain({ run, reveals }) {
+  animateDots({ run, reveals }) {
     const isShort = run.main.steps.length <= MAX_ANIMATED_PASSES;
-    if (this.frame || !isShort || reveals.isOver) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
+    if (this.animationFrame || !isShort || reveals.isOver) return;
+    this.animationFrame = requestAnimationFrame(() => {
+      this.animationFrame = 0;
       this.draw();
     });
   }
@@ -327,22 +327,22 @@ export class Staircase {
    */
   seek(event) {
     const cell = this.cellAt(event);
-    if (!cell || !this.shown) return;
-    const { main } = this.shown.run;
+    if (!cell || !this.view) return;
+    const { main } = this.view.run;
     const pass = clamp(cell.pass, 0, Math.max(main.lastPass, 0));
-    this.read(null);
+    this.showReadout(null);
     this.actions.seek(pass);
     if (main.fixed.has(cell.position) || main.steps[pass]?.masked.has(cell.position)) {
-      this.actions.holdAt(cell.position);
+      this.actions.setHeld(cell.position);
     }
   }
 
   /** Show beside the pointer what a cell holds. @param {ReturnType<Staircase["cellAt"]>} cell null hides it */
-  read(cell) {
-    const words = cell && this.shown && cellWords(this.shown.run, cell.pass, cell.position);
+  showReadout(cell) {
+    const words = cell && this.view && cellWords(this.view.run, cell.pass, cell.position);
     const position = words ? cell.position : null;
-    if (this.pointed !== position) this.actions.hover(position);
-    this.pointed = position;
+    if (this.hoveredPosition !== position) this.actions.hover(position);
+    this.hoveredPosition = position;
     this.readout.hidden = !words;
     if (!words) return;
     this.readout.replaceChildren(...words.filter(Boolean).map((line) => make("div", "", line)));
@@ -354,7 +354,7 @@ export class Staircase {
 
   /** @param {View} view */
   update(view) {
-    this.shown = view;
+    this.view = view;
     const tokens = view.run.main.numTokensAt(view.pass);
     setAttribute(
       this.canvas,
@@ -370,7 +370,7 @@ export class Staircase {
  * Round a growing number up, in steps of an eighth to a quarter of it, so that the result changes seldom.
  * @param {number} count
  */
-function roomFor(count) {
+function roundUp(count) {
   const step = Math.max(8, 2 ** Math.floor(Math.log2(Math.max(count, 1) / 4)));
   return Math.ceil(count / step) * step;
 }
@@ -384,7 +384,7 @@ export function staircaseExtent(run) {
   positions = Math.max(positions, main.numCommitted);
   const passes = main.steps.length;
   const [width, height] =
-    main.finish === null ? [roomFor(positions), roomFor(passes)] : [positions, passes];
+    main.finish === null ? [roundUp(positions), roundUp(passes)] : [positions, passes];
   return { positions: width, passes: Math.max(MIN_PASSES, height) };
 }
 
@@ -394,7 +394,7 @@ const MIN_PASSES = 12;
 
 export const MAX_CELL_HEIGHT = 22;
 
-const AFTER_END = 0.3; // opacity of a cell after the end of the answer, as known at its forward pass
+const AFTER_END_OPACITY = 0.3; // opacity of a cell after the end of the answer, as known at its forward pass
 
 /** @typedef {Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">} StairsFocus */
 /** @typedef {StairsFocus & { reveals: Pick<Reveals, "progress"> }} StairsView */
@@ -462,7 +462,7 @@ export function drawPasses(context, view, geometry, from, to) {
   const { main } = view.run;
   for (let pass = from; pass < Math.min(to, main.steps.length); pass += 1) {
     for (const item of main.steps[pass].masked.values()) {
-      context.globalAlpha = main.isAfterEnd(item.position, pass) ? AFTER_END : 1;
+      context.globalAlpha = main.isAfterEnd(item.position, pass) ? AFTER_END_OPACITY : 1;
       drawCell(context, item.position, pass, item.entropy, view, geometry);
     }
     context.globalAlpha = 1;
@@ -525,7 +525,7 @@ function drawDots(context, step, pass, view, geometry) {
   const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
   const isNow = pass === view.pass;
   for (const { position, rank } of step.reveals) {
-    context.globalAlpha = view.run.main.isAfterEnd(position, pass) ? AFTER_END : 1;
+    context.globalAlpha = view.run.main.isAfterEnd(position, pass) ? AFTER_END_OPACITY : 1;
     const entropy = step.masked.get(position)?.entropy ?? 0;
     const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;
     const isOnCell = step.masked.has(position);

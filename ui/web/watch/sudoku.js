@@ -3,7 +3,7 @@
 
 import { entropyColour } from "../core/colours.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
-import { pointsAt } from "./actions.js";
+import { listenForPointer } from "./actions.js";
 import { passMark, positionTitle, tileState } from "./tiles.js";
 
 /** @import { Pointing } from "./actions.js" */
@@ -61,7 +61,7 @@ export class SudokuView {
     const digit = make("span", "sbd-sudoku-digit");
     const pass = make("span", "sbd-sudoku-pass");
     const node = make("button", "sbd-sudoku-cell", { tabindex: "-1" }, pass, digit);
-    pointsAt(node, actions, () => cell);
+    listenForPointer(node, actions, () => cell);
     return { node, digit, pass };
   }
 

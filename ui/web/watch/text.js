@@ -2,13 +2,13 @@
 // mask or draft is a gap as wide as the token that will fill it, so that no word moves when another is revealed.
 
 import { entropyColour, unsureness } from "../core/colours.js";
-import { againstPlain } from "../core/differences.js";
+import { compareWithNtp } from "../core/differences.js";
 import { lanePieces, tokenName } from "../core/letters.js";
 import { formatPercent } from "../core/numbers.js";
-import { wayTitle } from "../core/words.js";
+import { decodingTitle } from "../core/words.js";
 import { make, pieceNodes, setAttribute, setStyle, setText, showPieces } from "../dom/elements.js";
-import { makeRamp } from "../dom/terms.js";
-import { pointsAt } from "./actions.js";
+import { makeRampWithEnds } from "../dom/terms.js";
+import { listenForPointer } from "./actions.js";
 import { Chip } from "./verdict.js";
 
 /** @import { Piece } from "../core/letters.js" */
@@ -18,112 +18,112 @@ import { Chip } from "./verdict.js";
 
 /**
  * count: number of positions shown. others: positions where next-token prediction's answer differs, null if it is not
- * compared. parting: the first position where the two answers differ, null for none.
- * @typedef {{ count: number, others: Set<number> | null, parting: number | null }} TextMarks
+ * compared. firstDifference: the first position where the two answers differ, null for none.
+ * @typedef {{ count: number, others: Set<number> | null, firstDifference: number | null }} TextMarks
  */
 
-const PART_LENGTH = 48; // nodes, at least
+const CHUNK_LENGTH = 48; // nodes, at least
 const MAX_TEXT_TOKENS = 300; // the newest ones, which can be pointed at
 
 /**
- * Whether a new part may begin with this node without changing where lines break.
+ * Whether a new chunk may begin with this node without changing where lines break.
  * @param {HTMLElement[]} nodes
  * @param {number} index
  */
-function mayPart(nodes, index) {
+function maySplit(nodes, index) {
   const endsLine = nodes[index - 1]?.textContent?.endsWith("\n") ?? false;
   return endsLine || (nodes[index]?.textContent?.startsWith(" ") ?? false);
 }
 
-/** Return the x at which the lines of a part begin. @param {HTMLElement} node */
+/** Return the x at which the lines of a chunk begin. @param {HTMLElement} node */
 function startOf(node) {
   return node.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(node).paddingLeft);
 }
 
-/** A text in parts, so that the browser skips the parts out of sight. */
+/** A text in chunks, so that the browser skips those out of sight. */
 class Flow {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
     /** @type {{ start: number, node: HTMLElement }[]} */
-    this.parts = [];
+    this.chunks = [];
     /** @type {HTMLElement[]} */
     this.nodes = [];
     this.count = 0;
     new ResizeObserver(() => this.align(1)).observe(root);
   }
 
-  /** The last part, to which nodes are added; opened if there is none. */
-  get last() {
-    return this.parts.at(-1) ?? this.open(0);
+  /** The last chunk, to which nodes are added; made if there is none. */
+  get lastChunk() {
+    return this.chunks.at(-1) ?? this.addChunk(0);
   }
 
-  /** Remove all parts, as other text is to come. */
+  /** Remove all chunks, as other text is to come. */
   clear() {
-    this.parts = [];
+    this.chunks = [];
     this.count = 0;
     this.root.replaceChildren();
   }
 
   /**
-   * Show the first `count` nodes. New parts begin only among the first `settled`, whose text will not change.
+   * Show the first `count` nodes. New chunks begin only among the first `numFinal`, whose text will not change.
    * @param {HTMLElement[]} nodes
    * @param {number} count
-   * @param {number} settled
+   * @param {number} numFinal
    */
-  show(nodes, count, settled) {
+  show(nodes, count, numFinal) {
     this.nodes = nodes;
     for (let index = this.count - 1; index >= count; index -= 1) nodes[index]?.remove();
     const kept = Math.min(this.count, count);
-    while (this.parts.length > 1 && this.last.start > settled) this.join(kept);
+    while (this.chunks.length > 1 && this.lastChunk.start > numFinal) this.joinLastChunk(kept);
     this.count = count;
-    const bounds = this.boundsUpTo(settled);
-    this.last.node.append(...nodes.slice(kept, Math.max(kept, bounds[0] ?? count)));
-    const first = this.parts.length;
+    const bounds = this.boundsUpTo(numFinal);
+    this.lastChunk.node.append(...nodes.slice(kept, Math.max(kept, bounds[0] ?? count)));
+    const first = this.chunks.length;
     bounds.forEach((start, index) => {
-      this.open(start).node.append(...nodes.slice(start, bounds[index + 1] ?? count));
+      this.addChunk(start).node.append(...nodes.slice(start, bounds[index + 1] ?? count));
     });
     if (bounds.length) this.align(first);
   }
 
   /** @param {number} start */
-  open(start) {
+  addChunk(start) {
     const node = make("div", "sbd-part-of-text");
-    const part = { start, node };
-    this.parts.push(part);
+    const chunk = { start, node };
+    this.chunks.push(chunk);
     this.root.append(node);
-    return part;
+    return chunk;
   }
 
-  /** Move the last part's nodes to the part before it. @param {number} count nodes shown */
-  join(count) {
-    const { start, node } = this.last;
-    this.parts.pop();
-    this.last.node.append(...this.nodes.slice(start, count));
+  /** Move the last chunk's nodes to the chunk before it. @param {number} count nodes shown */
+  joinLastChunk(count) {
+    const { start, node } = this.lastChunk;
+    this.chunks.pop();
+    this.lastChunk.node.append(...this.nodes.slice(start, count));
     node.remove();
   }
 
   /**
-   * Return the nodes at which new parts are to begin within the last one, each with PART_LENGTH nodes or more.
-   * @param {number} settled
+   * Return the nodes at which new chunks are to begin within the last one, each with CHUNK_LENGTH nodes or more.
+   * @param {number} numFinal
    */
-  boundsUpTo(settled) {
+  boundsUpTo(numFinal) {
     /** @type {number[]} */
     const bounds = [];
-    let { start } = this.last;
-    for (let index = start + PART_LENGTH; index <= settled - PART_LENGTH; index += 1) {
-      if (index - start < PART_LENGTH || !mayPart(this.nodes, index)) continue;
+    let { start } = this.lastChunk;
+    for (let index = start + CHUNK_LENGTH; index <= numFinal - CHUNK_LENGTH; index += 1) {
+      if (index - start < CHUNK_LENGTH || !maySplit(this.nodes, index)) continue;
       bounds.push(index);
       start = index;
     }
     return bounds;
   }
 
-  /** Indent the parts from `first` on, so that each goes on where the one before it ends. @param {number} first */
+  /** Indent the chunks from `first` on, so that each goes on where the one before it ends. @param {number} first */
   align(first) {
-    const [head, ...more] = this.parts;
+    const [head, ...more] = this.chunks;
     const left = head && more.length ? startOf(head.node) : 0;
-    for (const { start, node } of this.parts.slice(first)) {
+    for (const { start, node } of this.chunks.slice(first)) {
       const before = this.nodes[start - 1];
       const isOnLine = !before?.textContent?.endsWith("\n");
       const end = [...(before?.getClientRects() ?? [])].at(-1)?.right ?? left;
@@ -145,7 +145,7 @@ function hindsightTitle(run, lane, position) {
 /**
  * Return the entropy of a token's position in nats: at its reveal, or, if a causal check wrote it, when the position
  * was last masked. Null if the token was given, or the position never masked.
- * @param {TextPart} part
+ * @param {TextItem} item
  * @param {Lane} lane
  */
 function entropyOf({ item, position }, lane) {
@@ -181,21 +181,21 @@ class Token {
     this.isEmpty = false;
     this.word = make("span", "sbd-word");
     this.node = make("span", "sbd-token", { "data-position": position });
-    pointsAt(this.node, actions, () => position);
+    listenForPointer(this.node, actions, () => position);
   }
 
   /**
    * Bring the token up to date, changing only what differs.
-   * @param {TextPart[]} parts
+   * @param {TextItem[]} items
    * @param {number} index
    * @param {View} view
    * @param {Lane} lane
    * @param {TextMarks} text
    */
-  show(parts, index, view, lane, { count, others, parting }) {
-    const part = parts[index];
-    if (!part) return;
-    const { item, kind, position } = part;
+  show(items, index, view, lane, { count, others, firstDifference }) {
+    const textItem = items[index];
+    if (!textItem) return;
+    const { item, kind, position } = textItem;
     const isNew = item !== null && item.pass === view.pass;
     const isMain = lane === view.run.main;
     const isDoubted = view.showsHindsight && isMain && lane.disagrees(position, view.pass);
@@ -204,20 +204,20 @@ class Token {
       view.showsFocus && view.focus === position && " is-focused",
       isDoubted && " is-doubted",
       others?.has(position) && " is-other",
-      parting === position && " is-parting",
+      firstDifference === position && " is-parting",
     ].filter(Boolean);
     const place = blockMarks(view, lane, position, count);
-    this.write(partPieces(parts, index), item === null);
-    this.dress(`sbd-token sbd-token-${kind}${this.lead}${place}${marks.join("")}`);
-    this.doubt(isDoubted ? hindsightTitle(view.run, lane, position) : "");
-    this.paint(isMain ? entropyOf(part, lane) : null, view.isDark);
+    this.setPieces(piecesOfItem(items, index), item === null);
+    this.setClass(`sbd-token sbd-token-${kind}${this.leadClass}${place}${marks.join("")}`);
+    this.setTitle(isDoubted ? hindsightTitle(view.run, lane, position) : "");
+    this.setColour(isMain ? entropyOf(textItem, lane) : null, view.isDark);
     if (!isNew || !view.isStep) return;
     const reveals = lane.steps[view.pass]?.reveals.length ?? 0;
     view.reveals.play(this.node, "text", item.rank, reveals);
   }
 
   /** @param {string} title what next-token prediction would have written, "" for none */
-  doubt(title) {
+  setTitle(title) {
     if (this.title === title) return;
     this.title = title;
     if (title) this.node.title = title;
@@ -225,14 +225,14 @@ class Token {
   }
 
   /** @param {string} name */
-  dress(name) {
+  setClass(name) {
     if (this.name === name) return;
     this.name = name;
     this.node.className = name;
   }
 
   /** @param {number | null} entropy @param {boolean} isDark */
-  paint(entropy, isDark) {
+  setColour(entropy, isDark) {
     const colour = entropy === null ? "" : entropyColour(entropy, isDark);
     if (this.colour === colour) return;
     this.colour = colour;
@@ -244,16 +244,16 @@ class Token {
   }
 
   /** The class of a token with white space before its word, "" without. */
-  get lead() {
+  get leadClass() {
     return this.node.firstChild === this.word ? "" : " has-lead";
   }
 
   /** @param {Piece[]} pieces @param {boolean} isEmpty whether the pieces are invisible and only take up space */
-  write(pieces, isEmpty) {
+  setPieces(pieces, isEmpty) {
     if (this.pieces === pieces && this.isEmpty === isEmpty) return;
     this.pieces = pieces;
     this.isEmpty = isEmpty;
-    const { lead, word } = partLead(pieces);
+    const { lead, word } = splitLead(pieces);
     if (isEmpty) this.word.replaceChildren(make("span", "sbd-unseen", ...pieceNodes(word)));
     else showPieces(this.word, word);
     this.node.replaceChildren(...pieceNodes(lead), this.word);
@@ -283,8 +283,8 @@ export class LaneText {
     this.nodes = [];
     this.start = 0;
     this.flow = new Flow(inner);
-    /** @type {{ look: unknown[], settled: number, focus: number | null }} */
-    this.shown = { look: [], settled: 0, focus: null };
+    /** @type {{ inputs: unknown[], numFinal: number, focus: number | null }} */
+    this.drawn = { inputs: [], numFinal: 0, focus: null };
   }
 
   /** @param {number} position */
@@ -305,8 +305,8 @@ export class LaneText {
     this.start = position;
     this.nodes = [this.before];
     const pass = Math.min(view.pass, lane.lastPass);
-    const parts = textParts(view.run, lane, pass, 0, position);
-    this.before.textContent = parts.map(({ text }) => text).join("");
+    const items = itemsOfText(view.run, lane, pass, 0, position);
+    this.before.textContent = items.map(({ text }) => text).join("");
   }
 
   /**
@@ -319,9 +319,9 @@ export class LaneText {
   showRange(view, lane, from, to, text) {
     const pass = Math.min(view.pass, lane.lastPass);
     const first = Math.max(from - 1, 0);
-    const parts = textParts(view.run, lane, pass, first, Math.min(to + 1, text.count));
+    const items = itemsOfText(view.run, lane, pass, first, Math.min(to + 1, text.count));
     for (let position = from; position < to; position += 1) {
-      this.tokenAt(position).show(parts, position - first, view, lane, text);
+      this.tokenAt(position).show(items, position - first, view, lane, text);
     }
   }
 
@@ -332,37 +332,38 @@ export class LaneText {
    */
   update(view, lane) {
     const { run } = view;
-    const { count, settled } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
-    const against = view.isOver ? againstPlain(run) : null;
-    const others = lane === run.main ? (against?.positions ?? null) : null;
-    const parting = against?.parting ?? null;
-    const look = [
+    const { numShown, numFinal } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
+    const comparison = view.isOver ? compareWithNtp(run) : null;
+    const others = lane === run.main ? (comparison?.positions ?? null) : null;
+    const firstDifference = comparison?.firstDifference ?? null;
+    const inputs = [
       run,
       lane.finish,
       view.isDark,
       run.hasBytes,
       view.showsHindsight,
       others,
-      parting,
+      firstDifference,
     ];
-    const focus = view.showsFocus && view.focus !== null && view.focus < count ? view.focus : null;
-    const first = firstToken(count);
+    const focus =
+      view.showsFocus && view.focus !== null && view.focus < numShown ? view.focus : null;
+    const first = firstToken(numShown);
     const isSame =
-      first === this.start && look.every((each, index) => each === this.shown.look[index]);
+      first === this.start && inputs.every((each, index) => each === this.drawn.inputs[index]);
     if (!isSame) this.flow.clear();
-    if (!isSame || settled < this.start) this.beginAt(view, lane, first);
-    const { start, shown, nodes } = this;
-    const text = { count, others, parting };
+    if (!isSame || numFinal < this.start) this.beginAt(view, lane, first);
+    const { start, drawn, nodes } = this;
+    const text = { count: numShown, others, firstDifference };
     // How a token is written can depend on the next one; a character cut into bytes spans several.
     const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
-    const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, start) : start;
-    this.showRange(view, lane, from, count, text);
-    for (const position of [shown.focus, focus]) {
+    const from = isSame ? Math.max(Math.min(numFinal, drawn.numFinal) - reach, start) : start;
+    this.showRange(view, lane, from, numShown, text);
+    for (const position of [drawn.focus, focus]) {
       if (position === null || position >= from || position < start) continue;
       this.showRange(view, lane, position, position + 1, text);
     }
-    this.flow.show(nodes, count - start + 1, Math.max(settled - reach - start + 1, 0));
-    this.shown = { look, settled, focus };
+    this.flow.show(nodes, numShown - start + 1, Math.max(numFinal - reach - start + 1, 0));
+    this.drawn = { inputs, numFinal, focus };
     if (document.activeElement !== this.root || focus === null) return;
     nodes[Math.max(focus - start + 1, 0)]?.scrollIntoView({ block: "nearest" });
   }
@@ -375,7 +376,7 @@ function firstToken(count) {
 }
 
 /**
- * Copy the selection without the line breaks between parts and the invisible text of gaps, which browsers include.
+ * Copy the selection without the line breaks between chunks and the invisible text of gaps, which browsers include.
  * @param {ClipboardEvent} event
  */
 function copyWithoutBreaks(event) {
@@ -391,7 +392,7 @@ function copyWithoutBreaks(event) {
  * @param {Lane} lane
  */
 function laneTitle(run, lane) {
-  const title = wayTitle(lane.name, run.solver.name);
+  const title = decodingTitle(lane.name, run.solver.name);
   return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
 }
 
@@ -404,7 +405,7 @@ export class LaneView {
     this.fill = make("span", "sbd-lane-fill");
     this.cut = make("span", "sbd-lane-cut");
     this.chip = new Chip();
-    this.ramp = makeRamp();
+    this.ramp = makeRampWithEnds();
     this.text = new LaneText(label, actions);
     this.root = make(
       "section",
@@ -442,7 +443,7 @@ export class LaneView {
 
 /**
  * What the lane shows at a position.
- * @typedef {object} TextPart
+ * @typedef {object} TextItem
  * @property {number} position
  * @property {FixedItem | null} item null while no token is fixed there
  * @property {string} text of a hole or draft: the text that will fill it, as far as known
@@ -460,14 +461,14 @@ const LONGEST_CHARACTER = 4; // bytes
  * @param {number} pass
  */
 export function textExtent(run, lane, pass) {
-  const settled = lane.steps[pass]?.committedBefore ?? 0;
+  const numFinal = lane.steps[pass]?.committedBefore ?? 0;
   if (lane === run.main && run.strategy !== "ntp") {
-    const stop = lane.lastPass < 0 ? 0 : Math.min(stopOf(run, pass), lane.endAt(pass));
-    return { count: stop, settled: Math.min(settled, stop) };
+    const numShown = lane.lastPass < 0 ? 0 : Math.min(endOfShown(run, pass), lane.endAt(pass));
+    return { numShown, numFinal: Math.min(numFinal, numShown) };
   }
-  let count = settled;
-  while (count < lane.numCommitted && lane.fixedAt(count, pass)) count += 1;
-  return { count, settled };
+  let numShown = numFinal;
+  while (numShown < lane.numCommitted && lane.fixedAt(numShown, pass)) numShown += 1;
+  return { numShown, numFinal };
 }
 
 /**
@@ -476,7 +477,7 @@ export function textExtent(run, lane, pass) {
  * @param {Run} run
  * @param {number} pass
  */
-function stopOf(run, pass) {
+function endOfShown(run, pass) {
   const { start, size } = run.windowAt(pass);
   const step = run.main.steps[pass];
   if (run.strategy !== "verify" || !step) return start + size;
@@ -492,23 +493,23 @@ function stopOf(run, pass) {
  * @param {number} from
  * @param {number} to
  */
-export function textParts(run, lane, pass, from, to) {
+export function itemsOfText(run, lane, pass, from, to) {
   const isOver = lane.finish === "end_of_sequence";
   const joined = run.joinedAt(lane, pass);
-  /** @type {TextPart[]} */
-  const parts = [];
+  /** @type {TextItem[]} */
+  const items = [];
   for (let position = from; position < to; position += 1) {
     const item = lane.fixedAt(position, pass);
     if (!item) {
-      parts.push(emptyPart(run, lane, pass, position));
+      items.push(gapAt(run, lane, pass, position));
       continue;
     }
     const isEnd = isOver && position === lane.end - 1;
     const whole = joined.get(position);
     const own = !whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "";
-    parts.push({ position, item, text: isEnd ? "end" : own, kind: isEnd ? "end" : "token" });
+    items.push({ position, item, text: isEnd ? "end" : own, kind: isEnd ? "end" : "token" });
   }
-  return parts;
+  return items;
 }
 
 /**
@@ -517,9 +518,9 @@ export function textParts(run, lane, pass, from, to) {
  * @param {Lane} lane
  * @param {number} pass
  * @param {number} position
- * @returns {TextPart}
+ * @returns {TextItem}
  */
-function emptyPart(run, lane, pass, position) {
+function gapAt(run, lane, pass, position) {
   const step = lane.steps[pass];
   const offset = step ? position - step.committedBefore - step.committed.length : -1;
   const draft = step?.draft[offset];
@@ -553,15 +554,15 @@ function rememberedPieces(text, before, after) {
 const END_PIECES = [["end", ""]];
 
 /**
- * Return the pieces of a part, which depend on the letters beside it; an end mark there counts as a visible letter.
- * @param {TextPart[]} parts
+ * Return the pieces of an item, which depend on the letters beside it; an end mark there counts as a visible letter.
+ * @param {TextItem[]} items
  * @param {number} index
  */
-export function partPieces(parts, index) {
-  const part = parts[index];
-  if (!part || part.kind === "end") return END_PIECES;
-  const { text, position } = part;
-  const [previous, next] = [parts[index - 1], parts[index + 1]];
+export function piecesOfItem(items, index) {
+  const textItem = items[index];
+  if (!textItem || textItem.kind === "end") return END_PIECES;
+  const { text, position } = textItem;
+  const [previous, next] = [items[index - 1], items[index + 1]];
   const before =
     position === 0 ? "" : (previous && previous.kind !== "end" && previous.text.at(-1)) || "…";
   const after = (next && next.kind !== "end" && next.text[0]) || "…";
@@ -576,7 +577,7 @@ const LEAD = /^\s+$/;
  * @param {Piece[]} pieces
  * @returns {{ lead: Piece[], word: Piece[] }}
  */
-export function partLead(pieces) {
+export function splitLead(pieces) {
   const first = pieces.findIndex(([text]) => !LEAD.test(text));
   if (first < 0) return { lead: [], word: pieces };
   const [text = "", kind = ""] = pieces[first] ?? [];

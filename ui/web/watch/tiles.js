@@ -9,9 +9,9 @@ import { draftedAt, MAX_TILES } from "../core/run.js";
 import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/screen.js";
 import { question } from "../dom/terms.js";
-import { pointsAt } from "./actions.js";
+import { listenForPointer } from "./actions.js";
 import { Budget } from "./budget.js";
-import { Branches, makeVerifyLegend } from "./verify_legend.js";
+import { makeVerifyLegend, ReadyDraft } from "./verify_legend.js";
 
 /** @import { Joined } from "../core/letters.js" */
 /** @import { FixedItem } from "../core/run.js" */
@@ -38,35 +38,35 @@ export class BlockView {
     this.heading = make("span");
     this.tiles = new Tiles(actions);
     this.budget = new Budget(actions);
-    this.branches = new Branches();
+    this.readyDraft = new ReadyDraft();
     this.legend = makeVerifyLegend();
-    this.about = question("tiles", TILES);
+    this.tilesQuestion = question("tiles", TILES);
     const folded = { "aria-expanded": "false", "aria-label": "What the tiles of a draft mean" };
-    const turn = () => this.turn(!this.hasLegend);
-    this.explain = make("button", "sbd-term sbd-question", folded, turn);
+    const toggleLegend = () => this.setLegendOpen(!this.hasLegend);
+    this.legendButton = make("button", "sbd-term sbd-question", folded, toggleLegend);
     this.hasLegend = false;
     this.legend.hidden = true;
-    this.verify = make("div", "sbd-verify-view", this.legend, this.branches.root);
+    this.verify = make("div", "sbd-verify-view", this.legend, this.readyDraft.root);
     this.root = make(
       "section",
       "sbd-block-view",
       { "aria-label": "Current block" },
-      make("div", "sbd-row", make("h3", "", this.heading), this.about, this.explain),
+      make("div", "sbd-row", make("h3", "", this.heading), this.tilesQuestion, this.legendButton),
       this.tiles.root,
       this.tiles.more,
       this.verify,
       this.budget.root,
     );
     this.root.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.turn(false);
+      if (event.key === "Escape") this.setLegendOpen(false);
     });
   }
 
   /** @param {boolean} isOpen whether the legend shows */
-  turn(isOpen) {
+  setLegendOpen(isOpen) {
     this.hasLegend = isOpen;
     this.legend.hidden = !isOpen;
-    this.explain.setAttribute("aria-expanded", String(isOpen));
+    this.legendButton.setAttribute("aria-expanded", String(isOpen));
   }
 
   /** @param {View} view */
@@ -75,13 +75,13 @@ export class BlockView {
     this.root.dataset.strategy = strategy;
     setText(this.heading, headingOf(view));
     this.tiles.update(view);
-    this.about.hidden = strategy === "verify";
-    this.explain.hidden = strategy !== "verify";
+    this.tilesQuestion.hidden = strategy === "verify";
+    this.legendButton.hidden = strategy !== "verify";
     this.verify.hidden = strategy !== "verify";
     this.budget.root.hidden = strategy !== "sbd";
     if (strategy === "sbd") this.budget.update(view);
     if (strategy !== "verify") return;
-    this.branches.update(view);
+    this.readyDraft.update(view);
   }
 }
 
@@ -159,12 +159,12 @@ export function passMark({ item }) {
 export function positionTitle(view, position, state = tileState(view, position)) {
   const text = state.token === undefined ? "" : `, ${tokenName(view.run.shownText(state.token))}`;
   const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
-  const isPlain = view.run.strategy === "ntp";
-  const got = isPlain ? "written" : "revealed";
-  const came = `${got} in forward pass ${(state.item?.pass ?? 0) + 1}`;
+  const isNtp = view.run.strategy === "ntp";
+  const verb = isNtp ? "written" : "revealed";
+  const came = `${verb} in forward pass ${(state.item?.pass ?? 0) + 1}`;
   const isLost = state.item !== undefined && !state.item.isPinned;
   const kinds = {
-    new: `${got} in this forward pass${text}`,
+    new: `${verb} in this forward pass${text}`,
     pinned: `given, not decoded${text}`,
     fixed: `${came}${text}`,
     masked: `masked, best guess${text}`,
@@ -172,7 +172,7 @@ export function positionTitle(view, position, state = tileState(view, position))
     draft: `drafted, not checked yet${text}`,
     struck: `drafted and thrown away${text}`,
     beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
-    empty: isPlain ? "not written yet" : "masked",
+    empty: isNtp ? "not written yet" : "masked",
   };
   const name = state.struck === undefined ? "" : tokenName(view.run.shownText(state.struck));
   const struck = name && `, in the place of the drafted ${name}`;
@@ -198,7 +198,7 @@ class Tile {
       this.token,
       make("span", "sbd-tile-well", this.bar, this.struck),
     );
-    this.at = 0; // the position shown
+    this.shownPosition = 0; // the position shown
     this.isCrowded = false;
     this.listen(actions);
   }
@@ -206,9 +206,9 @@ class Tile {
   /** @param {Pointing} actions */
   listen(actions) {
     const { node } = this;
-    pointsAt(node, actions, () => this.at);
+    listenForPointer(node, actions, () => this.shownPosition);
     node.addEventListener("focus", () => {
-      if (node.matches(":focus-visible")) actions.hover(this.at);
+      if (node.matches(":focus-visible")) actions.hover(this.shownPosition);
     });
     node.addEventListener("blur", () => actions.hover(null));
   }
@@ -217,7 +217,7 @@ class Tile {
   update(view, position, joined) {
     const state = tileState(view, position);
     const { node } = this;
-    this.at = position;
+    this.shownPosition = position;
     const pass = passMark(state);
     setText(this.position, String(position));
     setText(this.pass, pass);
@@ -271,7 +271,7 @@ export class Tiles {
     /** @type {Tile[]} */
     this.tiles = [];
     /** @type {number | null} the position of the tile that has the focus by key; null for none */
-    this.followed = null;
+    this.keyFocusPosition = null;
     this.window = { start: 0, size: 0 };
     this.root = make("div", "sbd-tiles", {
       role: "group",
@@ -280,10 +280,10 @@ export class Tiles {
     this.more = make("p", "sbd-tiles-more");
     this.root.addEventListener("focusin", () => {
       const tile = this.focused?.tile;
-      this.followed = tile?.node.matches(":focus-visible") ? tile.at : null;
+      this.keyFocusPosition = tile?.node.matches(":focus-visible") ? tile.shownPosition : null;
     });
     this.root.addEventListener("focusout", () => {
-      this.followed = null;
+      this.keyFocusPosition = null;
     });
   }
 
@@ -304,16 +304,16 @@ export class Tiles {
     this.more.hidden = !isCut;
     setText(this.more, isCut ? `the first ${size} of ${block.size} positions of the block` : "");
     const joined = view.run.joinedAt(view.run.main, view.pass);
-    const stop = this.indexOf(view.focus) ?? 0;
+    const tabStop = this.indexOf(view.focus) ?? 0;
     for (const [index, tile] of shown.entries()) {
       tile.update(view, start + index, joined.get(start + index));
-      setAttribute(tile.node, "tabindex", index === stop ? "0" : "-1");
+      setAttribute(tile.node, "tabindex", index === tabStop ? "0" : "-1");
     }
     this.followFocus();
   }
 
   /** Keep the tiles in sight on a phone, where the inspector comes up from below. */
-  keepInSight() {
+  scrollIntoSight() {
     if (this.root.closest(".is-narrow"))
       this.root.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
@@ -332,9 +332,10 @@ export class Tiles {
 
   /** Hover the position of the focused tile if it shows another one now. */
   followFocus() {
-    const position = this.focused?.tile.at ?? null;
-    if (this.followed === null || position === null || position === this.followed) return;
-    this.followed = position;
+    const position = this.focused?.tile.shownPosition ?? null;
+    if (this.keyFocusPosition === null || position === null || position === this.keyFocusPosition)
+      return;
+    this.keyFocusPosition = position;
     this.actions.hover(position);
   }
 

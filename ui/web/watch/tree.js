@@ -13,8 +13,8 @@ import { make, setText, showPieces } from "../dom/elements.js";
 /** @import { View } from "./playhead.js" */
 
 /** @typedef {{ kind: string, position?: number, pass?: number }} Origin kind: pin, branch, gamma or follow-up */
-/** @typedef {{ run: Run, parent: Node | null, depth: number, words: string }} Node words: how the run was made */
-const MAX_ASKED = 32;
+/** @typedef {{ run: Run, parent: TreeNode | null, depth: number, words: string }} TreeNode words: how it was made */
+const MAX_REQUESTS = 32;
 
 /** Say how a run was made from its parent. @param {Run} run @param {Origin} origin */
 function originWords(run, { kind, position = -1, pass = 0 }) {
@@ -28,7 +28,7 @@ function originWords(run, { kind, position = -1, pass = 0 }) {
 
 /**
  * Compare the answers of a node's run (right) and its parent's (left); null if one is incomplete.
- * @param {Node} node
+ * @param {TreeNode} node
  * @returns {{ left: AnswerToken[], right: AnswerToken[], differ: Differences } | null}
  */
 export function compareWithParent({ parent, run }) {
@@ -41,17 +41,17 @@ export function compareWithParent({ parent, run }) {
   return { left, right, differ: differences(ids(left), ids(right)) };
 }
 
-export class Family {
+export class RunTree {
   constructor() {
-    /** @type {Node[]} */
+    /** @type {TreeNode[]} */
     this.nodes = [];
     /**
      * Requests by the id that their run will carry, so that a second request does not replace one whose run is on its
      * way.
-     * @type {Map<string, { parent: Node | null, origin: Origin }>}
+     * @type {Map<string, { parent: TreeNode | null, origin: Origin }>}
      */
-    this.asked = new Map();
-    this.numAsked = 0;
+    this.requests = new Map();
+    this.numRequests = 0;
   }
 
   /**
@@ -59,11 +59,11 @@ export class Family {
    * @param {Run} run
    * @param {Origin} origin
    */
-  ask(run, origin) {
-    this.numAsked += 1;
-    const id = `a${this.numAsked}`;
-    this.asked.set(id, { parent: this.nodeOf(run), origin });
-    for (const old of [...this.asked.keys()].slice(0, -MAX_ASKED)) this.asked.delete(old);
+  request(run, origin) {
+    this.numRequests += 1;
+    const id = `a${this.numRequests}`;
+    this.requests.set(id, { parent: this.nodeOf(run), origin });
+    for (const old of [...this.requests.keys()].slice(0, -MAX_REQUESTS)) this.requests.delete(old);
     return id;
   }
 
@@ -71,13 +71,13 @@ export class Family {
    * Add a run that began: as a child of the run it was made from, or else as the first of a new tree.
    * @param {Run} run
    */
-  take(run) {
-    const asked = this.asked.get(run.ask);
+  add(run) {
+    const request = this.requests.get(run.requestId);
     // Another tree may have replaced the one with the parent.
-    const parent = asked?.parent && this.nodes.includes(asked.parent) ? asked.parent : null;
-    const words = asked && parent ? originWords(run, asked.origin) : "first run";
+    const parent = request?.parent && this.nodes.includes(request.parent) ? request.parent : null;
+    const words = request && parent ? originWords(run, request.origin) : "first run";
     const node = { run, parent, depth: parent ? parent.depth + 1 : 0, words };
-    this.asked.delete(run.ask);
+    this.requests.delete(run.requestId);
     if (!parent) this.nodes = [node];
     else this.nodes.splice(this.endOf(parent), 0, node);
   }
@@ -89,7 +89,7 @@ export class Family {
 
   /**
    * Return the index after the last descendant of `node`, where its next child goes.
-   * @param {Node} node
+   * @param {TreeNode} node
    */
   endOf(node) {
     const start = this.nodes.indexOf(node);
@@ -133,15 +133,15 @@ function showMarkedTokens(node, tokens, marked) {
 
 /**
  * Say how a run's answer differs from its parent's, or that it is not complete.
- * @param {Node} node
+ * @param {TreeNode} node
  * @param {Comparison | null} pair
  */
-function endingWords(node, pair) {
+function comparisonWords(node, pair) {
   if (node.run.main.finish === null) return node.run.isStopped ? "stopped" : "decoding …";
   return pair ? differWords(pair.differ) || "same ending" : "";
 }
 
-/** Say with which run the answer of a node's run is compared. @param {Node} node */
+/** Say with which run the answer of a node's run is compared. @param {TreeNode} node */
 export function comparedWords({ parent }) {
   if (!parent) return "";
   return `compared with ${parent.depth ? parent.words : "the first run"}`;
@@ -149,16 +149,16 @@ export function comparedWords({ parent }) {
 
 /** The rows of the tree, and the two answers that are compared. */
 export class Tree {
-  /** @param {Family} family @param {Actions} actions */
-  constructor(family, actions) {
-    this.family = family;
+  /** @param {RunTree} runTree @param {Actions} actions */
+  constructor(runTree, actions) {
+    this.runTree = runTree;
     this.actions = actions;
     this.rows = make("div", "sbd-tree-rows");
     this.before = make("p", "sbd-ending-text");
     this.after = make("p", "sbd-ending-text");
     this.nameBefore = make("span", "sbd-ending-name");
     this.nameAfter = make("span", "sbd-ending-name");
-    this.endings = make(
+    this.answers = make(
       "div",
       "sbd-endings",
       make("div", "", this.nameBefore, this.before),
@@ -183,26 +183,26 @@ export class Tree {
         ),
       ),
       this.rows,
-      this.endings,
+      this.answers,
     );
-    this.shown = "";
-    /** @type {WeakMap<Node, Comparison>} */
-    this.compared = new WeakMap();
+    this.drawnKey = "";
+    /** @type {WeakMap<TreeNode, Comparison>} */
+    this.comparisons = new WeakMap();
   }
 
   /**
    * Return the comparison with the parent, remembered once there is one; null before.
-   * @param {Node} node
+   * @param {TreeNode} node
    */
   compare(node) {
-    const known = this.compared.get(node);
+    const known = this.comparisons.get(node);
     if (known) return known;
     const made = compareWithParent(node);
-    if (made) this.compared.set(node, made);
+    if (made) this.comparisons.set(node, made);
     return made;
   }
 
-  /** @param {Node} node @param {boolean} isShown */
+  /** @param {TreeNode} node @param {boolean} isShown */
   makeRow(node, isShown) {
     const pair = this.compare(node);
     const { main } = node.run;
@@ -216,7 +216,7 @@ export class Tree {
         "sbd-tree-count",
         `${main.steps.length} forward passes · ${main.numCommitted} tokens`,
       ),
-      make("span", "sbd-tree-ending", { title: comparedWords(node) }, endingWords(node, pair)),
+      make("span", "sbd-tree-ending", { title: comparedWords(node) }, comparisonWords(node, pair)),
       () => this.actions.show(node.run),
     );
     row.style.setProperty("--depth", String(node.depth));
@@ -225,7 +225,7 @@ export class Tree {
 
   /** @param {View} view */
   update(view) {
-    const { nodes } = this.family;
+    const { nodes } = this.runTree;
     this.root.hidden = nodes.length < 2;
     const state = nodes.map(({ run }) => [
       run.id,
@@ -234,12 +234,12 @@ export class Tree {
       run.main.finish,
     ]);
     const key = [view.run.id, ...state].join();
-    if (this.root.hidden || key === this.shown) return;
-    this.shown = key;
-    const current = this.family.nodeOf(view.run);
+    if (this.root.hidden || key === this.drawnKey) return;
+    this.drawnKey = key;
+    const current = this.runTree.nodeOf(view.run);
     const hadFocus = this.rows.contains(document.activeElement);
     this.rows.replaceChildren(...nodes.map((node) => this.makeRow(node, node === current)));
-    this.showEndings(current);
+    this.showAnswers(current);
     this.keepInSight(this.rows.querySelector(".is-shown"), hadFocus);
   }
 
@@ -256,10 +256,10 @@ export class Tree {
     if (hadFocus) row.focus({ preventScroll: true });
   }
 
-  /** @param {Node | null} node */
-  showEndings(node) {
+  /** @param {TreeNode | null} node */
+  showAnswers(node) {
     const pair = node ? this.compare(node) : null;
-    this.endings.hidden = !pair;
+    this.answers.hidden = !pair;
     this.root.classList.toggle("has-endings", Boolean(pair));
     if (!pair) return;
     setText(this.nameBefore, node?.parent?.words ?? "");

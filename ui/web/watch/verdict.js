@@ -1,12 +1,12 @@
 // How a checker judged a complete answer, and how the answer compares with next-token prediction's.
 
-import { againstPlain } from "../core/differences.js";
+import { compareWithNtp } from "../core/differences.js";
 import { capital } from "../core/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { explain } from "../dom/terms.js";
+import { setTerm } from "../dom/terms.js";
 
-/** @import { Lane, Verdict as Checked } from "../core/run.js" */
-/** @import { Against } from "../core/differences.js" */
+/** @import { Lane, Verdict } from "../core/run.js" */
+/** @import { NtpComparison } from "../core/differences.js" */
 /** @import { View } from "./playhead.js" */
 
 // Short enough for one line of the narrowest lane, so that nothing below moves when a run ends.
@@ -17,26 +17,26 @@ const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare s
 
 /**
  * Return the checker's verdict (judged), null without one, and the words to show without one (open).
- * @param {Checked | null} verdict
+ * @param {Verdict | null} verdict
  */
 export function verdictParts(verdict) {
   const isJudged = verdict !== null && verdict.right !== null;
-  return { judged: isJudged ? verdict : null, open: verdict?.words ?? NOT_JUDGED };
+  return { judged: isJudged ? verdict : null, unjudgedWords: verdict?.words ?? NOT_JUDGED };
 }
 
 /** Return a verdict without its reason: "Right" for "Right: the answer is 12." @param {string} words */
-export function briefly(words) {
+export function verdictWithoutReason(words) {
   return words.split(":")[0]?.replace(/\.$/, "") ?? words;
 }
 
 /** The line with one lane's verdict; it keeps its height while the answer is incomplete. */
-export class Verdict {
+export class VerdictLine {
   constructor() {
     this.root = make("p", "sbd-verdict");
   }
 
   /**
-   * @param {Checked | null} verdict null if nothing could check the answer
+   * @param {Verdict | null} verdict null if nothing could check the answer
    * @param {boolean} isWhole whether the answer is complete, and shown to its end
    * @param {string} without words for a complete answer that nothing could check
    */
@@ -52,14 +52,14 @@ export class Verdict {
   }
 }
 
-/** @typedef {{ kind: "right" | "wrong" | "same" | "differs" | "open", words: string, reason: string }} Said */
+/** @typedef {{ kind: "right" | "wrong" | "same" | "differs" | "open", words: string, reason: string }} ChipText */
 
 /**
  * Say how an answer differs from next-token prediction's, and why it may.
- * @param {Against} against
+ * @param {NtpComparison} comparison
  * @param {string} exactness of verify, as the run states it
  */
-export function besidePlain({ words }, exactness) {
+export function compareWords({ words }, exactness) {
   if (!words) return { words: "identical", reason: "Token for token next-token prediction’s." };
   const reason =
     `Tokens: ${words} from the answer that next-token prediction wrote by itself; a wavy line marks those here. ` +
@@ -72,49 +72,54 @@ export function besidePlain({ words }, exactness) {
  * Return the text of the chip about a complete answer; null if there is nothing to say.
  * @param {View["run"]} run
  * @param {Lane} lane
- * @returns {Said | null}
+ * @returns {ChipText | null}
  */
-function saidOf(run, lane) {
-  const { judged, open } = verdictParts(lane.verdict);
-  const against = lane === run.main ? againstPlain(run) : null;
-  const beside = against && besidePlain(against, run.exactness);
+function chipTextOf(run, lane) {
+  const { judged, unjudgedWords } = verdictParts(lane.verdict);
+  const ntpComparison = lane === run.main ? compareWithNtp(run) : null;
+  const comparison = ntpComparison && compareWords(ntpComparison, run.exactness);
   if (judged) {
     const [kind, sign] = judged.right
-      ? /** @type {const} */ (["right", `✓ ${briefly(judged.words).split(";")[0]}`])
+      ? /** @type {const} */ (["right", `✓ ${verdictWithoutReason(judged.words).split(";")[0]}`])
       : /** @type {const} */ (["wrong", "✗ Wrong"]);
-    const words = beside ? `${sign}, ${beside.words}` : sign;
-    return { kind, words, reason: [judged.words, beside?.reason].filter(Boolean).join(" ") };
+    const words = comparison ? `${sign}, ${comparison.words}` : sign;
+    return { kind, words, reason: [judged.words, comparison?.reason].filter(Boolean).join(" ") };
   }
   if (lane !== run.main || lane.finish === "stopped") return null;
-  if (!beside) return { kind: "open", words: "Not judged", reason: `${open} ${JUDGED}` };
-  const kind = against?.words ? "differs" : "same";
-  return { kind, words: capital(beside.words), reason: `${beside.reason} ${open} ${JUDGED}` };
+  if (!comparison)
+    return { kind: "open", words: "Not judged", reason: `${unjudgedWords} ${JUDGED}` };
+  const kind = ntpComparison?.words ? "differs" : "same";
+  return {
+    kind,
+    words: capital(comparison.words),
+    reason: `${comparison.reason} ${unjudgedWords} ${JUDGED}`,
+  };
 }
 
 export class Chip {
   constructor() {
     this.root = make("button", "sbd-verdict-chip");
     /** @type {unknown[]} the inputs of the last update */
-    this.shown = [];
+    this.inputs = [];
   }
 
   /** @param {View} view @param {Lane} lane */
   update({ run, pass, isLecture }, lane) {
     const isDue = lane.finish !== null && pass >= Math.min(lane.lastPass, run.main.lastPass);
-    const shown = [run, lane, isDue, run.isComplete, isLecture];
-    if (shown.every((each, index) => each === this.shown[index])) return;
-    this.shown = shown;
-    const said = isDue ? saidOf(run, lane) : null;
+    const inputs = [run, lane, isDue, run.isComplete, isLecture];
+    if (inputs.every((each, index) => each === this.inputs[index])) return;
+    this.inputs = inputs;
+    const text = isDue ? chipTextOf(run, lane) : null;
     // A lane with more passes than the run is judged at the run's end, before all its text is shown.
     const isLate = lane.lastPass > run.main.lastPass;
-    this.root.classList.toggle("is-due", said !== null);
-    setAttribute(this.root, "data-kind", said?.kind ?? "");
-    this.root.disabled = said === null;
+    this.root.classList.toggle("is-due", text !== null);
+    setAttribute(this.root, "data-kind", text?.kind ?? "");
+    this.root.disabled = text === null;
     const when = isLate ? ` After its ${lane.steps.length} forward passes.` : "";
-    explain(
+    setTerm(
       this.root,
-      said ? said.words + (isLate ? " at its end" : "") : "\u200a",
-      said ? said.reason + when : "",
+      text ? text.words + (isLate ? " at its end" : "") : "\u200a",
+      text ? text.reason + when : "",
     );
   }
 }

@@ -2,11 +2,11 @@
 // drafted token was rejected, if the forward pass used one.
 
 import { tokenName } from "../core/letters.js";
-import { alternativeWords, branchOf, checkedDraft, draftedAt, MAX_TILES } from "../core/run.js";
+import { alternativeWords, checkedDraft, draftedAt, MAX_TILES, usedPredraft } from "../core/run.js";
 import { make, setText, showToken } from "../dom/elements.js";
 import { term } from "../dom/terms.js";
 
-/** @import { Branch, Run } from "../core/run.js" */
+/** @import { Run, UsedPredraft } from "../core/run.js" */
 /** @import { View } from "./playhead.js" */
 
 /** @type {[kind: string, words: string][]} */
@@ -59,15 +59,15 @@ export function makeVerifyLegend(without) {
 }
 
 /** @param {Run} run @param {number} token @param {string} look */
-function makeToken(run, token, look = "") {
+function makeDraftToken(run, token, look = "") {
   const node = make("span", `sbd-branch-token${look}`);
   showToken(node, run.shownText(token));
   return node;
 }
 
-/** @param {Run} run @param {number} pass @param {Branch} branch */
-function makeBranch(run, pass, branch) {
-  const { position, tokens, numHidden, alternative } = branch;
+/** @param {Run} run @param {number} pass @param {UsedPredraft} predraft */
+function makeUsedPredraft(run, pass, predraft) {
+  const { position, tokens, numHidden, alternative } = predraft;
   const thrown = alternative === undefined ? position : position - 1;
   const { drafted } = draftedAt(run.main, pass, thrown);
   const instead = make("s", "sbd-branch-instead", { "aria-hidden": "true" });
@@ -81,8 +81,8 @@ function makeBranch(run, pass, branch) {
       ? `Drafted in case position ${position} is thrown away, as it was: ${names}${hidden}`
       : `Another token at position ${thrown} was right: ${right}${names && `; drafted behind it: ${names}${hidden}`}`;
   const nodes = [
-    ...exact.map((token) => makeToken(run, token, " sbd-sample-accepted")),
-    ...tokens.map((token) => makeToken(run, token)),
+    ...exact.map((token) => makeDraftToken(run, token, " sbd-sample-accepted")),
+    ...tokens.map((token) => makeDraftToken(run, token)),
   ];
   return make("li", "sbd-branch", { title }, instead, ...nodes);
 }
@@ -98,25 +98,25 @@ function exactTokens({ main }, pass, position) {
   return committed.slice(position - committedBefore);
 }
 
-/** The branch that the pass used, if any, and a sentence about alternatives and predrafts. */
-export class Branches {
+/** The predraft that the pass used, if any, and a sentence about alternatives and predrafts. */
+export class ReadyDraft {
   constructor() {
     this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafts that were ready" });
     this.words = make("p", "sbd-branches-words");
     this.root = make("div", "sbd-branches", this.list, this.words);
-    this.shown = "";
+    this.drawnKey = "";
   }
 
   /** @param {View} view */
   update({ run, pass }) {
     const key = `${run.id}/${pass}/${run.main.steps.length > pass}`;
-    if (key === this.shown) return;
-    this.shown = key;
+    if (key === this.drawnKey) return;
+    this.drawnKey = key;
     const window = run.windowAt(pass);
     const size = Math.min(window.size, MAX_TILES);
     const predrafts = run.main.steps[pass]?.predrafts ?? [];
-    const branch = branchOf(predrafts, { ...window, size });
-    this.list.replaceChildren(...(branch ? [makeBranch(run, pass, branch)] : []));
+    const branch = usedPredraft(predrafts, { ...window, size });
+    this.list.replaceChildren(...(branch ? [makeUsedPredraft(run, pass, branch)] : []));
     const { tokens, numAccepted } = checkedDraft(run.main, pass);
     const isAccepted = numAccepted === tokens.length;
     setText(this.words, alternativeWords(predrafts, isAccepted));

@@ -18,7 +18,7 @@ export class NextTokenPrediction {
   }
 
   /** @param {Logits} logits */
-  finish(logits) {
+  update(logits) {
     const { state } = this;
     const rows = state.causalRows(logits, 1, state.settings.top_k_recorded);
     const position = state.answer.length;

@@ -2,8 +2,8 @@
 // also reads the block before it causally, which puts that one into the KV cache. CausalFirstDecoding takes the first
 // token of a block from the last of those causal rows.
 
-import { ranked } from "../../core/solvers.js";
-import { kept } from "../sampling.js";
+import { revealOrderFromScores } from "../../core/solvers.js";
+import { copyOf } from "../sampling.js";
 import { CAUSAL_FIRST } from "./settings.js";
 import { cutAfterEnd, makeHindsight, maskedPositions, revealsOf } from "./state.js";
 
@@ -18,7 +18,7 @@ class PendingTokens {
     /** @type {number[]} */
     this.tokenIds = [];
     this.start = 0;
-    this.before = kept(before);
+    this.before = copyOf(before);
   }
 
   /**
@@ -26,10 +26,10 @@ class PendingTokens {
    * the causal row of the token before it.
    * @param {Row[]} rows the causal row of each token
    */
-  rescoreAndClear(rows) {
+  popHindsight(rows) {
     const hindsight = makeHindsight(this.tokenIds, [this.before, ...rows], this.start);
     this.start += this.tokenIds.length;
-    this.before = kept(rows[rows.length - 1]);
+    this.before = copyOf(rows[rows.length - 1]);
     this.tokenIds = [];
     return hindsight;
   }
@@ -55,7 +55,7 @@ class Block {
    * @param {Logits} logits
    * @param {number} first the block's first row
    */
-  keepOpen(logits, first) {
+  forbidEnds(logits, first) {
     for (let offset = 0; offset < this.numBeforePins; offset += 1) {
       const row = logits.row(first + offset);
       for (const id of this.endIds) row[id] = -Infinity;
@@ -129,7 +129,7 @@ class SetBlockDecoding {
   }
 
   /** @param {Logits} logits */
-  finish(logits) {
+  update(logits) {
     const { state, pending, block } = this;
     if (!pending || !block) {
       this.pending = new PendingTokens(state.causalRows(logits, 1)[0]);
@@ -137,7 +137,7 @@ class SetBlockDecoding {
     }
     const numPending = pending.tokenIds.length;
     const read = state.causalRows(logits, numPending);
-    const hindsight = numPending ? pending.rescoreAndClear(read) : [];
+    const hindsight = numPending ? pending.popHindsight(read) : [];
     const revealed = block.size ? this.revealed(block, logits, numPending) : {};
     const final = block.finalTokenIds;
     const committed = [...this.waiting, ...(final ?? [])];
@@ -157,11 +157,11 @@ class SetBlockDecoding {
    */
   revealed(block, logits, first) {
     const { state } = this;
-    block.keepOpen(logits, first);
+    block.forbidEnds(logits, first);
     const rows = state.blockRows(logits, first, block.tokenIds);
     const offsets = block.masked();
     const masked = maskedPositions(rows, block.start, undefined, offsets);
-    const order = ranked(state.settings.solver, rows, offsets, state.shuffle);
+    const order = revealOrderFromScores(state.settings.solver, rows, offsets, state.shuffle);
     return { masked, reveals: block.reveal(order, rows) };
   }
 }
@@ -188,19 +188,19 @@ class CausalFirstDecoding {
   }
 
   /** @param {Logits} logits */
-  finish(logits) {
+  update(logits) {
     const { state, block } = this;
     const read = this.pending?.tokenIds ?? [];
     const numCausal = read.length || 1;
     const { solver, top_k_recorded: numTop } = state.settings;
     const causal = state.causalRows(logits, numCausal, numTop);
     const first = causal[numCausal - 1];
-    const hindsight = this.pending?.rescoreAndClear(causal) ?? [];
+    const hindsight = this.pending?.popHindsight(causal) ?? [];
     this.pending ??= new PendingTokens(first);
     const exact = [...read.slice(1), first.bestId];
     const stop = numCausal + block.size;
     const rows = [first, ...state.draft(logits, numCausal, stop, exact, numTop).slice(1)];
-    const order = ranked(solver, rows, [...rows.keys()], state.shuffle);
+    const order = revealOrderFromScores(solver, rows, [...rows.keys()], state.shuffle);
     const ids = rows.slice(0, order.length).map(({ bestId }) => bestId);
     const committed = cutAfterEnd(ids, state.endIds);
     this.pending.tokenIds.push(...committed);

@@ -17,8 +17,8 @@ import { Generator, measureRows, probabilityOf } from "../sampling.js";
 /** @typedef {StepEvent["reveals"][number]} Reveal */
 
 /**
- * A decode in progress. The caller calls nextRequest(), which is null at the end, and finish() in turn.
- * @typedef {{ nextRequest: () => ForwardRequest | null, finish: (logits: Logits) => StepEvent }} Strategy
+ * A decode in progress. The caller calls nextRequest(), which is null at the end, and update() in turn.
+ * @typedef {{ nextRequest: () => ForwardRequest | null, update: (logits: Logits) => StepEvent }} Strategy
  */
 
 /** Applies the repetition penalty, which makes tokens that stand before a row less likely in it. */
@@ -38,10 +38,10 @@ class SeenTokens {
   /**
    * Apply the penalty to a row of logits, in place.
    * @param {Float32Array} row
-   * @param {number[]} later tokens before the row that have not been added
+   * @param {number[]} notAdded tokens before the row that have not been added
    */
-  penalise(row, later) {
-    for (const id of new Set([...this.ids, ...later])) {
+  penalise(row, notAdded) {
+    for (const id of new Set([...this.ids, ...notAdded])) {
       row[id] = row[id] < 0 ? row[id] * this.penalty : row[id] / this.penalty;
     }
   }
@@ -185,7 +185,7 @@ export class DecodingState {
   event({ start, size }, fields = {}) {
     const kind = this.context[0] ? "decode" : "prefill";
     this.answer.push(...(fields.committed ?? []));
-    const seconds = sixDigits((performance.now() - this.began) / 1000);
+    const seconds = roundTo6Digits((performance.now() - this.began) / 1000);
     return { ...NOTHING, ...fields, kind, context: this.context, block: [start, size], seconds };
   }
 }
@@ -201,8 +201,8 @@ export class DecodingState {
 export function maskedPositions(rows, start, numTop, offsets = [...rows.keys()]) {
   return offsets.map((offset) => {
     const top = rows[offset].top.slice(0, numTop);
-    const chances = top.map(([, probability]) => sixDigits(probability));
-    return [start + offset, sixDigits(rows[offset].entropy), top.map(([id]) => id), chances];
+    const chances = top.map(([, probability]) => roundTo6Digits(probability));
+    return [start + offset, roundTo6Digits(rows[offset].entropy), top.map(([id]) => id), chances];
   });
 }
 
@@ -216,8 +216,8 @@ export function maskedPositions(rows, start, numTop, offsets = [...rows.keys()])
 export function makeHindsight(tokenIds, rows, start) {
   return tokenIds.map((tokenId, index) => {
     const row = rows[index];
-    const probability = sixDigits(probabilityOf(row, tokenId));
-    return [start + index, tokenId, probability, row.bestId, sixDigits(row.probability)];
+    const probability = roundTo6Digits(probabilityOf(row, tokenId));
+    return [start + index, tokenId, probability, row.bestId, roundTo6Digits(row.probability)];
   });
 }
 
@@ -231,7 +231,7 @@ export function makeHindsight(tokenIds, rows, start) {
 export function revealsOf(rows, start, offsets = [...rows.keys()]) {
   return offsets.map((offset, rank) => {
     const { bestId, probability } = rows[offset];
-    return [start + offset, bestId, rank, sixDigits(probability)];
+    return [start + offset, bestId, rank, roundTo6Digits(probability)];
   });
 }
 
@@ -246,6 +246,6 @@ export function cutAfterEnd(tokenIds, endIds) {
 }
 
 /** Round to the six significant digits that events have. @param {number} value */
-function sixDigits(value) {
+function roundTo6Digits(value) {
   return Number(value.toPrecision(6));
 }

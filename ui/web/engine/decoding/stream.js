@@ -33,7 +33,7 @@ export async function* stream(checkpoint, promptIds, settings) {
     const state = new DecodingState(checkpoint, cache, promptIds, settings);
     const strategy = STRATEGIES[settings.strategy](state);
     for (let request = strategy.nextRequest(); request; request = strategy.nextRequest()) {
-      yield strategy.finish(await model.forward(request));
+      yield strategy.update(await model.forward(request));
     }
   } finally {
     cache.release();

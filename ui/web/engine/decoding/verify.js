@@ -35,7 +35,7 @@ const EMPTY_DRAFT = { tokenIds: [], probabilities: [], alternatives: [], numSure
  * @param {Draft} draft
  * @returns {Draft}
  */
-function behind(sure, draft) {
+function precededBy(sure, draft) {
   if (!sure.length) return draft;
   return {
     tokenIds: [...sure, ...draft.tokenIds],
@@ -145,14 +145,14 @@ export class DraftAndVerify {
   }
 
   /** @param {Logits} logits */
-  finish(logits) {
+  update(logits) {
     const { state, block } = this;
     const start = state.answer.length;
     const numChecked = this.draft.tokenIds.length + 1;
     const causal = state.causalRows(logits, numChecked);
     const exact = this.checked(causal);
     const numAccepted = exact.length - 1;
-    const used = this.branchUsed(exact);
+    const used = this.usedPredraft(exact);
     this.learn(numAccepted, Boolean(used?.alternative.length));
     state.cache.truncate(state.cache.length - numChecked + exact.length);
     this.exactIds = exact.slice(-1);
@@ -183,7 +183,7 @@ export class DraftAndVerify {
     const reached = plan.alternatives.filter(([place]) => place <= numAccepted);
     // The prompt's forward pass is left out, as every strategy makes it.
     const costs = state.answer.length ? state.settings.row_costs : null;
-    this.record.count({
+    this.record.addPass({
       checked: draft.probabilities.slice(draft.numSure, numAccepted + 1),
       numRight: Math.max(0, numAccepted - draft.numSure),
       others: reached.map(([place, rank]) => draft.alternatives[place][rank][1]),
@@ -200,7 +200,8 @@ export class DraftAndVerify {
     const own = guesses.map(({ probability }) => probability);
     const length = draftLength(record.chances(own), plan.price);
     const inText = cutAfterEnd(idsOf(guesses), state.endIds).length;
-    if (!isBehindRejected) record.see(own.map((chance, index) => (index < inText ? chance : 0)));
+    if (!isBehindRejected)
+      record.addDraft(own.map((chance, index) => (index < inText ? chance : 0)));
     const most = state.settings.max_rows ?? Infinity;
     return draftOf(rows, Math.min(length, most - 1), state.endIds);
   }
@@ -210,7 +211,7 @@ export class DraftAndVerify {
    * @param {number[]} exact
    * @returns {Branch | undefined}
    */
-  branchUsed(exact) {
+  usedPredraft(exact) {
     if (exact.length > this.draft.tokenIds.length) return undefined;
     const position = this.state.answer.length + exact.length;
     /** @param {number} start @param {number} [token] */
@@ -245,9 +246,9 @@ export class DraftAndVerify {
     const { state } = this;
     const row = firstMask - alternative.length;
     const sure = idsOf(state.rows(logits, row, firstMask, 0, () => exact));
-    if (!span.size || sure.some((id) => state.endIds.has(id))) return behind(sure, EMPTY_DRAFT);
+    if (!span.size || sure.some((id) => state.endIds.has(id))) return precededBy(sure, EMPTY_DRAFT);
     const rows = state.draft(logits, firstMask, stop, [...exact, ...sure], NUM_TOP);
-    return behind(sure, this.drafted(rows, !alternative.length));
+    return precededBy(sure, this.drafted(rows, !alternative.length));
   }
 
   /**

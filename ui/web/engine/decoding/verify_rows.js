@@ -79,7 +79,7 @@ export class DraftRecord {
    * Record a block read after accepted tokens.
    * @param {number[]} probabilities the head's, of all tokens that the block could draft; 0 after the end of the answer
    */
-  see(probabilities) {
+  addDraft(probabilities) {
     for (const [depth, reached] of products(this.chances(probabilities)).entries())
       this.survivals[depth] = plus(this.survivals[depth] ?? [0, 0], reached, 1);
   }
@@ -90,7 +90,7 @@ export class DraftRecord {
    * hasAlternative: whether one of these was right. seconds: by the table of costs; 0 leaves the pass out of the rate.
    * @param {{ checked: number[], numRight: number, others: number[], hasAlternative: boolean, numTokens: number, seconds: number }} pass
    */
-  count({ checked, numRight, others, hasAlternative, numTokens, seconds }) {
+  addPass({ checked, numRight, others, hasAlternative, numTokens, seconds }) {
     this.drafted = plus(this.drafted, numRight, total(checked));
     this.alternatives = plus(this.alternatives, Number(hasAlternative), total(others));
     this.rate = plus(this.rate, seconds ? numTokens : 0, seconds);
@@ -114,7 +114,7 @@ export function draftLength(chances, price) {
 
 /**
  * What a plan depends on besides the draft's probabilities.
- * @typedef {object} Asked
+ * @typedef {object} PlanInputs
  * @property {number} blockSize largest number of masks in a block
  * @property {number} numLeft tokens that the answer may still grow by
  * @property {number[][]} alternatives for each drafted token, the probabilities of its alternatives, likeliest first
@@ -130,17 +130,17 @@ export function draftLength(chances, price) {
  * Plan the forward pass that checks a draft.
  * @param {DraftRecord} record
  * @param {number[]} probabilities the head's, of the drafted tokens
- * @param {Asked} asked
+ * @param {PlanInputs} inputs
  * @returns {RowPlan}
  */
-export function planRows(record, probabilities, asked) {
-  const { costs, numLeft, numSure } = asked;
+export function planRows(record, probabilities, inputs) {
+  const { costs, numLeft, numSure } = inputs;
   const chances = new Array(numSure).fill(1).concat(record.chances(probabilities.slice(numSure)));
-  const survival = record.survival(Math.max(0, Math.min(asked.blockSize, numLeft) - 1));
-  const branches = branchesOf(record, chances, asked.alternatives, survival, asked.price);
-  if (asked.isEnd) branches.pop();
+  const survival = record.survival(Math.max(0, Math.min(inputs.blockSize, numLeft) - 1));
+  const branches = branchesOf(record, chances, inputs.alternatives, survival, inputs.price);
+  if (inputs.isEnd) branches.pop();
   const base = 1 + probabilities.length;
-  const most = costs?.at(-1)?.[0] ?? asked.maxRows ?? 1;
+  const most = costs?.at(-1)?.[0] ?? inputs.maxRows ?? 1;
   let [worth, rows, price] = [0, 0, 0];
   /** @type {{ worth: number, rows: number, branch?: Branch, to: number }[]} */
   let points = [{ worth, rows, to: 0 }];
@@ -161,7 +161,7 @@ export function planRows(record, probabilities, asked) {
   if (costs) {
     const single = secondsOf(costs, 1);
     const rate = Math.max(rateOf(record, points, base, costs), 1 / single);
-    const read = asked.numCausal + probabilities.length;
+    const read = inputs.numCausal + probabilities.length;
     // Rows pay only if passes of that many rows give a token sooner than next-token prediction.
     const nets = points.map((point) => {
       const seconds = secondsOf(costs, base + point.rows);

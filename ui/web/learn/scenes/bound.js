@@ -1,21 +1,21 @@
 // The scene “The budget”: the player's tiles and entropy budget at one forward pass; the reader drags γ.
 
-import { draggedGamma, formatGamma, gammaDigits } from "../../core/numbers.js";
+import { formatGamma, gammaDigits, roundDraggedGamma } from "../../core/numbers.js";
 import { Lane } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/terms.js";
 import { axisNats, axisPlace, Budget, layOut, revealedAt } from "../../watch/budget.js";
 import { Tiles } from "../../watch/tiles.js";
-import { Figure, makePassWords, makeRoom, sweep } from "../parts.js";
+import { animate, Figure, makeSizedBox, nameTilePasses } from "../parts.js";
 
 /** @import { Run } from "../../core/run.js" */
 /** @import { BudgetLayout } from "../../watch/budget.js" */
 /** @import { View } from "../../watch/playhead.js" */
 /** @import { MakeScene } from "../view.js" */
 
-const POUR_MS = 3600;
+const ANIMATION_MS = 3600;
 const HIGHEST = 4; // nats; the animation raises γ to this
-const TURN = 0.6; // share of the animation in which γ rises; then it falls
+const RISING_SHARE = 0.6; // share of the animation in which γ rises; then it falls
 
 const SCALE = "The sum grows to the right; stretched near 0.";
 
@@ -46,13 +46,13 @@ function digitsAbove(sum, gamma, least) {
 }
 
 /**
- * Put into words the sum that a γ bounds, the entropy that is not counted (free), and why one more guess does not fit:
- * with it the free entropy would count.
+ * Put into words the sum that a γ bounds, the entropy that is not counted (exempt), and why one more guess does not
+ * fit: with it the exempt entropy would count.
  * @param {BudgetLayout} layout
  * @param {number} gamma
  */
-export function sumWords({ segments, spent, free }, gamma) {
-  const counted = segments.filter(({ isIn, isFree }) => isIn && !isFree);
+export function sumWords({ segments, spent, exempt }, gamma) {
+  const counted = segments.filter(({ isRevealed, isExempt }) => isRevealed && !isExempt);
   const digits = Math.max(DIGITS, gammaDigits(gamma)); // no fewer, or the sum may round above γ
   let before = 0;
   const terms = counted.map(({ item }) => {
@@ -62,14 +62,15 @@ export function sumWords({ segments, spent, free }, gamma) {
   });
   const total =
     terms.length > 1 ? `${terms.join(" + ")} = ${spent.toFixed(digits)}` : (terms[0] ?? "0");
-  if (!free) return { total, free: "", more: "All are kept." };
-  const own = addedTo(spent, free.entropy, digits);
-  if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
-  const sum = spent + free.entropy;
-  const fine = digitsAbove(sum, gamma, digits);
-  const added = addedTo(spent, free.entropy, fine);
-  const more = `One more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${formatGamma(gamma)}.`;
-  return { total, free: own, more };
+  if (!exempt) return { total, exempt: "", more: "All are kept." };
+  const exemptEntropy = addedTo(spent, exempt.entropy, digits);
+  if (segments.every(({ isRevealed }) => isRevealed))
+    return { total, exempt: exemptEntropy, more: "All are kept." };
+  const sum = spent + exempt.entropy;
+  const sumDigits = digitsAbove(sum, gamma, digits);
+  const added = addedTo(spent, exempt.entropy, sumDigits);
+  const more = `One more, and ${added} counts too: ${sum.toFixed(sumDigits)}, more than ${formatGamma(gamma)}.`;
+  return { total, exempt: exemptEntropy, more };
 }
 
 /**
@@ -105,9 +106,9 @@ function titleWords(run, pass) {
  * @param {number} gamma
  */
 function keptWords(layout, gamma) {
-  const { total, free, more } = sumWords(layout, gamma);
+  const { total, exempt, more } = sumWords(layout, gamma);
   if (layout.count < 2) return "The surest guess is always kept.";
-  return `Counted: ${total}, at most ${formatGamma(gamma)}. Not counted: the largest kept, ${free}. ${more}`;
+  return `Counted: ${total}, at most ${formatGamma(gamma)}. Not counted: the largest kept, ${exempt}. ${more}`;
 }
 
 /**
@@ -139,13 +140,14 @@ function makeSum(run, pass, budget) {
   function update({ wouldReveal, gammaPreview }) {
     const gamma = gammaPreview ?? 0;
     const layout = layOut(run, pass, wouldReveal ?? new Set());
-    const { free } = sumWords(layout, gamma);
-    if (free) setText(budget.free, layout.count < 2 ? "always kept" : `not counted: ${free}`);
+    const { exempt } = sumWords(layout, gamma);
+    if (exempt)
+      setText(budget.exemptLabel, layout.count < 2 ? "always kept" : `not counted: ${exempt}`);
     const count = `${layout.count} of ${layout.segments.length}`;
     setText(kept, `With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.`);
     setText(sum, keptWords(layout, gamma));
   }
-  return { nodes: [kept, makeRoom(sum, everyKeptWords(run, pass))], update };
+  return { nodes: [kept, makeSizedBox(sum, everyKeptWords(run, pass))], update };
 }
 
 /**
@@ -160,7 +162,7 @@ function makeKeptTiles(tiles) {
       const kept = withKept(run, pass, wouldReveal ?? new Set());
       tiles.update({ ...view, run: kept, wouldReveal: null });
       for (const tile of tiles.tiles) {
-        const masked = run.main.steps[pass]?.masked.get(tile.at);
+        const masked = run.main.steps[pass]?.masked.get(tile.shownPosition);
         if (masked) tile.showEntropy(masked.entropy, view.isDark);
       }
     },
@@ -170,25 +172,27 @@ function makeKeptTiles(tiles) {
 /**
  * Return γ during the animation: it rises to HIGHEST, then falls to the run's γ.
  * @param {number} part share of the animation, 0 to 1
- * @param {number} own the run's γ, nats
+ * @param {number} runGamma the run's γ, nats
  */
-function pouredGamma(part, own) {
-  const [end, top] = [axisPlace(own), axisPlace(HIGHEST)];
-  const isRising = part < TURN;
-  const place = isRising ? (top * part) / TURN : top + ((end - top) * (part - TURN)) / (1 - TURN);
-  return draggedGamma(axisNats(place));
+function gammaAt(part, runGamma) {
+  const [end, top] = [axisPlace(runGamma), axisPlace(HIGHEST)];
+  const isRising = part < RISING_SHARE;
+  const place = isRising
+    ? (top * part) / RISING_SHARE
+    : top + ((end - top) * (part - RISING_SHARE)) / (1 - RISING_SHARE);
+  return roundDraggedGamma(axisNats(place));
 }
 
 /** @type {MakeScene} */
-export function makeBoundScene({ lesson, signal, did }) {
+export function makeBoundScene({ lesson, signal, onActed }) {
   const { text: run } = lesson.runs;
   const figure = new Figure(run, signal);
-  let isPouring = false;
+  let isAnimated = false;
   const actions = figure.actions({
     previewGamma: (gamma) => {
-      isPouring = false;
+      isAnimated = false;
       figure.set({ gammaPreview: gamma });
-      did();
+      onActed();
     },
   });
   const tiles = new Tiles(actions);
@@ -196,19 +200,19 @@ export function makeBoundScene({ lesson, signal, did }) {
   const sum = makeSum(run, lesson.bound_pass, budget);
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
-  figure.add(makeKeptTiles(tiles), makePassWords(tiles.root), budget, sum);
+  figure.add(makeKeptTiles(tiles), nameTilePasses(tiles.root), budget, sum);
   budget.head.append(make("span", "sbd-learn-source", SCALE));
   const title = make("h3", "", titleWords(run, lesson.bound_pass));
   const nodes = [title, tiles.root, budget.root, ...sum.nodes, makeLegend()];
 
   /** @param {number} part */
-  function pour(part) {
-    if (isPouring) figure.set({ gammaPreview: pouredGamma(part, run.solver.gamma ?? 0) });
+  function showGammaAt(part) {
+    if (isAnimated) figure.set({ gammaPreview: gammaAt(part, run.solver.gamma ?? 0) });
   }
   function answer() {
-    isPouring = true;
-    sweep(POUR_MS, pour, signal);
-    did();
+    isAnimated = true;
+    animate(ANIMATION_MS, showGammaAt, signal);
+    onActed();
   }
   return { root: make("div", "sbd-learn-bound", ...nodes), answer };
 }

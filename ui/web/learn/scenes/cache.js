@@ -4,7 +4,7 @@ import { tokenName } from "../../core/letters.js";
 import { countOf } from "../../core/numbers.js";
 import { make, setStyle, setText, showToken } from "../../dom/elements.js";
 import { withTerms } from "../../dom/terms.js";
-import { makePlayedSlider, makeRoom } from "../parts.js";
+import { makePlayedSlider, makeSizedBox } from "../parts.js";
 
 /** @import { Lane, Run } from "../../core/run.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -116,7 +116,7 @@ function makeBlock(run, start, index) {
   });
   const words = make("span", "sbd-learn-block-words");
   const middle = make("div", "sbd-learn-cells", { "aria-hidden": "true" }, ...cells);
-  const room = makeRoom(words, Object.values(WORDS));
+  const room = makeSizedBox(words, Object.values(WORDS));
   const root = makeRow(`Block ${index + 1}`, middle, room);
   /** @param {number} pass */
   function show(pass) {
@@ -135,12 +135,12 @@ function makeBlock(run, start, index) {
 }
 
 /** @type {MakeScene} */
-export function makeCacheScene({ lesson, signal, did, say }) {
+export function makeCacheScene({ lesson, signal, onActed, say }) {
   const { text: run } = lesson.runs;
   const { main } = run;
   const blocks = blockStarts(main).map((start, index) => makeBlock(run, start, index));
   const counts = make("p", "sbd-learn-count");
-  const room = makeRoom(
+  const room = makeSizedBox(
     counts,
     main.steps.map((_, pass) => passWords(run, pass)),
   );
@@ -154,15 +154,15 @@ export function makeCacheScene({ lesson, signal, did, say }) {
     "Forward pass",
     main.lastPass,
     words,
-    { show, took: did, ended: () => say(counts.textContent ?? "") },
+    { show, onMoved: onActed, onStopped: () => say(counts.textContent ?? "") },
     signal,
   );
 
   function answer() {
-    did();
-    const rides = main.steps.findIndex(({ causal }, pass) => pass > 0 && causal > 0);
+    onActed();
+    const reread = main.steps.findIndex(({ causal }, pass) => pass > 0 && causal > 0);
     const doubts = main.steps.findIndex((_, pass) => doubtsAt(main, pass).length > 0);
-    const end = Math.max(0, doubts < 0 ? rides : doubts);
+    const end = Math.max(0, doubts < 0 ? reread : doubts);
     slider.play(Math.max(0, end - PLAYED), end);
   }
   slider.goTo(1);

@@ -6,7 +6,7 @@ import { checkedDraft } from "../../core/run.js";
 import { make, setText } from "../../dom/elements.js";
 import { Tiles } from "../../watch/tiles.js";
 import { makeVerifyLegend } from "../../watch/verify_legend.js";
-import { Figure, makePassWords, makeRoom } from "../parts.js";
+import { Figure, makeSizedBox, nameTilePasses } from "../parts.js";
 
 /** @import { Run } from "../../core/run.js" */
 /** @import { View } from "../../watch/playhead.js" */
@@ -18,7 +18,7 @@ const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seven
  * Tell equal names apart: "the first space", "the second space".
  * @param {string[]} names of the tokens of a draft
  */
-export function apart(names) {
+export function distinctNames(names) {
   return names.map((name, at) => {
     if (names.filter((other) => other === name).length === 1) return name;
     const which = names.slice(0, at).filter((other) => other === name).length;
@@ -53,7 +53,7 @@ function checkWords({
   const numThrown = tokens.length - numAccepted;
   const first = namesOf(run, tokens)[numAccepted] ?? "";
   const thrown = numThrown === 1 ? first : `${countInWords(numThrown, "token")} from ${first} on`;
-  const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
+  const instead = spokenName(run.tokenText(main.steps[pass]?.committed[numAccepted]));
   const onWords = main.steps[pass]?.draft.length
     ? "It drafts on at once."
     : "The next pass drafts anew.";
@@ -100,29 +100,29 @@ function makeWritten(run, last) {
     setText(root, textAt(pass));
     root.scrollTop = root.scrollHeight;
   }
-  return { room: makeRoom(root, [textAt(last)]), update };
+  return { room: makeSizedBox(root, [textAt(last)]), update };
 }
 
 /** @type {MakeScene} */
-export function makeCheckScene({ lesson, signal, did, say }) {
+export function makeCheckScene({ lesson, signal, onActed, say }) {
   const { verify: run } = lesson.runs;
   const pass = lesson.check_pass;
   const { start, tokens, numAccepted } = checkedDraft(run.main, pass);
   const names = namesOf(run, tokens);
   const figure = new Figure(atDraft(run, start), signal);
-  const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
+  const tiles = new Tiles(figure.actions({ toggleHold: (position) => choose(position) }));
   const legend = makeVerifyLegend("beyond");
   const news = make("p", "sbd-learn-yours", { role: "status" });
   const written = makeWritten(run, pass);
   const outcome = checkWords(lesson);
   const replies = names.map((name, at) => `${choiceWords(name, at, numAccepted)}${outcome}`);
   /** @type {number | null} position of the token that the reader chose */
-  let own = null;
+  let chosenPosition = null;
   const mark = () =>
-    tiles.tiles.forEach(({ node, at }) => {
-      node.toggleAttribute("data-chosen", at === own);
+    tiles.tiles.forEach(({ node, shownPosition }) => {
+      node.toggleAttribute("data-chosen", shownPosition === chosenPosition);
     });
-  figure.add(tiles, makePassWords(tiles.root), { update: mark }, written);
+  figure.add(tiles, nameTilePasses(tiles.root), { update: mark }, written);
   figure.seek(pass - 1, false);
   let isAnswered = false;
 
@@ -134,7 +134,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
       setText(news, NOT_DRAFTED);
       return;
     }
-    own = position;
+    chosenPosition = position;
     answer(choiceWords(chosen, index, numAccepted));
   }
 
@@ -145,7 +145,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     const words = `${verdict}${outcome}`;
     setText(news, words);
     say(words);
-    did();
+    onActed();
   }
   const nodes = [
     make("p", "sbd-learn-source", `Prompt: ${run.prompt}`),
@@ -153,7 +153,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     make("h3", "", titleWords(lesson)),
     tiles.root,
     legend,
-    makeRoom(news, [NOT_DRAFTED, ...replies]),
+    makeSizedBox(news, [NOT_DRAFTED, ...replies]),
   ];
   const root = make("div", "sbd-learn-check", ...nodes);
   return { root, answer: () => answer() };
@@ -161,11 +161,11 @@ export function makeCheckScene({ lesson, signal, did, say }) {
 
 /** @param {Run} run @param {number[]} tokens of a draft */
 function namesOf(run, tokens) {
-  return apart(tokens.map((token) => spoken(run.tokenText(token))));
+  return distinctNames(tokens.map((token) => spokenName(run.tokenText(token))));
 }
 
 /** Name a token in a sentence; whitespace is put into words. @param {string} text */
-function spoken(text) {
+function spokenName(text) {
   if (text.trim() === "") return text.includes("\n") ? "a line break" : "a space";
   return tokenName(text.trim());
 }

@@ -1,10 +1,10 @@
 // The scene “What it buys”: the forward passes of one answer, and the time that they take with the chip, block size and
 // batch size that the reader chooses.
 
-import { againstPlain } from "../../core/differences.js";
-import { countOf, raceSeconds } from "../../core/numbers.js";
+import { compareWithNtp } from "../../core/differences.js";
+import { countOf, formatRaceSeconds } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
-import { makeBar, makeRoom, sweep } from "../parts.js";
+import { animate, makeBar, makeSizedBox } from "../parts.js";
 
 /** @import { Bar } from "../parts.js" */
 /** @import { Lesson, Machine, MakeScene } from "../view.js" */
@@ -25,7 +25,7 @@ export function timeTitle({ name, rates }, numTexts) {
 
 /** Put seconds into words, with enough digits to check a ratio. @param {number} seconds */
 export function secondsWords(seconds) {
-  return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : raceSeconds(seconds);
+  return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : formatRaceSeconds(seconds);
 }
 
 /**
@@ -49,7 +49,7 @@ export function passCostWords({ ntp, sbd }, numPasses) {
   return `a forward pass with a block takes ${ratio.toFixed(2)} times as long`;
 }
 
-function makeLanes() {
+function makeTwoBars() {
   return {
     ntp: makeBar("one at a time", "ntp"),
     sbd: makeBar("in blocks", "sbd"),
@@ -64,7 +64,7 @@ function secondsOf({ machine: { seconds }, block, batch }) {
 
 /** @param {Lesson} lesson */
 function makePasses({ runs: { text: run }, blocks }) {
-  const bars = makeLanes();
+  const bars = makeTwoBars();
   const alone = (run.ntp ?? run.main).steps.length;
   bars.ntp.set(1, String(alone));
   /** @param {number} block */
@@ -90,7 +90,7 @@ function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
     const numPasses = { ntp: (run.ntp ?? run.main).steps.length, sbd: passes };
     return `${ntp < sbd ? "Slower, " : ""}${timesWords(ntp, sbd)}: ${passCostWords({ ntp, sbd }, numPasses)}`;
   };
-  const bars = makeLanes();
+  const bars = makeTwoBars();
   const title = make("h3", "sbd-learn-time");
   const ratio = make("p", "sbd-learn-count", { role: "status" });
   let race = new AbortController();
@@ -124,12 +124,12 @@ function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
       setText(ratio, words);
       say(`${choice.machine.name}: ${words}`);
     };
-    sweep(RACE_MS, draw, race.signal);
+    animate(RACE_MS, draw, race.signal);
   }
   const last = batches.length - 1;
   const every = machines.map((machine) => ({ machine, block: run.blockSize, batch: last }));
-  const titleRoom = makeRoom(title, every.map(titleOf));
-  const ratioRoom = makeRoom(ratio, every.map(outcome));
+  const titleRoom = makeSizedBox(title, every.map(titleOf));
+  const ratioRoom = makeSizedBox(ratio, every.map(outcome));
   return { nodes: [titleRoom, bars.ntp.root, bars.sbd.root, ratioRoom], show };
 }
 
@@ -140,7 +140,7 @@ function makeTimes({ machines, batches, blocks, runs: { text: run } }, signal) {
  * @param {readonly { name: string, value: Value }[]} options
  * @param {(value: Value) => void} choose
  */
-function makeKnob(label, options, choose) {
+function makeChoice(label, options, choose) {
   const buttons = options.map(({ name, value }) => {
     const attributes = { "aria-pressed": "false" };
     const button = make("button", "sbd-learn-choice", attributes, name);
@@ -164,7 +164,7 @@ function makeKnob(label, options, choose) {
 }
 
 /** @type {MakeScene} */
-export function makeCostScene({ lesson, signal, did, say }) {
+export function makeCostScene({ lesson, signal, onActed, say }) {
   const { machines, blocks, batches } = lesson;
   const [first] = machines;
   const machine = machines.find(({ is_big: isBig }) => isBig) ?? first;
@@ -176,16 +176,16 @@ export function makeCostScene({ lesson, signal, did, say }) {
   const byName = machines.map((value) => ({ name: value.name, value }));
   const bySize = blocks.map(([size]) => ({ name: String(size), value: size }));
   const byCount = batches.map((count, value) => ({ name: String(count), value }));
-  const chips = makeKnob("Chip", byName, (value) => choose({ machine: value }));
-  const sizes = makeKnob("Block size", bySize, (block) => choose({ block }));
-  const counts = makeKnob("Batch size", byCount, (batch) => choose({ batch }));
+  const chips = makeChoice("Chip", byName, (value) => choose({ machine: value }));
+  const sizes = makeChoice("Block size", bySize, (block) => choose({ block }));
+  const counts = makeChoice("Batch size", byCount, (batch) => choose({ batch }));
 
   /** @param {Partial<Choice>} change */
   function choose(change) {
     Object.assign(choice, change);
     mark();
     times.show(choice, say);
-    did();
+    onActed();
   }
   function mark() {
     chips.mark(choice.machine);
@@ -206,7 +206,7 @@ export function makeCostScene({ lesson, signal, did, say }) {
  */
 function sourceOf({ runs: { text: run }, tokens_per_pass: mean }) {
   const gamma = run.solver.gamma ?? 0;
-  const differ = againstPlain(run)?.words;
+  const differ = compareWithNtp(run)?.words;
   const tokens = countOf(run.main.numCommitted, "token");
   const same = differ ? `of ${tokens} ${differ}` : "the same, token for token";
   return (

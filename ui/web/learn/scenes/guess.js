@@ -3,7 +3,7 @@
 import { formatNats, formatPercent } from "../../core/numbers.js";
 import { make, setStyle, setText, showToken } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/terms.js";
-import { makeChoices, makeRoom, paintEntropy } from "../parts.js";
+import { makeChoices, makeSizedBox, paintEntropy } from "../parts.js";
 
 /** @import { Gap, MakeScene } from "../view.js" */
 
@@ -58,7 +58,7 @@ function makeGap(gap, name, done) {
     open();
   });
   const sentence = make("p", "sbd-learn-sentence", endOf(gap.before), " ", gapBox);
-  const room = makeRoom(
+  const room = makeSizedBox(
     news,
     options.map((option) => replyWords(gap, option)),
   );
@@ -78,10 +78,10 @@ function makeGap(gap, name, done) {
 }
 
 /** @type {MakeScene} */
-export function makeGuessScene({ lesson, did }) {
+export function makeGuessScene({ lesson, onActed }) {
   const gaps = lesson.gaps.map((gap, index) =>
     makeGap(gap, index ? "the second gap" : "the first gap", () => {
-      if (gaps.every((each) => each.isOpen())) did();
+      if (gaps.every((each) => each.isOpen())) onActed();
     }),
   );
   return {

@@ -2,7 +2,7 @@
 
 import { capital, tokenName } from "../../core/letters.js";
 import { make, setText, showToken } from "../../dom/elements.js";
-import { makeRoom } from "../parts.js";
+import { makeSizedBox } from "../parts.js";
 
 /** @import { Lesson, MakeScene } from "../view.js" */
 
@@ -102,7 +102,7 @@ function makePicture(lines) {
 }
 
 /** @type {MakeScene} */
-export function makeMaskScene({ lesson, did, say }) {
+export function makeMaskScene({ lesson, onActed, say }) {
   const everyone = placesOf(lesson);
   const { written, size } = everyone;
   const count = written.length + size;
@@ -115,7 +115,7 @@ export function makeMaskScene({ lesson, did, say }) {
     "sbd-learn-masks",
     makeSides(),
     make("div", "sbd-learn-places", { role: "group", "aria-label": "Places" }, ...places),
-    makeRoom(
+    makeSizedBox(
       caption,
       all.map((row) => lookWords(everyone, row)),
     ),
@@ -140,7 +140,7 @@ export function makeMaskScene({ lesson, did, say }) {
     show(row);
     say(lookWords(everyone, row));
     root.classList.add("is-shown");
-    did();
+    onActed();
   }
   for (const row of all) {
     places[row]?.addEventListener("click", () => look(row));

@@ -3,7 +3,7 @@
 import { capital } from "../../core/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { puzzleIn, SUDOKU_CELLS, SudokuView } from "../../watch/sudoku.js";
-import { Figure, makePassNumbers, makeRoom } from "../parts.js";
+import { Figure, makeSizedBox, nameCellPasses } from "../parts.js";
 
 /** @import { Lane } from "../../core/run.js" */
 /** @import { View } from "../../watch/playhead.js" */
@@ -93,13 +93,13 @@ function firstWords({ order, runs: { sudoku: run } }, first) {
 }
 
 /** @type {MakeScene} */
-export function makeOrderScene({ lesson, signal, did, say }) {
+export function makeOrderScene({ lesson, signal, onActed, say }) {
   const { sudoku: run } = lesson.runs;
   const { main } = run;
   const puzzle = puzzleIn(run.prompt) ?? "";
   const first = puzzle.indexOf("0");
   const figure = new Figure(run, signal);
-  const view = new SudokuView(figure.actions({ hold: (cell) => choose(cell) }));
+  const view = new SudokuView(figure.actions({ toggleHold: (cell) => choose(cell) }));
   const question = makeQuestion(main, first, lesson.order.candidates);
   const passes = makePasses(main, puzzle);
   const news = make("p", "sbd-learn-yours", { role: "status" });
@@ -111,7 +111,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
   });
   if (lesson.order.settled_by.length) view.cells[first]?.node.append(question.root);
-  figure.add(view, makePassNumbers(view.root), question, passes);
+  figure.add(view, nameCellPasses(view.root), question, passes);
   figure.seek(0, false);
 
   /** @param {number} cell */
@@ -140,7 +140,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
       setText(news, wordsFor(chosen));
       say(wordsFor(chosen));
     });
-    did();
+    onActed();
   }
 
   const source = make("p", "sbd-learn-source", SOURCE);
@@ -151,7 +151,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     source,
     title,
     passes.root,
-    makeRoom(news, empty.map(wordsFor)),
+    makeSizedBox(news, empty.map(wordsFor)),
   );
   return { root: make("div", "sbd-learn-order", view.root, side), answer };
 }

@@ -2,7 +2,7 @@
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText, showToken } from "../../dom/elements.js";
-import { makeBar, makeChoices, makeRoom, sweep } from "../parts.js";
+import { animate, makeBar, makeChoices, makeSizedBox } from "../parts.js";
 
 /** @import { Lesson, MakeScene, PassTime } from "../view.js" */
 
@@ -58,7 +58,7 @@ function makePassBars(time, longest) {
 }
 
 /** @type {MakeScene} */
-export function makeSingleScene({ lesson, signal, did }) {
+export function makeSingleScene({ lesson, signal, onActed }) {
   const strip = makeStrip(lesson);
   const lane = lesson.runs.text.ntp ?? lesson.runs.text.main;
   const passes = String(lane.steps.length);
@@ -86,7 +86,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       `The text is by nano, the very small model of all scenes. Times: worked out for the layers of Llama-3.1-8B, 2 bytes a weight, on one ${lesson.big_chip}; loading and computing overlap, so the longer counts. · is a space, ⏎ a line break.`,
     ),
   );
-  const question = [choices.root, makeRoom(news, options.map(reply))];
+  const question = [choices.root, makeSizedBox(news, options.map(reply))];
   const root = make("div", "sbd-learn-single", ...question, strip.root, bars);
   let isAnswered = false;
   function answer() {
@@ -94,8 +94,8 @@ export function makeSingleScene({ lesson, signal, did }) {
     isAnswered = true;
     choices.reveal(passes);
     root.classList.add("is-shown");
-    sweep(FILL_MS, strip.show, signal);
-    did();
+    animate(FILL_MS, strip.show, signal);
+    onActed();
   }
   return { root, answer };
 }

@@ -2,13 +2,13 @@
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
-import { makeBar, makePlayedSlider, makeRoom } from "../parts.js";
+import { makeBar, makePlayedSlider, makeSizedBox } from "../parts.js";
 
-/** @import { Edge, MakeScene } from "../view.js" */
+/** @import { MakeScene, StoryRun } from "../view.js" */
 
 /**
  * Put the verdict on a story into words; for a broken story, also what the underline means.
- * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "fault_tokens">} edge
+ * @param {Pick<StoryRun, "is_right" | "fault" | "has_facts" | "fault_tokens">} run
  */
 export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fault_tokens: at }) {
   if (!isRight) {
@@ -22,7 +22,7 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, fa
 /**
  * Return the tokens of an answer without the end-of-sequence. isClash: underlined, as part of a clash or of the fault;
  * isTogether: part of a clash, and from the forward pass that filled the clash; pass: counts from 1.
- * @param {Edge} edge
+ * @param {StoryRun} run
  * @returns {{ text: string, isClash: boolean, isTogether: boolean, pass: number }[]}
  */
 export function storyPieces({ tokens, clashes, fault_tokens: faulty }) {
@@ -35,16 +35,16 @@ export function storyPieces({ tokens, clashes, fault_tokens: faulty }) {
     });
 }
 
-/** @param {Edge} edge */
-function storyText(edge) {
-  return storyPieces(edge)
+/** @param {StoryRun} run */
+function storyText(run) {
+  return storyPieces(run)
     .map(({ text, isTogether, pass }) => (isTogether ? `${text}${pass}` : text))
     .join("");
 }
 
-/** @param {Edge} edge */
-function storyNodes(edge) {
-  return storyPieces(edge).map(({ text, isClash, isTogether, pass }) => {
+/** @param {StoryRun} run */
+function storyNodes(run) {
+  return storyPieces(run).map(({ text, isClash, isTogether, pass }) => {
     const span = make("span", isClash ? "sbd-learn-clash" : "", text);
     if (isTogether)
       span.append(make("sub", "", { title: `filled by forward pass ${pass}` }, String(pass)));
@@ -52,91 +52,93 @@ function storyNodes(edge) {
   });
 }
 
-/** Make the story and its verdict. @param {Edge[]} edges @param {number} broken index of the first edge that breaks */
-function makeStory(edges, broken) {
-  const held = edges[broken - 1];
-  const limit = held ? ` Of the γ tried here, ${held.gamma} is the largest at which it holds.` : "";
-  const wordsOf = (/** @type {Edge} */ edge) =>
-    `${verdictWords(edge)}${edge.is_right ? "" : limit}`;
+/** Make the story and its verdict. @param {StoryRun[]} runs @param {number} firstBroken index of the first broken */
+function makeStory(runs, firstBroken) {
+  const lastRight = runs[firstBroken - 1];
+  const limit = lastRight
+    ? ` Of the γ tried here, ${lastRight.gamma} is the largest at which it holds.`
+    : "";
+  const wordsOf = (/** @type {StoryRun} */ run) =>
+    `${verdictWords(run)}${run.is_right ? "" : limit}`;
   const story = make("p", "sbd-learn-story");
   const verdict = make("p", "sbd-learn-verdict", { role: "status" });
   return {
-    nodes: [makeRoom(story, edges.map(storyText)), makeRoom(verdict, edges.map(wordsOf))],
+    nodes: [makeSizedBox(story, runs.map(storyText)), makeSizedBox(verdict, runs.map(wordsOf))],
     verdict,
-    /** @param {Edge} edge */
-    show(edge) {
-      story.replaceChildren(...storyNodes(edge));
-      setText(verdict, wordsOf(edge));
-      verdict.classList.toggle("is-wrong", !edge.is_right);
+    /** @param {StoryRun} run */
+    show(run) {
+      story.replaceChildren(...storyNodes(run));
+      setText(verdict, wordsOf(run));
+      verdict.classList.toggle("is-wrong", !run.is_right);
     },
   };
 }
 
-/** @param {Edge} edge */
+/** @param {StoryRun} run */
 const shareWords = ({ passes, tokens }) =>
   `${(passes / tokens.length).toFixed(2)} (${passes} for ${tokens.length} tokens)`;
 
-/** @param {Edge} edge */
+/** @param {StoryRun} run */
 const passesOfToken = ({ passes, tokens }) => passes / tokens.length;
 
 /**
  * Make bars of the forward passes per token, as the stories differ in length: one token at a time, at a gamma where the
  * story holds, and at the chosen gamma.
- * @param {Edge[]} edges
- * @param {Edge | undefined} held an edge where the story holds, if there is one
+ * @param {StoryRun[]} runs
+ * @param {StoryRun | undefined} rightRun a run where the story holds, if there is one
  */
-function makePassBars(edges, held) {
-  const most = Math.max(1, ...edges.map(passesOfToken));
-  /** @param {ReturnType<typeof makeBar>} bar @param {Edge} edge */
-  const fill = (bar, edge) => bar.set(passesOfToken(edge) / most, shareWords(edge));
-  const [plain, before, own] = [
+function makePassBars(runs, rightRun) {
+  const most = Math.max(1, ...runs.map(passesOfToken));
+  /** @param {ReturnType<typeof makeBar>} bar @param {StoryRun} run */
+  const fill = (bar, run) => bar.set(passesOfToken(run) / most, shareWords(run));
+  const [ntp, right, chosen] = [
     makeBar("one at a time", "ntp"),
     makeBar("", "sbd"),
     makeBar("", "sbd"),
   ];
-  plain.set(1 / most, "1");
-  if (held) {
-    before.rename(`γ = ${held.gamma}`);
-    fill(before, held);
+  ntp.set(1 / most, "1");
+  if (rightRun) {
+    right.rename(`γ = ${rightRun.gamma}`);
+    fill(right, rightRun);
   }
   const title = make("h3", "", "Forward passes for each token");
-  const bars = held ? [plain, before, own] : [plain, own];
+  const bars = rightRun ? [ntp, right, chosen] : [ntp, chosen];
   return {
     root: make("div", "sbd-learn-bars", title, ...bars.map(({ root }) => root)),
-    /** @param {Edge} edge */
-    show(edge) {
-      own.rename(`now: γ = ${edge.gamma}`);
-      fill(own, edge);
+    /** @param {StoryRun} run */
+    show(run) {
+      chosen.rename(`now: γ = ${run.gamma}`);
+      fill(chosen, run);
     },
   };
 }
 
 /** @type {MakeScene} */
-export function makeWrongScene({ lesson, signal, did, say }) {
+export function makeWrongScene({ lesson, signal, onActed, say }) {
   // γ = 0 is left out: it only repeats one token at a time, plus the prompt's forward pass.
-  const edges = lesson.edges.filter(({ gamma }) => gamma > 0);
-  const last = edges.length - 1;
-  const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
-  const story = makeStory(edges, broken);
-  const bars = makePassBars(edges, broken > 0 ? edges[0] : undefined);
+  const runs = lesson.edges.filter(({ gamma }) => gamma > 0);
+  const last = runs.length - 1;
+  const firstBroken = runs.findIndex(({ is_right: isRight }) => !isRight);
+  const story = makeStory(runs, firstBroken);
+  const bars = makePassBars(runs, firstBroken > 0 ? runs[0] : undefined);
   /** @param {number} index */
   function show(index) {
-    const edge = edges[index];
-    if (!edge) return;
-    story.show(edge);
-    bars.show(edge);
+    const run = runs[index];
+    if (!run) return;
+    story.show(run);
+    bars.show(run);
   }
   const acts = {
     show,
-    took: (/** @type {number} */ index) => index >= broken && did(),
-    ended: () => say(story.verdict.textContent ?? ""),
+    onMoved: (/** @type {number} */ index) => index >= firstBroken && onActed(),
+    onStopped: () => say(story.verdict.textContent ?? ""),
   };
-  const words = (/** @type {number} */ index) => countOf(edges[index]?.gamma ?? 0, "nat");
+  const words = (/** @type {number} */ index) => countOf(runs[index]?.gamma ?? 0, "nat");
   const slider = makePlayedSlider("γ", last, words, acts, signal);
 
   function answer() {
-    did();
-    slider.play(0, broken);
+    onActed();
+    slider.play(0, firstBroken);
   }
   slider.goTo(0);
   const prompt = make("p", "sbd-learn-source", `Prompt: ${lesson.story}`);

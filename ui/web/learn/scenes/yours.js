@@ -13,13 +13,13 @@ import { makeGuesses } from "./guess.js";
 /** @import { MakeScene } from "../view.js" */
 
 /** @type {MakeScene} */
-export function makeYoursScene({ lesson, signal, did, host, say }) {
+export function makeYoursScene({ lesson, signal, onActed, host, say }) {
   const doubt = makeDoubt(lesson.runs.text, say);
   const root = make("div", "sbd-learn-yours-card", doubt);
-  did();
+  onActed();
   if (!host) {
     root.append(...makeNotes(lesson.prompts));
-    return { root, answer: did };
+    return { root, answer: onActed };
   }
   const box = makePromptBox();
   const examples = make("div", "sbd-learn-choices", { role: "group", "aria-label": "Examples" });
@@ -32,7 +32,7 @@ export function makeYoursScene({ lesson, signal, did, host, say }) {
   };
   onModels(suggest, signal);
   suggest();
-  return { root, answer: did, prompt: () => box.value.trim() || box.placeholder };
+  return { root, answer: onActed, prompt: () => box.value.trim() || box.placeholder };
 }
 
 /**

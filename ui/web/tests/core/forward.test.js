@@ -330,7 +330,7 @@ test("what they cost is counted", () => {
   const step = ALTERNATIVE_RUN.main.steps[1] ?? assert.fail();
   const pairs = mask.visible.reduce((sum, row) => sum + 3 + row.seen + row.stop - row.first, 0);
   const cost = costOf(SHAPE, step, "verify", 3);
-  assert.deepEqual([cost.rows, cost.numPredicted, cost.attention], [13, 13, 8 * pairs]);
+  assert.deepEqual([cost.rows, cost.numLogitRows, cost.attentionFlops], [13, 13, 8 * pairs]);
 });
 
 test("their keys are dropped, and those of one that was right come with the next forward pass", () => {
@@ -366,22 +366,22 @@ test("a forward pass costs what its rows, its keys and the output layer do", () 
   const pairs = 4 + 5 + 2 * 7;
   assert.deepEqual(costAt(3), {
     rows: 4,
-    numPredicted: 4,
+    numLogitRows: 4,
     flops: 2 * 4 * 52 + 2 * 4 * 20 + 8 * pairs,
-    attention: 8 * pairs,
-    output: 2 * 4 * 20,
-    ownKeys: 8 * (pairs - 4 * 3),
+    attentionFlops: 8 * pairs,
+    outputFlops: 2 * 4 * 20,
+    ownKeyFlops: 8 * (pairs - 4 * 3),
     valueBytes: 4,
     weightBytes: 4 * 72,
     outputBytes: 4 * 20,
     cacheBytes: 4 * 2 * 2 * 3,
   });
-  const plain = { ...(RIDING_RUN.main.steps[3] ?? assert.fail()), causal: 1 };
-  assert.equal(costOf(SHAPE, plain, "ntp", 3).rows, 1, "next-token prediction reads no block");
+  const step = { ...(RIDING_RUN.main.steps[3] ?? assert.fail()), causal: 1 };
+  assert.equal(costOf(SHAPE, step, "ntp", 3).rows, 1, "next-token prediction reads no block");
 });
 
 test("operations are told as they are counted: the output layer meets only rows that predict", () => {
-  assert.equal(costAt(0).numPredicted, 3);
+  assert.equal(costAt(0).numLogitRows, 3);
   assert.equal(
     operationWords(costAt(0)),
     "two a weight and row, the output layer’s for 3 of the rows, and attention",
@@ -392,7 +392,7 @@ test("operations are told as they are counted: the output layer meets only rows 
 test("a device is bound by its memory or by its operations", () => {
   const rates = { flops: 1000, attentionFlops: 500, bandwidth: 100 };
   const device = { name: "d", ...rates, valueBytes: 4, source: "" };
-  const cost = { flops: 4000, attention: 0, valueBytes: 4, weightBytes: 800, cacheBytes: 24 };
+  const cost = { flops: 4000, attentionFlops: 0, valueBytes: 4, weightBytes: 800, cacheBytes: 24 };
   const found = rooflineOf(cost, device);
   assert.deepEqual([found.seconds, found.isMemoryBound], [8.24, true]);
   assert.equal(rooflineOf(cost, { ...device, valueBytes: 1 }).isMemoryBound, false);
@@ -401,7 +401,7 @@ test("a device is bound by its memory or by its operations", () => {
 
 test("attention takes its own rate, and a device that has one says so", () => {
   const device = DEVICES.get("h100-fp8") ?? assert.fail();
-  const cost = { flops: 3e15, attention: 1e15, valueBytes: 1, weightBytes: 0, cacheBytes: 0 };
+  const cost = { flops: 3e15, attentionFlops: 1e15, valueBytes: 1, weightBytes: 0, cacheBytes: 0 };
   assert.equal(rooflineOf(cost, device).seconds, 2e15 / 1978e12 + 1e15 / 989e12);
   assert.equal(rateWords(device), ", attention at 0.5 times the rate of the rest");
   assert.equal(rateWords(DEVICES.get("a100-bf16") ?? assert.fail()), "");

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   alternativeWords,
-  branchOf,
   checkedDraft,
   History,
   Lane,
   readStep,
   rightAlternative,
+  usedPredraft,
 } from "../../core/run.js";
 import { mentionedIds } from "../../core/trace.js";
 import { tileState } from "../../watch/tiles.js";
@@ -50,7 +50,7 @@ const BESIDE = wire(
 
 test("the numbers at the end of a run alone: what next-token prediction would take is not guessed", () => {
   const numbers = runOf().numbersAt(2);
-  assert.deepEqual([numbers.numPasses, numbers.numTokens, numbers.numGiven], [3, 2, 0]);
+  assert.deepEqual([numbers.numPasses, numbers.numTokens, numbers.numPinned], [3, 2, 0]);
   assert.equal(numbers.tokensPerPass, 2 / 3);
   assert.deepEqual([numbers.wholePasses, numbers.wholeTokens, numbers.ntpPasses], [3, 2, null]);
   assert.deepEqual([numbers.seconds, numbers.ntpSeconds], [0.006, null]);
@@ -68,7 +68,7 @@ test("given tokens count as tokens and not as decoded, and nothing is compared w
   const opening = start({ pinned: [[1, 1]], strategies: ["sbd", "ntp"] });
   const run = runOf(wire(opening, PREFILL, FIRST_GIVEN, SECOND, END, ...NTP, NTP_END));
   const numbers = run.numbersAt(2);
-  assert.deepEqual([numbers.numTokens, numbers.numGiven], [2, 1]);
+  assert.deepEqual([numbers.numTokens, numbers.numPinned], [2, 1]);
   assert.equal(numbers.tokensPerPass, 1 / 3);
   assert.deepEqual([numbers.wholePasses, numbers.wholeTokens], [3, 1]);
   assert.deepEqual([numbers.ntpPasses, numbers.ntpSeconds], [null, null]);
@@ -268,7 +268,7 @@ test("tokens are counted by pass, those after the end left out", () => {
 test("a pinned position is there from the first pass whose block holds it", () => {
   const lane = laneWith(new Map([[1, 2]]));
   assert.deepEqual([lane.fixedAt(1, 0)?.token, lane.fixedAt(1, 0)?.isPinned], [2, true]);
-  assert.equal(lane.numGivenAt(0), 1);
+  assert.equal(lane.numPinnedAt(0), 1);
 });
 
 test("the end is open while the lane runs", () => {
@@ -373,9 +373,9 @@ const branching = runOf(
 
 test("the predraft that was used is a branch behind the exact token in its place", () => {
   const predrafts = branching.main.steps[1]?.predrafts ?? [];
-  const branch = branchOf(predrafts, branching.windowAt(1));
+  const branch = usedPredraft(predrafts, branching.windowAt(1));
   assert.deepEqual([branch?.position, branch?.tokens, branch?.numHidden], [2, [0, 2], 1]);
-  assert.equal(branchOf(predrafts.slice(0, 1), branching.windowAt(1)), undefined);
+  assert.equal(usedPredraft(predrafts.slice(0, 1), branching.windowAt(1)), undefined);
 });
 
 test("the settings of a run by verify hold its rows, 0 for those that cost decided; of another none", () => {
@@ -421,9 +421,9 @@ test("an alternative that was right is no accepted token of the draft", () => {
 });
 
 test("a branch shows as many of its tokens as there are tiles behind it", () => {
-  const branch = branchOf(predrafts, { start: 1, size: 8 });
+  const branch = usedPredraft(predrafts, { start: 1, size: 8 });
   assert.deepEqual([branch?.position, branch?.tokens, branch?.numHidden], [3, [2, 0], 0]);
-  const short = branchOf(predrafts, { start: 1, size: 3 });
+  const short = usedPredraft(predrafts, { start: 1, size: 3 });
   assert.deepEqual([short?.tokens, short?.numHidden], [[2], 1]);
 });
 

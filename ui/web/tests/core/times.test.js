@@ -8,8 +8,8 @@ import {
   lengthWords,
   secondsOfPasses,
   slowness,
-  timesLess,
   timesOf,
+  tokenCostRatio,
   whyNotFaster,
 } from "../../core/times.js";
 import { recordedLines } from "../../share/sheet.js";
@@ -89,9 +89,9 @@ test("what a replay page brings along is what was timed", () => {
 });
 
 test("an answer that ended earlier is no faster for it: the measure is a token", () => {
-  assert.equal(timesLess(10, 20, 20, 20), 2);
-  assert.equal(timesLess(10, 10, 20, 20), 1);
-  assert.equal(timesLess(0, 0, 20, 20), null);
+  assert.equal(tokenCostRatio(10, 20, 20, 20), 2);
+  assert.equal(tokenCostRatio(10, 10, 20, 20), 1);
+  assert.equal(tokenCostRatio(0, 0, 20, 20), null);
 });
 
 test("slower is said as slower", () => {
@@ -115,7 +115,7 @@ test("another length is said, by the token; the same one is not", () => {
 test("fewer forward passes that took longer, a token, are found by the medians", () => {
   const engine = { wholePasses: 5, wholeTokens: 10, ntpTokens: 20 };
   const found = slowness({ ...engine, seconds: [9, 2, 3], ntpSeconds: [4] });
-  assert.deepEqual(found, { own: 0.3, plain: 0.2 });
+  assert.deepEqual(found, { mainSeconds: 0.3, ntpSeconds: 0.2 });
   assert.equal(slowness({ ...engine, seconds: [1], ntpSeconds: [4] }), null);
   const same = { ...engine, wholePasses: 10, seconds: [9], ntpSeconds: [4] };
   assert.equal(slowness(same), null, "no fewer forward passes a token");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { answerTokens, differences, differWords } from "../../core/differences.js";
 import { recordOf, treeOf } from "../../saved_runs.js";
-import { comparedWords, compareWithParent, Family } from "../../watch/tree.js";
+import { comparedWords, compareWithParent, RunTree } from "../../watch/tree.js";
 import { END, FIRST, FIRST_GIVEN, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.js";
 
 /** @param {string} id @param {string} ask @param {object} [second] */
@@ -14,16 +14,16 @@ const branch = (id, ask, second = SECOND) => {
 };
 
 function grown() {
-  const family = new Family();
+  const family = new RunTree();
   const first = runOf();
-  family.take(first);
-  const a = branch("a", family.ask(first, { kind: "pin", position: 1 }));
-  family.take(a);
+  family.add(first);
+  const a = branch("a", family.request(first, { kind: "pin", position: 1 }));
+  family.add(a);
   const other = { ...SECOND, reveals: reveals([0, 3]), committed: [3, 1] };
-  const b = branch("b", family.ask(first, { kind: "branch", position: 1, pass: 1 }), other);
-  family.take(b);
-  const below = branch("c", family.ask(a, { kind: "gamma" }));
-  family.take(below);
+  const b = branch("b", family.request(first, { kind: "branch", position: 1, pass: 1 }), other);
+  family.add(b);
+  const below = branch("c", family.request(a, { kind: "gamma" }));
+  family.add(below);
   return { family, runs: [first, a, below, b] };
 }
 
@@ -51,7 +51,7 @@ test("a branch says how it came to be", () => {
 
 test("a run that nobody asked for begins a new family", () => {
   const { family } = grown();
-  family.take(branch("d", ""));
+  family.add(branch("d", ""));
   assert.deepEqual(
     family.nodes.map(({ run }) => run.id),
     ["d"],
@@ -88,12 +88,12 @@ test("an answer's tokens mark its end and join bytes", () => {
 });
 
 test("a second question does not take the place of one whose answer is on its way", () => {
-  const family = new Family();
+  const family = new RunTree();
   const first = runOf();
-  family.take(first);
-  const asked = family.ask(first, { kind: "pin", position: 1 });
-  family.ask(first, { kind: "branch", position: 1, pass: 0 });
-  family.take(branch("a", asked));
+  family.add(first);
+  const asked = family.request(first, { kind: "pin", position: 1 });
+  family.request(first, { kind: "branch", position: 1, pass: 0 });
+  family.add(branch("a", asked));
   assert.deepEqual(
     family.nodes.map(({ run }) => run.id),
     ["r", "a"],
@@ -102,12 +102,12 @@ test("a second question does not take the place of one whose answer is on its wa
 });
 
 test("what was asked in a tree that is gone begins a tree of its own", () => {
-  const family = new Family();
+  const family = new RunTree();
   const first = runOf();
-  family.take(first);
-  const asked = family.ask(first, { kind: "pin", position: 1 });
-  family.take(branch("other", ""));
-  family.take(branch("a", asked));
+  family.add(first);
+  const asked = family.request(first, { kind: "pin", position: 1 });
+  family.add(branch("other", ""));
+  family.add(branch("a", asked));
   assert.deepEqual(
     family.nodes.map(({ run, words }) => [run.id, words]),
     [["a", "first run"]],
@@ -115,10 +115,10 @@ test("what was asked in a tree that is gone begins a tree of its own", () => {
 });
 
 test("questions without an answer do not pile up", () => {
-  const family = new Family();
+  const family = new RunTree();
   const first = runOf();
-  for (let i = 0; i < 1000; i += 1) family.ask(first, { kind: "gamma" });
-  assert.ok(family.asked.size <= 32);
+  for (let i = 0; i < 1000; i += 1) family.request(first, { kind: "gamma" });
+  assert.ok(family.requests.size <= 32);
 });
 
 test("what differs from the parent is said of both answers, tokens missing in this one too", () => {
@@ -172,15 +172,15 @@ test("what is not marked is the same on both sides, in order", () => {
 });
 
 test("the run that an ending is compared with is named", () => {
-  const family = new Family();
+  const family = new RunTree();
   const first = runOf();
-  family.take(first);
+  family.add(first);
   const pins = { pinned: /** @type {[number, number][]} */ ([[1, 1]]) };
-  const ask = family.ask(first, { kind: "pin", position: 1 });
+  const ask = family.request(first, { kind: "pin", position: 1 });
   const second = runOf(wire(start({ ask, ...pins }), PREFILL, FIRST_GIVEN, SECOND, END));
-  family.take(second);
-  const again = family.ask(second, { kind: "gamma" });
-  family.take(runOf(wire(start({ ask: again, ...pins }), PREFILL, FIRST, SECOND, END)));
+  family.add(second);
+  const again = family.request(second, { kind: "gamma" });
+  family.add(runOf(wire(start({ ask: again, ...pins }), PREFILL, FIRST, SECOND, END)));
   const [, pin, gamma] = family.nodes;
   assert.ok(pin && gamma);
   assert.equal(comparedWords(pin), "compared with the first run");
@@ -191,11 +191,11 @@ test("the run that an ending is compared with is named", () => {
 const open = (id, ask = "") => runOf(wire({ ...start({ ask }), run: id }, { ...PREFILL, run: id }));
 
 function family() {
-  const grown = new Family();
+  const grown = new RunTree();
   const first = runOf();
-  grown.take(first);
-  const branch = open("b", grown.ask(first, { kind: "gamma" }));
-  grown.take(branch);
+  grown.add(first);
+  const branch = open("b", grown.request(first, { kind: "gamma" }));
+  grown.add(branch);
   return { grown, first, branch };
 }
 
@@ -228,9 +228,9 @@ test("a run that was cut off stands where it was cut", () => {
 });
 
 test("the opening run alone is not worth keeping", () => {
-  const alone = new Family();
+  const alone = new RunTree();
   const opening = open("opening");
-  alone.take(opening);
+  alone.add(opening);
   assert.equal(recordOf(alone, opening, 0), null);
 });
 

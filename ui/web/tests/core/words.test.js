@@ -17,10 +17,10 @@ import {
   formatChange,
   formatNats,
   formatPercent,
+  formatRaceSeconds,
   formatSeconds,
   listInWords,
   median,
-  raceSeconds,
   tickStep,
 } from "../../core/numbers.js";
 import { glossaryKey, wordPieces } from "../../core/words.js";
@@ -34,7 +34,7 @@ test("numbers are written with the digits a reader needs", () => {
     "1.25 s",
     "12.3 s",
   ]);
-  assert.deepEqual([0.84, 0.9996, 9.996].map(raceSeconds), ["840 ms", "1.00 s", "10.0 s"]);
+  assert.deepEqual([0.84, 0.9996, 9.996].map(formatRaceSeconds), ["840 ms", "1.00 s", "10.0 s"]);
 });
 
 test("an entropy that fell is not shown as one that stayed", () => {

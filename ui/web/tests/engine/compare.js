@@ -24,7 +24,7 @@ const found = {
   /** Decodes that differ because several choices were equally good. */
   ties: 0,
   /** Decodes with a tie that ended in another answer. */
-  otherAnswers: 0,
+  tiesWithOtherAnswer: 0,
   /** The largest difference between two floats. */
   largest: 0,
 };
@@ -167,7 +167,7 @@ function startDifference(checkpoint, trace, line) {
   const { prompt, prompt_token_ids: promptIds, config } = trace;
   const wire = new RunLines("golden", checkpoint);
   const ours = JSON.parse(
-    wire.start({ prompt, promptIds, names: [], lanes: [readSettings(config)], ask: "" }),
+    wire.start({ prompt, promptIds, names: [], lanes: [readSettings(config)], requestId: "" }),
   );
   const theirs = { ...JSON.parse(line), versions: ours.versions };
   return isDeepStrictEqual(ours, theirs) ? "" : `opens ${JSON.stringify(ours)}, not ${line}`;
@@ -180,7 +180,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const said = startDifference(checkpoint, trace, start) || (await difference(checkpoint, trace));
   const { strategy, solver } = trace.config;
   if (said.startsWith("tie")) found.ties += 1;
-  if (said === "tie, another answer") found.otherAnswers += 1;
+  if (said === "tie, another answer") found.tiesWithOtherAnswer += 1;
   if (said && !said.startsWith("tie")) {
     found.differences.push(`${strategy}, ${solver.name}, ${JSON.stringify(trace.prompt)}: ${said}`);
   }

@@ -20,7 +20,7 @@ function store(name, kind, shape, data) {
 /** @param {Partial<Initializer> & { rule: string }} weight */
 function made(weight) {
   const weights = new Weights(tensors, Uint8Array.from(bytes));
-  return [...weights.made({ name: "w", from: [], offset: 0, bytes: 0, ...weight })];
+  return [...weights.makeWeight({ name: "w", from: [], offset: 0, bytes: 0, ...weight })];
 }
 
 /** The bits of 0.5 and -2 in fp16. */

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { openExport } from "../../engine/export.js";
-import { Files, unpacked } from "../../engine/files.js";
+import { decompress, Files } from "../../engine/files.js";
 import { Runtime } from "../../engine/runtime.js";
 
 export const DIST = new URL("../../../../assets/dist/", import.meta.url);
@@ -20,7 +20,7 @@ export async function fetchFile(address) {
 /** @param {number} numThreads */
 export async function startRuntime(numThreads) {
   const data = await readFile(new URL("onnxruntime.wasm.gz", DIST));
-  const code = await unpacked(new Uint8Array(data));
+  const code = await decompress(new Uint8Array(data));
   const { default: makeModule } = await import(new URL("onnxruntime.mjs", DIST).href);
   return Runtime.start(makeModule, code, numThreads);
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Files, unpacked } from "../../engine/files.js";
+import { decompress, Files } from "../../engine/files.js";
 import { checkWebAssembly } from "../../engine/runtime.js";
 import { Engine } from "../../in_browser.js";
 
@@ -159,7 +159,7 @@ test("what was fetched is kept by its digest and not fetched again, if it is who
   globals.fetch = async () => assert.fail("was fetched again");
   bytes.length = 0;
   assert.deepEqual(await again.read("a.bin", PROMISED), DATA);
-  assert.deepEqual([bytes, again.isKept], [[4], true]);
+  assert.deepEqual([bytes, again.canStore], [[4], true]);
   storage.stores.get(kept)?.set(`${BASE}a.bin`, DATA.with(0, 9));
   globals.fetch = async () => new Response(DATA);
   assert.deepEqual(await again.read("a.bin", PROMISED), DATA, "altered since, so fetched");
@@ -167,9 +167,9 @@ test("what was fetched is kept by its digest and not fetched again, if it is who
 
 test("code is unpacked here unless its host did so, and cut-off code is a sentence", async () => {
   const packed = new Uint8Array(gzipSync(DATA));
-  assert.deepEqual(new Uint8Array(await unpacked(packed)), DATA);
-  assert.deepEqual(new Uint8Array(await unpacked(DATA)), DATA);
-  await assert.rejects(unpacked(packed.slice(0, -6)), /^Error: The engine’s code is cut off\.$/);
+  assert.deepEqual(new Uint8Array(await decompress(packed)), DATA);
+  assert.deepEqual(new Uint8Array(await decompress(DATA)), DATA);
+  await assert.rejects(decompress(packed.slice(0, -6)), /^Error: The engine’s code is cut off\.$/);
 });
 
 test("without WebAssembly there is a sentence", () => {

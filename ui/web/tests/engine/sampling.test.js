@@ -13,7 +13,7 @@ function logitsOf(rows, shares = []) {
   const logits = {
     numRows: rows.length,
     row: (/** @type {number} */ index) => own[index],
-    ofHidden: (/** @type {number} */ index) => states[index],
+    samplerHiddenPart: (/** @type {number} */ index) => states[index],
   };
   return /** @type {Logits} */ (/** @type {unknown} */ (logits));
 }

@@ -35,7 +35,7 @@ test("a decode is a run that the player can play, beside next-token prediction",
   await session.decode({ prompt: PROMPT, ask: "7:1", max_new_tokens: 40 });
   const run = played(said);
   assert.equal(run.prompt, PROMPT);
-  assert.equal(run.ask, "7:1");
+  assert.equal(run.requestId, "7:1");
   assert.deepEqual([...run.lanes.keys()], ["sbd", "ntp"]);
   assert.ok(run.isComplete);
   assert.ok(run.main.steps.length > 1);
@@ -105,7 +105,7 @@ test("a bad field is refused in a sentence, before any forward pass", async () =
 test("stop ends a decode after its forward pass, and the player is told", async () => {
   const { session, said, last } = makeSession();
   const whole = session.decode({ prompt: PROMPT, strategy: "sbd", solver: "left-to-right", k: 1 });
-  session.breathed = -Infinity;
+  session.receivedAt = -Infinity;
   session.stop();
   await whole;
   assert.ok(said.some(({ wire }) => wire === "stop"));

@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { draggedGamma, formatGamma } from "../../core/numbers.js";
+import { formatGamma, roundDraggedGamma } from "../../core/numbers.js";
 import {
   AXIS_END,
   axisNats,
   axisPlace,
   budgetNote,
-  freeWords,
-  keyedGamma,
+  exemptWords,
+  gammaAfterKey,
   layOut,
   revealedAt,
 } from "../../watch/budget.js";
@@ -19,7 +19,7 @@ const BOTH = new Set([0, 1]);
 
 /** @param {import("../../watch/budget.js").BudgetLayout} layout */
 const places = ({ segments }) =>
-  segments.map(({ item, isIn, isFree }) => [item.position, isIn, isFree]);
+  segments.map(({ item, isRevealed, isExempt }) => [item.position, isRevealed, isExempt]);
 
 test("what was spent ends at the sum of Eq. 8, the largest revealed stands behind it", () => {
   const layout = layOut(runOf(), 1, BOTH);
@@ -27,13 +27,13 @@ test("what was spent ends at the sum of Eq. 8, the largest revealed stands behin
     [1, true, false],
     [0, true, true],
   ]);
-  const [counted, free] = layout.segments;
-  assert.ok(counted && free);
+  const [counted, exempt] = layout.segments;
+  assert.ok(counted && exempt);
   assert.equal(layout.spent, 0.05);
   assert.equal(counted.width, axisPlace(0.05));
-  assert.equal(free.left, axisPlace(0.05));
-  assert.ok(Math.abs(axisNats(free.left + free.width) - 2.05) < 1e-9);
-  assert.equal(freeWords(runOf().solver, layout), "the largest is not counted: 2.00");
+  assert.equal(exempt.left, axisPlace(0.05));
+  assert.ok(Math.abs(axisNats(exempt.left + exempt.width) - 2.05) < 1e-9);
+  assert.equal(exemptWords(runOf().solver, layout), "the largest is not counted: 2.00");
 });
 
 test("one revealed alone spends nothing", () => {
@@ -43,10 +43,10 @@ test("one revealed alone spends nothing", () => {
     [1, true, true],
     [0, false, false],
   ]);
-  assert.equal(freeWords(runOf().solver, layout), "the largest is not counted: 0.05");
+  assert.equal(exemptWords(runOf().solver, layout), "the largest is not counted: 0.05");
 });
 
-test("in another order the largest of those revealed is free, wherever the solver took it", () => {
+test("in another order the largest of those revealed is exempt, wherever the solver took it", () => {
   const solver = { name: "entropy-bound-by-confidence", gamma: 0.1 };
   const masked = masks([0, 0.2, 0, 0.999], [1, 0.05, 1, 0.99]);
   const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked }));
@@ -61,8 +61,8 @@ test("from the left the leftmost is outside the sum, whatever its entropy", () =
   const run = runOf(wire(start({ solver }), PREFILL, FIRST));
   const layout = layOut(run, 1, BOTH);
   assert.equal(layout.spent, 0.05);
-  assert.equal(freeWords(solver, layout), "the leftmost is not counted: 2.00");
-  assert.equal(layOut(run, 1, new Set([0])).free?.position, 0);
+  assert.equal(exemptWords(solver, layout), "the leftmost is not counted: 2.00");
+  assert.equal(layOut(run, 1, new Set([0])).exempt?.position, 0);
 });
 
 test("a threshold bounds each entropy: segments end at their own, nothing is summed", () => {
@@ -71,7 +71,7 @@ test("a threshold bounds each entropy: segments end at their own, nothing is sum
   const layout = layOut(run, 1, BOTH);
   const [low, high] = layout.segments;
   assert.ok(low && high);
-  assert.equal(layout.free, null);
+  assert.equal(layout.exempt, null);
   assert.ok(Math.abs(axisNats(high.left + high.width) - 2) < 1e-9);
   assert.equal(budgetNote(run, 1, null, layout), "each below γ 3.00 nats · 2 revealed");
 });
@@ -81,14 +81,14 @@ test("where none is below a threshold, the surest comes all the same and is not 
   const run = runOf(wire(start({ solver }), PREFILL, FIRST));
   const layout = layOut(run, 1, new Set([1]), 0.01);
   assert.equal(budgetNote(run, 1, 0.01, layout), "none below γ 0.01 nats · 1 would be revealed");
-  assert.equal(freeWords(solver, layout), "the surest always comes: 0.05");
-  assert.equal(layOut(run, 1, new Set([1])).free, null, "below 3 nats it is one of those below");
+  assert.equal(exemptWords(solver, layout), "the surest always comes: 0.05");
+  assert.equal(layOut(run, 1, new Set([1])).exempt, null, "below 3 nats it is one of those below");
 });
 
 test("the largest, left out of the sum, is said to be after the end if it is", () => {
   const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, FIRST));
-  const layout = { ...layOut(run, 1, BOTH), isFreeAfterEnd: true };
-  assert.equal(freeWords(run.solver, layout), "the largest, after the end, is not counted: 2.00");
+  const layout = { ...layOut(run, 1, BOTH), isExemptAfterEnd: true };
+  assert.equal(exemptWords(run.solver, layout), "the largest, after the end, is not counted: 2.00");
 });
 
 test("a gamma has one place on the axis, whatever the pass, and comes back from it", () => {
@@ -100,25 +100,28 @@ test("a gamma has one place on the axis, whatever the pass, and comes back from 
 });
 
 test("Home and End on the line of gamma are its ends, and other keys are not its own", () => {
-  assert.deepEqual([keyedGamma("Home", 3), keyedGamma("End", 3)], [0, AXIS_END]);
-  assert.equal(keyedGamma("ArrowLeft", 0), 0);
-  assert.equal(keyedGamma("l", 3), null);
+  assert.deepEqual([gammaAfterKey("Home", 3), gammaAfterKey("End", 3)], [0, AXIS_END]);
+  assert.equal(gammaAfterKey("ArrowLeft", 0), 0);
+  assert.equal(gammaAfterKey("l", 3), null);
 });
 
 test("a γ that was dragged is near its place, and all of it is shown", () => {
   for (const nats of [0, 4e-7, 0.00066, 0.0028, 0.0449, 0.1049, 3.147, AXIS_END]) {
-    const gamma = draggedGamma(nats);
+    const gamma = roundDraggedGamma(nats);
     assert.ok(Math.abs(gamma - nats) <= Math.max(0.05 * nats, 5e-7), String(nats));
     assert.equal(Number(formatGamma(gamma)), gamma);
   }
-  assert.deepEqual([0.00066, 0.0028].map(draggedGamma).map(formatGamma), ["0.00066", "0.0028"]);
-  assert.equal(keyedGamma("ArrowRight", 0.0028), 0.013);
+  assert.deepEqual([0.00066, 0.0028].map(roundDraggedGamma).map(formatGamma), [
+    "0.00066",
+    "0.0028",
+  ]);
+  assert.equal(gammaAfterKey("ArrowRight", 0.0028), 0.013);
 });
 
 test("a dragged γ is not printed as 0, nor below what it spends", () => {
   const masked = masks(...[0.0004, 0.0003, 2].map((nats, position) => [position, nats, 0, 0.9]));
   const run = runOf(wire(start(), PREFILL, { ...FIRST, masked }));
-  const gamma = draggedGamma(0.00071);
+  const gamma = roundDraggedGamma(0.00071);
   const note = budgetNote(run, 1, gamma, layOut(run, 1, revealedAt(run, 1, gamma), gamma));
   assert.equal(note, "0.00070 of γ 0.00071 · 3 would be revealed");
 });
@@ -148,12 +151,12 @@ test("as many digits as it takes to see why no more was revealed, and no more th
     const changed = { masked: masks(...rows), reveals: reveals([1, 0], [0, 1]) };
     const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, ...changed }));
     const layout = layOut(run, 1, BOTH);
-    return [budgetNote(run, 1, null, layout), freeWords(solver, layout)];
+    return [budgetNote(run, 1, null, layout), exemptWords(solver, layout)];
   };
   const three = [0.0645, 0.0382, 0.12].map((nats, at) => [at, nats, 0, 0.9]);
-  const [note, free] = seen(three, 0.1);
+  const [note, exempt] = seen(three, 0.1);
   assert.equal(note, "0.038 of γ 0.10 · 2 revealed", "0.04 + 0.06 would be within 0.10");
-  assert.equal(free, "the largest is not counted: 0.065");
+  assert.equal(exempt, "the largest is not counted: 0.065");
   assert.match(seen(three, 0.09)[0] ?? "", /^0\.04 of γ 0\.09 /);
   assert.match(seen(three.slice(0, 2), 0.1)[0] ?? "", /^0\.04 of γ 0\.10 /, "no more to reveal");
 });
@@ -163,7 +166,7 @@ test("what goes beyond the axis is said to", () => {
   const masked = masks(...[0, 1, 2].map((position) => [position, 9 + position / 1e4, 0, 0.9]));
   const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked }));
   const layout = layOut(run, 1, new Set([0, 1, 2]));
-  assert.equal(freeWords(solver, layout), "the largest, off the axis, is not counted: 9.00");
+  assert.equal(exemptWords(solver, layout), "the largest, off the axis, is not counted: 9.00");
   assert.equal(layout.isCut, true);
   assert.equal(layOut(runOf(), 1, BOTH).isCut, false);
 });

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { differenceWords, laneDifferences } from "../../compare/form.js";
-import { besidePlain, clockComparison, placeOf } from "../../compare/lane.js";
-import { endBeside } from "../../compare/player.js";
-import { raceSeconds } from "../../core/numbers.js";
+import { clockComparison, compareWithNtp, progressWords } from "../../compare/lane.js";
+import { nearestPassEnd } from "../../compare/player.js";
+import { formatRaceSeconds } from "../../core/numbers.js";
 import { Lane } from "../../core/run.js";
 import { laneTitle } from "../../core/words.js";
 import { laneForms } from "../../engine/session.js";
@@ -28,16 +28,16 @@ function compared(answers, finish = "end_of_sequence") {
 
 test("lanes are compared with next-token prediction", () => {
   const run = compared({ ntp: [1, 2, 3], "sbd:0.1": [1, 0] });
-  const [plain, other] = [...run.lanes.values()].map((lane) => besidePlain(run, lane));
-  assert.ok(plain && other);
-  assert.equal(plain.differing.size, 0);
+  const [ntp, other] = [...run.lanes.values()].map((lane) => compareWithNtp(run, lane));
+  assert.ok(ntp && other);
+  assert.equal(ntp.differing.size, 0);
   assert.deepEqual([...other.differing], [1]);
   assert.match(other?.words ?? "", /1 missing/);
 });
 
 test("a lane that was stopped is compared as far as it got", () => {
   const run = compared({ ntp: [1, 2, 3], "sbd:0.1": [1, 2] }, "stopped");
-  const against = besidePlain(run, run.lanes.get("sbd:0.1") ?? assert.fail());
+  const against = compareWithNtp(run, run.lanes.get("sbd:0.1") ?? assert.fail());
   assert.ok(against);
   assert.equal(against.words, "");
 });
@@ -45,18 +45,18 @@ test("a lane that was stopped is compared as far as it got", () => {
 test("by time a step goes to where a lane ends a forward pass, and no further than the last", () => {
   const ends = [10, 30, 12, 30];
   assert.deepEqual(
-    [0, 10, 11, 12, 30].map((clock) => endBeside(ends, clock, 1)),
+    [0, 10, 11, 12, 30].map((clock) => nearestPassEnd(ends, clock, 1)),
     [10, 12, 12, 30, Infinity],
   );
   assert.deepEqual(
-    [30, 12, 10.5, 10, 0].map((clock) => endBeside(ends, clock, -1)),
+    [30, 12, 10.5, 10, 0].map((clock) => nearestPassEnd(ends, clock, -1)),
     [12, 10, 10, 0, 0],
   );
 });
 
 test("without it there is nothing to compare with", () => {
   const run = compared({ verify: [1] });
-  assert.equal(besidePlain(run, run.main), null);
+  assert.equal(compareWithNtp(run, run.main), null);
 });
 
 test("a lane that is chosen and not on the stage is named, and one on it that is not chosen", () => {
@@ -100,7 +100,7 @@ test("how much faster a lane was for a token follows from the times that are sho
   };
   const plain = laneOf(0.01844, 2);
   for (const seconds of [0.01561, 0.01564, 0.01644, 0.1, 1.2345, 0.0004]) {
-    const read = [seconds, 0.01844].map((each) => raceSeconds(each).split(" "));
+    const read = [seconds, 0.01844].map((each) => formatRaceSeconds(each).split(" "));
     const [less = 0, more = 0] = read.map(
       ([text, unit]) => Number(text) * (unit === "s" ? 1000 : 1),
     );
@@ -111,15 +111,15 @@ test("how much faster a lane was for a token follows from the times that are sho
 });
 
 test("a lane is so many forward passes on its way, or so long by time", () => {
-  assert.deepEqual(placeOf(-1, { seconds: 0, tokens: 9 }, false), {
+  assert.deepEqual(progressWords(-1, { seconds: 0, tokens: 9 }, false), {
     value: "0",
     unit: "passes, 0 tokens",
   });
-  assert.deepEqual(placeOf(0, { seconds: 0.35, tokens: 1 }, false), {
+  assert.deepEqual(progressWords(0, { seconds: 0.35, tokens: 1 }, false), {
     value: "1",
     unit: "pass, 1 token",
   });
-  assert.deepEqual(placeOf(4, { seconds: 0.35, tokens: 9 }, true), {
+  assert.deepEqual(progressWords(4, { seconds: 0.35, tokens: 9 }, true), {
     value: "350 ms",
     unit: "9 tokens",
   });

@@ -6,7 +6,7 @@ import { guessTitle, hindsightText, inspectorKicker, revealText } from "../../wa
 import { initialState, Reveals, viewOf } from "../../watch/playhead.js";
 import { stairsKey } from "../../watch/staircase.js";
 import { positionTitle } from "../../watch/tiles.js";
-import { besidePlain, briefly, verdictParts } from "../../watch/verdict.js";
+import { compareWords, verdictParts, verdictWithoutReason } from "../../watch/verdict.js";
 import {
   END,
   FIRST,
@@ -142,22 +142,25 @@ test("the verdict of a lane comes with its end, and may be missing", () => {
 
 test("a checker that was not run says why, no checker that nothing knows", () => {
   const words = "Not judged: it has to be run.";
-  assert.deepEqual(verdictParts({ right: null, words }), { judged: null, open: words });
+  assert.deepEqual(verdictParts({ right: null, words }), { judged: null, unjudgedWords: words });
   assert.equal(verdictParts(null).judged, null);
-  assert.match(verdictParts(null).open, /no check fits this prompt/);
+  assert.match(verdictParts(null).unjudgedWords, /no check fits this prompt/);
   const wrong = { right: false, words: "Wrong." };
   assert.equal(verdictParts(wrong).judged, wrong);
 });
 
 test("a verdict without its reason is its first word", () => {
-  assert.equal(briefly("Right: the answer is 12."), "Right");
-  assert.equal(briefly("Wrong."), "Wrong");
-  assert.equal(briefly("Valid JSON; nothing checked it."), "Valid JSON; nothing checked it");
+  assert.equal(verdictWithoutReason("Right: the answer is 12."), "Right");
+  assert.equal(verdictWithoutReason("Wrong."), "Wrong");
+  assert.equal(
+    verdictWithoutReason("Valid JSON; nothing checked it."),
+    "Valid JSON; nothing checked it",
+  );
 });
 
 test("where wide forward passes round otherwise, a token that differs is explained by it", () => {
-  const against = { positions: new Set([3]), words: "1 differs", parting: 3 };
-  assert.match(besidePlain(against, "equal up to rounding").reason, /rounds otherwise/);
-  assert.doesNotMatch(besidePlain(against, "probed").reason, /round/);
-  assert.doesNotMatch(besidePlain(against, "").reason, /round/);
+  const comparison = { positions: new Set([3]), words: "1 differs", firstDifference: 3 };
+  assert.match(compareWords(comparison, "equal up to rounding").reason, /rounds otherwise/);
+  assert.doesNotMatch(compareWords(comparison, "probed").reason, /round/);
+  assert.doesNotMatch(compareWords(comparison, "").reason, /round/);
 });

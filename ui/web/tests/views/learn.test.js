@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { sumWords, withKept } from "../../learn/scenes/bound.js";
 import { blockState } from "../../learn/scenes/cache.js";
-import { apart, choiceWords } from "../../learn/scenes/check.js";
+import { choiceWords, distinctNames } from "../../learn/scenes/check.js";
 import { passCostWords, secondsWords, timesWords, timeTitle } from "../../learn/scenes/cost.js";
 import { mayLook } from "../../learn/scenes/masks.js";
 import { fillWords } from "../../learn/scenes/order.js";
@@ -129,13 +129,13 @@ test("the terms of the sum add up as they are printed", () => {
   const entropies = [0.0904, 0.1084, 2];
   const segments = entropies.map((entropy, at) => {
     const item = { position: at, entropy, top: [] };
-    return { item, left: 0, width: 0, isIn: at < 2, isFree: at === 1 };
+    return { item, left: 0, width: 0, isRevealed: at < 2, isExempt: at === 1 };
   });
-  const counts = { count: 2, numAfterEnd: 0, isFreeAfterEnd: false, hasGamma: true, isSum: true };
-  const shown = { isFreeOffAxis: false, isCut: false, next: null, digits: 2 };
-  const free = segments[1]?.item ?? null;
-  const words = sumWords({ ...counts, ...shown, segments, free, spent: 0.0904 }, 0.1);
-  assert.deepEqual([words.total, words.free], ["0.0904", "0.1084"]);
+  const counts = { count: 2, numAfterEnd: 0, isExemptAfterEnd: false, hasGamma: true, isSum: true };
+  const shown = { isExemptOffAxis: false, isCut: false, next: null, digits: 2 };
+  const exempt = segments[1]?.item ?? null;
+  const words = sumWords({ ...counts, ...shown, segments, exempt, spent: 0.0904 }, 0.1);
+  assert.deepEqual([words.total, words.exempt], ["0.0904", "0.1084"]);
   assert.match(words.more, /0\.1084 counts too: 0\.1988, more than 0\.10\.$/, "in as many digits");
 });
 
@@ -175,7 +175,7 @@ test("a token chosen to go first is said to be it, to be accepted, or to go afte
 });
 
 test("drafted tokens of one word are told apart, others stay as they are", () => {
-  const names = apart(["“good”", "a space", "“good”", "“at”", "a space"]);
+  const names = distinctNames(["“good”", "a space", "“good”", "“at”", "a space"]);
   assert.deepEqual(names, [
     "the first “good”",
     "the first space",

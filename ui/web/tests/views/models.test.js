@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   absenceWords,
-  canAnyBeAsked,
+  doesAnyTakeFollowUps,
   isOffered,
-  mayAskOn,
   modelDifference,
   setModels,
+  takesFollowUps,
 } from "../../models.js";
 
 const LARGE = {
@@ -62,6 +62,6 @@ test("a run of another model differs from what the form asks for", () => {
 
 test("only a model that takes conversations is asked on", () => {
   setModels([LARGE, SMALL], "small");
-  assert.deepEqual(["large", "small", "unknown"].map(mayAskOn), [true, false, false]);
-  assert.equal(canAnyBeAsked(), true);
+  assert.deepEqual(["large", "small", "unknown"].map(takesFollowUps), [true, false, false]);
+  assert.equal(doesAnyTakeFollowUps(), true);
 });

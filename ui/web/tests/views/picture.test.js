@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { framePasses, MAX_FRAMES } from "../../share/gif.js";
-import { countsText, wayLabel } from "../../share/picture.js";
+import { countsText, strategyLabel } from "../../share/picture.js";
 import { drawAxes } from "../../watch/staircase.js";
 import { END, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 test("a picture names what decoded as the form does", () => {
   const solver = { name: "entropy-bound", gamma: 0.35 };
   const run = runOf(wire(start({ solver, block_size: 16 })));
-  assert.equal(wayLabel(run), "Set Block Decoding, γ 0.35, block 16");
+  assert.equal(strategyLabel(run), "Set Block Decoding, γ 0.35, block 16");
 });
 
 test("the numbers of a picture divide as written: given tokens are named, and not decoded", () => {
@@ -24,7 +24,7 @@ test("the numbers of a picture divide as written: given tokens are named, and no
 
 test("next-token prediction has no block in its picture", () => {
   const run = runOf(wire(start({ strategies: ["ntp"], block_size: 16 })));
-  assert.equal(wayLabel(run), "Next-token prediction");
+  assert.equal(strategyLabel(run), "Next-token prediction");
 });
 
 test("a staircase with room below a short run numbers its rows down to the foot", () => {

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   initialState,
-  MOST_A_SECOND,
+  MAX_PASSES_A_SECOND,
   makeClock,
   Playhead,
   playRate,
   Reveals,
-  revealPace,
+  revealDurations,
   viewOf,
 } from "../../watch/playhead.js";
 import { runOf } from "../core/lines.js";
@@ -56,7 +56,7 @@ test("play at the end of a whole run begins it anew; the last pass pauses it", (
 test("a live run leaves late passes out to stay a second behind at most; played again, none", () => {
   const { playhead, state, run } = playbackAt();
   playhead.isFollowing = true;
-  Object.defineProperty(run.main, "lastPass", { get: () => MOST_A_SECOND + 18 });
+  Object.defineProperty(run.main, "lastPass", { get: () => MAX_PASSES_A_SECOND + 18 });
   playhead.advance(4);
   assert.equal(state.pass, 5);
   playhead.advance(40);
@@ -70,7 +70,7 @@ test("a live run leaves late passes out to stay a second behind at most; played 
 });
 
 /** Call `run` with a function that runs the next frame. @param {(frame: (now: number) => void) => void} run */
-function withFrames(run) {
+function withManualFrames(run) {
   const { requestAnimationFrame } = globalThis;
   /** @type {FrameRequestCallback[]} */
   const asked = [];
@@ -83,7 +83,7 @@ function withFrames(run) {
 }
 
 test("what came in after the frame began is shown in it", () => {
-  withFrames((frame) => {
+  withManualFrames((frame) => {
     let advanced = 0;
     const clock = makeClock(
       () => true,
@@ -102,7 +102,7 @@ test("what came in after the frame began is shown in it", () => {
 });
 
 test("frames that take too long are told how many passes were due meanwhile", () => {
-  withFrames((frame) => {
+  withManualFrames((frame) => {
     /** @type {number[]} */
     const late = [];
     const clock = makeClock(
@@ -121,7 +121,7 @@ test("frames that take too long are told how many passes were due meanwhile", ()
 });
 
 test("starting twice keeps one clock, and a pause stops it", () => {
-  withFrames((frame) => {
+  withManualFrames((frame) => {
     let isPlaying = true;
     let advanced = 0;
     const clock = makeClock(
@@ -145,7 +145,7 @@ test("starting twice keeps one clock, and a pause stops it", () => {
 
 test("while no pass is due no frame is asked for", (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  withFrames(() => {
+  withManualFrames(() => {
     let isAsked = false;
     const ask = globalThis.requestAnimationFrame;
     globalThis.requestAnimationFrame = (callback) => {
@@ -168,9 +168,9 @@ test("while no pass is due no frame is asked for", (context) => {
 });
 
 test("a reveal is gentle when slow and keeps up when quick", () => {
-  const [slow, quick] = [revealPace(1000), revealPace(1000 / 30)];
-  assert.ok(slow.settle >= 400);
-  assert.ok(quick.settle + quick.spread <= 60);
+  const [slow, quick] = [revealDurations(1000), revealDurations(1000 / 30)];
+  assert.ok(slow.animation >= 400);
+  assert.ok(quick.animation + quick.spread <= 60);
 });
 
 test("a live run is played as quickly as it comes, unless slow motion is wanted", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { againstPlain } from "../../core/differences.js";
+import { compareWithNtp } from "../../core/differences.js";
 import { passesOf, weightsWords } from "../../watch/results.js";
 import {
   answersInCells,
@@ -12,15 +12,15 @@ import {
   puzzleIn,
   sudokuVerdict,
 } from "../../watch/sudoku.js";
-import { partLead, partPieces, textExtent, textParts } from "../../watch/text.js";
+import { itemsOfText, piecesOfItem, splitLead, textExtent } from "../../watch/text.js";
 import { END, FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "../core/lines.js";
 
 /** @import { View } from "../../watch/playhead.js" */
 
 /** Return the text and the kind of each position of the main lane at a pass. */
 function placesAt(run = runOf(), pass = 1) {
-  const { count } = textExtent(run, run.main, pass);
-  return textParts(run, run.main, pass, 0, count).map(({ text, kind }) => [text, kind]);
+  const { numShown } = textExtent(run, run.main, pass);
+  return itemsOfText(run, run.main, pass, 0, numShown).map(({ text, kind }) => [text, kind]);
 }
 
 test("a masked place is as wide as the token that comes there, or as the best guess", () => {
@@ -38,14 +38,14 @@ test("a masked place is as wide as the token that comes there, or as the best gu
 
 test("a place has the same pieces before and after its token lands, so that lines break alike", () => {
   const run = runOf();
-  const [masked, landed] = [1, 2].map((pass) => textParts(run, run.main, pass, 0, 2));
+  const [masked, landed] = [1, 2].map((pass) => itemsOfText(run, run.main, pass, 0, 2));
   assert.ok(masked && landed);
-  assert.deepEqual(partPieces(masked, 0), partPieces(landed, 0));
+  assert.deepEqual(piecesOfItem(masked, 0), piecesOfItem(landed, 0));
 });
 
 test("white space before a word stands outside it, and alone it is the word", () => {
-  assert.deepEqual(partLead([[" world", ""]]), { lead: [[" ", ""]], word: [["world", ""]] });
-  const code = partLead([
+  assert.deepEqual(splitLead([[" world", ""]]), { lead: [[" ", ""]], word: [["world", ""]] });
+  const code = splitLead([
     ["\n", "break"],
     ["    ", "space"],
     ["return", ""],
@@ -54,7 +54,7 @@ test("white space before a word stands outside it, and alone it is the word", ()
     code.lead.map(([text]) => text),
     ["\n", "    "],
   );
-  assert.deepEqual(partLead([["\n", "break"]]), { lead: [], word: [["\n", "break"]] });
+  assert.deepEqual(splitLead([["\n", "break"]]), { lead: [], word: [["\n", "break"]] });
 });
 
 /** Return a run whose next-token prediction commits these tokens. @param {number[]} committed */
@@ -73,14 +73,14 @@ function beside(committed) {
 }
 
 test("an answer is laid beside next-token prediction's token by token", () => {
-  assert.equal(againstPlain(runOf()), null, "there is none");
-  assert.equal(againstPlain(beside([0, 1]))?.words, "");
-  const other = againstPlain(beside([0, 2]));
+  assert.equal(compareWithNtp(runOf()), null, "there is none");
+  assert.equal(compareWithNtp(beside([0, 1]))?.words, "");
+  const other = compareWithNtp(beside([0, 2]));
   assert.deepEqual(
-    [[...(other?.positions ?? [])], other?.words, other?.parting],
+    [[...(other?.positions ?? [])], other?.words, other?.firstDifference],
     [[1], "1 differs", 1],
   );
-  assert.equal(againstPlain(beside([0, 1]))?.parting, null, "the texts never part");
+  assert.equal(compareWithNtp(beside([0, 1]))?.firstDifference, null, "the texts never part");
 });
 
 test("the two numbers are those of the moment, and at the end next-token prediction's own", () => {
@@ -90,8 +90,8 @@ test("the two numbers are those of the moment, and at the end next-token predict
     const view = /** @type {View} */ (/** @type {unknown} */ ({ run, pass, isOver }));
     return passesOf(view, run.numbersAt(pass));
   };
-  assert.deepEqual(at(1, false), { own: 2, plain: 1 });
-  assert.deepEqual(at(2, true), { own: 3, plain: 2 });
+  assert.deepEqual(at(1, false), { main: 2, ntp: 1 });
+  assert.deepEqual(at(2, true), { main: 3, ntp: 2 });
 });
 
 const PUZZLE = "1000000000000004";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { initialState, Reveals, viewOf } from "../../watch/playhead.js";
-import { textExtent, textParts } from "../../watch/text.js";
+import { itemsOfText, textExtent } from "../../watch/text.js";
 import { passMark, positionTitle, tileState } from "../../watch/tiles.js";
 import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
@@ -59,8 +59,8 @@ test("where all that was left was given, the text has all of it and the tiles it
   const run = givenRun();
   assert.deepEqual(run.windowAt(0), { start: 0, size: 2 });
   assert.deepEqual(run.windowAt(1), { start: 4, size: 2 });
-  const { count } = textExtent(run, run.main, 1);
-  const texts = textParts(run, run.main, 1, 0, count).map(({ text }) => text);
+  const { numShown } = textExtent(run, run.main, 1);
+  const texts = itemsOfText(run, run.main, 1, 0, numShown).map(({ text }) => text);
   assert.deepEqual(texts, ["Hello", " world", "!", "Hello", " world"]);
   const kinds = [4, 5].map((position) => tileState({ ...viewAt(1), run }, position).kind);
   assert.deepEqual(kinds, ["pinned", "beyond"]);

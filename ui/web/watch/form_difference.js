@@ -2,7 +2,7 @@
 
 import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
-import { promptBox, watchForm } from "../dom/gradio.js";
+import { pollForm, promptBox } from "../dom/gradio.js";
 import { channel } from "../dom/views.js";
 import { settingDifferences } from "../form/fields.js";
 
@@ -30,20 +30,20 @@ export function differences(run) {
 export const { say: useSettings, hear: onUseSettings } = channel("sbd-use-settings");
 
 /** The line, hidden while the form agrees with the run and no new run is on its way. */
-export class Stale {
-  /** @param {() => Run | null} shown @param {AbortSignal} signal */
-  constructor(shown, signal) {
-    this.shown = shown;
+export class FormDifference {
+  /** @param {() => Run | null} getRun @param {AbortSignal} signal */
+  constructor(getRun, signal) {
+    this.getRun = getRun;
     /** Whether a requested decode has not begun. */
     this.isWaiting = false;
     this.words = make("span", "", { role: "status" });
     this.root = make("p", "sbd-stale", { hidden: "" }, this.words);
-    watchForm(() => this.look(), signal);
-    document.addEventListener("sbd-run", () => this.look(), { signal });
+    pollForm(() => this.update(), signal);
+    document.addEventListener("sbd-run", () => this.update(), { signal });
   }
 
-  look() {
-    const run = this.shown();
+  update() {
+    const run = this.getRun();
     const words = run ? differences(run) : [];
     this.root.hidden = !this.isWaiting && words.length === 0;
     if (!run || this.root.hidden) return;
