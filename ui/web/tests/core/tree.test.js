@@ -14,33 +14,33 @@ const branch = (id, ask, second = SECOND) => {
 };
 
 function grown() {
-  const family = new RunTree();
+  const runTree = new RunTree();
   const first = runOf();
-  family.add(first);
-  const a = branch("a", family.request(first, { kind: "pin", position: 1 }));
-  family.add(a);
+  runTree.add(first);
+  const a = branch("a", runTree.request(first, { kind: "pin", position: 1 }));
+  runTree.add(a);
   const other = { ...SECOND, reveals: reveals([0, 3]), committed: [3, 1] };
-  const b = branch("b", family.request(first, { kind: "branch", position: 1, pass: 1 }), other);
-  family.add(b);
-  const below = branch("c", family.request(a, { kind: "gamma" }));
-  family.add(below);
-  return { family, runs: [first, a, below, b] };
+  const b = branch("b", runTree.request(first, { kind: "branch", position: 1, pass: 1 }), other);
+  runTree.add(b);
+  const below = branch("c", runTree.request(a, { kind: "gamma" }));
+  runTree.add(below);
+  return { runTree, runs: [first, a, below, b] };
 }
 
 test("branches stand below the run they came from, in the order of the tree", () => {
-  const { family, runs } = grown();
+  const { runTree, runs } = grown();
   assert.deepEqual(
-    family.nodes.map(({ run }) => run.id),
+    runTree.nodes.map(({ run }) => run.id),
     runs.map(({ id }) => id),
   );
   assert.deepEqual(
-    family.nodes.map(({ depth }) => depth),
+    runTree.nodes.map(({ depth }) => depth),
     [0, 1, 2, 1],
   );
 });
 
 test("a branch says how it came to be", () => {
-  const words = grown().family.nodes.map((node) => node.words);
+  const words = grown().runTree.nodes.map((node) => node.words);
   assert.deepEqual(words, [
     "first run",
     "pin “·world” at 1",
@@ -49,25 +49,25 @@ test("a branch says how it came to be", () => {
   ]);
 });
 
-test("a run that nobody asked for begins a new family", () => {
-  const { family } = grown();
-  family.add(branch("d", ""));
+test("a run that nobody asked for begins a new runTree", () => {
+  const { runTree } = grown();
+  runTree.add(branch("d", ""));
   assert.deepEqual(
-    family.nodes.map(({ run }) => run.id),
+    runTree.nodes.map(({ run }) => run.id),
     ["d"],
   );
 });
 
 test("stepping through the tree ends at either end", () => {
-  const { family, runs } = grown();
+  const { runTree, runs } = grown();
   const [first, a, , b] = runs;
-  assert.equal(family.neighbour(first ?? null, 1), a);
-  assert.equal(family.neighbour(first ?? null, -1), first);
-  assert.equal(family.neighbour(b ?? null, 1), b);
+  assert.equal(runTree.neighbour(first ?? null, 1), a);
+  assert.equal(runTree.neighbour(first ?? null, -1), first);
+  assert.equal(runTree.neighbour(b ?? null, 1), b);
 });
 
 test("a branch is compared with its parent by the one diff", () => {
-  const [first, a, , b] = grown().family.nodes;
+  const [first, a, , b] = grown().runTree.nodes;
   assert.ok(first && a && b);
   assert.equal(compareWithParent(first), null);
   assert.equal(compareWithParent(a)?.differ.onlyRight.size, 0);
@@ -88,37 +88,37 @@ test("an answer's tokens mark its end and join bytes", () => {
 });
 
 test("a second question does not take the place of one whose answer is on its way", () => {
-  const family = new RunTree();
+  const runTree = new RunTree();
   const first = runOf();
-  family.add(first);
-  const asked = family.request(first, { kind: "pin", position: 1 });
-  family.request(first, { kind: "branch", position: 1, pass: 0 });
-  family.add(branch("a", asked));
+  runTree.add(first);
+  const asked = runTree.request(first, { kind: "pin", position: 1 });
+  runTree.request(first, { kind: "branch", position: 1, pass: 0 });
+  runTree.add(branch("a", asked));
   assert.deepEqual(
-    family.nodes.map(({ run }) => run.id),
+    runTree.nodes.map(({ run }) => run.id),
     ["r", "a"],
   );
-  assert.equal(family.nodes[1]?.words, "pin “·world” at 1");
+  assert.equal(runTree.nodes[1]?.words, "pin “·world” at 1");
 });
 
 test("what was asked in a tree that is gone begins a tree of its own", () => {
-  const family = new RunTree();
+  const runTree = new RunTree();
   const first = runOf();
-  family.add(first);
-  const asked = family.request(first, { kind: "pin", position: 1 });
-  family.add(branch("other", ""));
-  family.add(branch("a", asked));
+  runTree.add(first);
+  const asked = runTree.request(first, { kind: "pin", position: 1 });
+  runTree.add(branch("other", ""));
+  runTree.add(branch("a", asked));
   assert.deepEqual(
-    family.nodes.map(({ run, words }) => [run.id, words]),
+    runTree.nodes.map(({ run, words }) => [run.id, words]),
     [["a", "first run"]],
   );
 });
 
 test("questions without an answer do not pile up", () => {
-  const family = new RunTree();
+  const runTree = new RunTree();
   const first = runOf();
-  for (let i = 0; i < 1000; i += 1) family.request(first, { kind: "gamma" });
-  assert.ok(family.requests.size <= 32);
+  for (let i = 0; i < 1000; i += 1) runTree.request(first, { kind: "gamma" });
+  assert.ok(runTree.requests.size <= 32);
 });
 
 test("what differs from the parent is said of both answers, tokens missing in this one too", () => {
@@ -172,16 +172,16 @@ test("what is not marked is the same on both sides, in order", () => {
 });
 
 test("the run that an ending is compared with is named", () => {
-  const family = new RunTree();
+  const runTree = new RunTree();
   const first = runOf();
-  family.add(first);
+  runTree.add(first);
   const pins = { pinned: /** @type {[number, number][]} */ ([[1, 1]]) };
-  const ask = family.request(first, { kind: "pin", position: 1 });
+  const ask = runTree.request(first, { kind: "pin", position: 1 });
   const second = runOf(wire(start({ ask, ...pins }), PREFILL, FIRST_GIVEN, SECOND, END));
-  family.add(second);
-  const again = family.request(second, { kind: "gamma" });
-  family.add(runOf(wire(start({ ask: again, ...pins }), PREFILL, FIRST, SECOND, END)));
-  const [, pin, gamma] = family.nodes;
+  runTree.add(second);
+  const again = runTree.request(second, { kind: "gamma" });
+  runTree.add(runOf(wire(start({ ask: again, ...pins }), PREFILL, FIRST, SECOND, END)));
+  const [, pin, gamma] = runTree.nodes;
   assert.ok(pin && gamma);
   assert.equal(comparedWords(pin), "compared with the first run");
   assert.equal(comparedWords(gamma), `compared with ${pin.words}`);
@@ -190,7 +190,7 @@ test("the run that an ending is compared with is named", () => {
 /** @param {string} id @param {string} [ask] */
 const open = (id, ask = "") => runOf(wire({ ...start({ ask }), run: id }, { ...PREFILL, run: id }));
 
-function family() {
+function runTree() {
   const grown = new RunTree();
   const first = runOf();
   grown.add(first);
@@ -200,7 +200,7 @@ function family() {
 }
 
 test("a tree comes back as it was: runs, parents, words, the run shown and its pass", () => {
-  const { grown, branch } = family();
+  const { grown, branch } = runTree();
   const record = recordOf(grown, branch, 0);
   const tree = treeOf(JSON.parse(JSON.stringify(record)));
   assert.ok(tree);
@@ -216,7 +216,7 @@ test("a tree comes back as it was: runs, parents, words, the run shown and its p
 });
 
 test("a run that was cut off stands where it was cut", () => {
-  const { grown, first } = family();
+  const { grown, first } = runTree();
   const tree = treeOf(recordOf(grown, first, 2) ?? assert.fail());
   assert.deepEqual(
     tree?.nodes.map(({ run }) => [run.isStopped, run.isComplete]),
@@ -235,7 +235,7 @@ test("the opening run alone is not worth keeping", () => {
 });
 
 test("a record of another version, or none, is no tree", () => {
-  const { grown, first } = family();
+  const { grown, first } = runTree();
   assert.equal(treeOf(undefined), null);
   const record = recordOf(grown, first, 0) ?? assert.fail();
   assert.equal(treeOf({ ...record, version: 0 }), null);
