@@ -113,7 +113,7 @@ class LazyModel:
         with self._lock:
             is_bundled, self.has_begun = not self.has_begun, True
         if not is_bundled:
-            self.settle()
+            self.wait_until_done()
             return
         with _loading:
             try:
@@ -153,7 +153,7 @@ class LazyModel:
         self._wanted.set()
         return bool(futures.wait([self._future], seconds).done)
 
-    def settle(self) -> None:
+    def wait_until_done(self) -> None:
         """Say that the model is needed, and wait until it is loaded or has failed to load."""
         self._wanted.set()
         futures.wait([self._future])

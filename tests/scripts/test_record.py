@@ -15,10 +15,10 @@ from scripts.record import (
     NANO,
     REAL_GROUP,
     RUNS,
-    by,
     decoded,
     index,
     recorded_lanes,
+    with_gamma,
 )
 from scripts.write_presets import LABELS
 from ui.decode.verdict import verdict_of
@@ -107,6 +107,6 @@ def test_the_name_is_garbled_in_parallel_and_only_then(nano):
     assert "Bubbles" in card.prompt
     assert not story.check(example, mixed.text)
     assert story.check(example, plain.text)
-    slow = generate(nano, card.prompt, by(0.0))
+    slow = generate(nano, card.prompt, with_gamma(0.0))
     assert story.check(example, slow.text)
     assert f"With γ = 0, in {slow.num_forwards}, the name is whole." in card.sentence

@@ -330,14 +330,14 @@ def test_events_in_the_queue_of_one_address_begin_at_most_so_many_a_second(monke
     assert all(later - before > 0.08 for before, later in pairwise(waits[4:]))
 
 
-def test_a_crowd_at_one_address_takes_no_turn_of_another(monkeypatch):
+def test_a_crowd_at_one_address_takes_no_state_of_another(monkeypatch):
     monkeypatch.setattr(middleware, "JOINS_AT_ONCE", 1)
 
     async def app(scope, receive, send):
         await answered(send)
 
     around = PageMiddleware(app)
-    first, other = around._turn_of({"client": ("1.1.1.1", 0)}), around._turn_of({})
+    first, other = around._state_of({"client": ("1.1.1.1", 0)}), around._state_of({})
     while first.join() is not None:
         pass
     assert other.join() == 0.0

@@ -184,7 +184,7 @@ def test_without_the_base_of_the_first_model_the_other_decodes_and_it_can_be_fet
 def test_a_first_model_that_is_deleted_before_it_was_wanted_is_still_waited_for(base) -> None:
     base.is_there = True
     models = Models([large(), small()])
-    waits = threading.Thread(target=models.first.lazy.settle)
+    waits = threading.Thread(target=models.first.lazy.wait_until_done)
     waits.start()
     models.first.remove()
     fetched(models.first, base)
@@ -223,7 +223,7 @@ def test_two_models_are_never_loaded_at_a_time(base: FakeBase) -> None:
     for lazy in (*lazies, *lazies):
         lazy.begin()
     for lazy in lazies:
-        lazy.settle()
+        lazy.wait_until_done()
     assert most == 1
 
 
@@ -238,7 +238,7 @@ def test_a_base_that_turns_out_damaged_is_said_to_be_and_fetched_anew(base, tmp_
     base.folder = tmp_path / "base"
     base.folder.mkdir()
     models = Models([small(), large(load)])
-    models.wanted("large").settle()
+    models.wanted("large").wait_until_done()
     with pytest.raises(ModelError, match="Large 135M is damaged on this machine: download it"):
         models.wanted("large")
     base.folder.rmdir()

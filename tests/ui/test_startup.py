@@ -22,7 +22,7 @@ from tests.ui.doubles import story_model
 from tests.workers import free_port
 from ui.examples import recorded
 from ui.models import Models, model_of
-from ui.views.head import about
+from ui.views.head import describe
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """
@@ -214,6 +214,6 @@ def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["auto", "int8"])
 def test_the_title_says_what_makes_the_forward_passes(dtype) -> None:
-    said = about(sbd_core.load(device="cpu", dtype=dtype))
+    said = describe(sbd_core.load(device="cpu", dtype=dtype))
     used = "float32" if dtype == "auto" else dtype
     assert said.endswith(f" · cpu · ONNX Runtime, {used} · verify is exact: probed")

@@ -31,7 +31,7 @@ def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
 
         def loaded() -> str:
             lazy = offer.lazy
-            lazy.settle()
+            lazy.wait_until_done()
             return title_of(lazy)
 
         page.load(loaded, None, title, concurrency_limit=None, **HIDDEN)
@@ -217,7 +217,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
             *_form_values(offer, limits, keeps_settings=keeps_settings),
             *([] if parts.untrained is None else [told(offer)]),
         )
-        offer.lazy.settle()
+        offer.lazy.wait_until_done()
         yield (gr.skip(), title_of(offer.lazy), *[gr.skip() for _ in outputs[2:]])
 
     def fetch(event: gr.EventData) -> Iterator[str]:

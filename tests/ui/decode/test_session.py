@@ -209,7 +209,7 @@ def test_a_decode_waits_for_its_model_in_words_and_loses_nothing():
     assert next(stream).message == LOADING_TEXT
     assert next(stream).is_running
     coming.go_on.set()
-    coming.lazy.complete_configs()
+    coming.lazy.wait_until_done()
     rows = lines(list(stream))
     assert rows[0]["type"] == "run"
     assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
@@ -223,7 +223,7 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
     stream = Session(coming.lazy).decode(Form("p"))
     next(stream)
     coming.go_on.set()
-    coming.lazy.complete_configs()
+    coming.lazy.wait_until_done()
     assert isinstance(coming.lazy.failure, ModelError)
     (news,) = stream
     assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
