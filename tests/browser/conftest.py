@@ -265,7 +265,7 @@ def chromium() -> Iterator["sync_api.BrowserType"]:
     drivers = [each for each in psutil.Process().children() if each not in before]
     yield playwright.chromium
     # On a machine under load the driver was seen not to end for five minutes.
-    kill = threading.Timer(30, lambda: [driver.kill() for driver in drivers])
+    kill = threading.Timer(5, lambda: [driver.kill() for driver in drivers])
     kill.start()
     playwright.stop()
     kill.cancel()
