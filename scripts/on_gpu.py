@@ -407,7 +407,7 @@ def nano(kit: Kit) -> None:
 
 
 def average_with_start(trained: Path, released: Path) -> None:
-    """Write a weighted mean of trained and bundled weights to `released`, to keep old skills."""
+    """Write a weighted mean of the weights in `trained` and of the bundled model to `released`."""
     model, tokenizer = load_model(trained)
     start, _ = load_model(DEFAULT_CHECKPOINT)
     for own, before in zip(model.parameters(), start.parameters(), strict=True):

@@ -53,10 +53,11 @@ def at_smollm2_sizes(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeC
 class Card:
     """One entry of the gallery: a prompt decoded twice, by `main` and by next-token prediction.
 
-    sentence: says what to look at; names in braces are replaced by numbers of facts().
+    sentence: says what to look at; names in braces stand for values of facts().
     group: heading of the entry's group. title: title of the entry; "" takes the prompt.
     main, ntp: configs of the two decodes.
-    task, case: the prompt's task and Example.case; "" if a preset gives them or there are none.
+    task, case: key of TASKS and Example.case by which answers are checked. "" checks the answers
+        as those of the form's preset with this prompt; without such a preset they are not checked.
     """
 
     name: str

@@ -276,9 +276,10 @@ class DraftAndVerify:
         return _draft_of(stats, chosen, length, end_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
-        """The predraft that continues after the checked tokens `exact`; None if there is none.
+        """Find the predraft that continues after the checked tokens `exact`, or return None.
 
-        A predraft whose alternative is the last of `exact` is preferred to one of masks alone.
+        A predraft that read the last of `exact` as its alternative is preferred to one that has no
+        alternative.
         """
         if len(exact) > len(self._draft.token_ids):
             return None

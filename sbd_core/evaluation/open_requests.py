@@ -464,7 +464,10 @@ def measure_requests(
 
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
-    """Number of answers that measure_requests() makes. num_for_gammas: length of for_gammas."""
+    """Number of answers that measure_requests() makes.
+
+    num_for_gammas: number of requests in the argument `for_gammas` of measure_requests().
+    """
     at_all = len(SOLVERS_WITH_GAMMA) * len(GAMMAS)
     each = 2 + (len(SOLVERS_WITH_GAMMA) if num_for_gammas else at_all)
     return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)

@@ -136,7 +136,7 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 class _Text:
     """A text that is being written: a request if `prompt` is None, else an answer to `prompt`.
 
-    number: index of the text. kind: "sampled", "structured" or "asked".
+    number: index of the text. kind: "sampled", "structured" or "asked", as synthesize() tells.
     ids: token ids known at the beginning. start: index of the first token of the request or answer.
     uniforms: for each index, the random number in [0, 1) with which its token is sampled.
     """
