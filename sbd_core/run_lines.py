@@ -8,9 +8,9 @@ lane is named after its strategy, unless the first line gives "names". The lines
     {"run": id, "seq": n, "type": "end",    "lane": name, ...}  the lane is complete
     {"run": id, "seq": n, "type": "timing", ...}                times that the page measured
 
-Configs, events, shapes and the names of fields are as in a trace file; see sbd_core.trace. The text
-of a token is sent once, in "tokens" of the first line that mentions the token. Empty fields are
-left out.
+Configs, events, shapes and the names of fields are as in a trace file; see sbd_core.trace and
+sbd_core.events. The text of a token is sent once, in "tokens" of the first line that mentions the
+token. Empty fields are left out.
 """
 
 import json

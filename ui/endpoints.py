@@ -16,10 +16,10 @@ from ui.decode.form import DEFAULT_GAMMA, Form, lane_settings, message_of
 from ui.decode.session import Client, Session, Update
 from ui.share.trace_files import read_trace
 
-MAX_LANES = 6
-IN_LINE = {"text": "", "num_tokens": 0, "num_forwards": 0, "is_done": False, "trace": ""}
+MAX_RACE_LANES = 6
+WAITING = {"text": "", "num_tokens": 0, "num_forwards": 0, "is_done": False, "trace": ""}
 """Value that `decode` yields, with num_ahead set, while it waits for other runs."""
-RACE_IN_LINE = {
+RACE_WAITING = {
     "lane": "",
     "text": "",
     "num_tokens": 0,
@@ -134,7 +134,7 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
             # Gradio tells us that a client left only when we yield, also in the line.
             if update.is_running and time.monotonic() - told > SECONDS_BETWEEN_WAITING_ROWS:
                 told = time.monotonic()
-                yield {**IN_LINE, "num_ahead": update.num_ahead}
+                yield {**WAITING, "num_ahead": update.num_ahead}
             continue
         lane = update.lane
         yield {
@@ -156,21 +156,21 @@ def raced(
     sizes: block_size, max_new_tokens and model, the same for every lane.
     """
     try:
-        if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
-            raise ArgumentError("lanes", f"must be a list of 1 to {MAX_LANES}", lanes)
+        if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_RACE_LANES:
+            raise ArgumentError("lanes", f"must be a list of 1 to {MAX_RACE_LANES}", lanes)
         forms = [Form(prompt, **lane_settings(lane), **sizes) for lane in lanes]
         rows: list[dict[str, Any]] = []
         told = time.monotonic()
         for news in session.traces(forms, client):
             is_due = time.monotonic() - told > SECONDS_BETWEEN_ROWS
             if isinstance(news, Trace):
-                row = {name: getattr(news, name) for name in RACE_IN_LINE if name != "lane"}
+                row = {name: getattr(news, name) for name in RACE_WAITING if name != "lane"}
                 rows.append({"lane": lanes[len(rows)], **row, "num_ahead": 0})
             elif not is_due:
                 continue
             told = time.monotonic()
             num_ahead = news.num_ahead if isinstance(news, Update) else 0
-            yield [{**RACE_IN_LINE, "num_ahead": num_ahead}] if num_ahead else list(rows)
+            yield [{**RACE_WAITING, "num_ahead": num_ahead}] if num_ahead else list(rows)
     except SetBlockDecodingError as error:
         refuse(message_of(error))
 

@@ -111,8 +111,8 @@ class LazyModel:
     def load(self) -> None:
         """Load the model in this thread, or wait for the thread that is loading it."""
         with self._lock:
-            is_bundled, self.has_begun = not self.has_begun, True
-        if not is_bundled:
+            had_begun, self.has_begun = self.has_begun, True
+        if had_begun:
             self.wait_until_done()
             return
         with _loading:

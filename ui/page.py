@@ -52,12 +52,12 @@ MAX_UPLOAD = "1kb"
 SECONDS_UPLOADS_STAY = 60
 # Gradio's default, a thousand looks per second, takes a twentieth of a core from the engine.
 SECONDS_BETWEEN_QUEUE_LOOKS = 0.005
-IN_LINE: dict[str, Any] = {"concurrency_id": "runs", "concurrency_limit": MAX_PLACES + 16}
+RUN_QUEUE: dict[str, Any] = {"concurrency_id": "runs", "concurrency_limit": MAX_PLACES + 16}
 # preprocess=False: a raw post gets our message for a bad value, as the form does.
 # postprocess=False: our values need none, and each component's would take a thread.
 RUN: dict[str, Any] = {
     "trigger_mode": "once",
-    **IN_LINE,
+    **RUN_QUEUE,
     "preprocess": False,
     "postprocess": False,
     **HIDDEN,
@@ -95,7 +95,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         visit = gr.State(Visit())
         client_from = partial(client_of, page)
         # First, so that no later handler takes their names.
-        add_endpoints(session, client_from, IN_LINE)
+        add_endpoints(session, client_from, RUN_QUEUE)
         linked = _wire(page, session, form, show, lanes, visit)
         _wire_form(form)
         if switch is not None:

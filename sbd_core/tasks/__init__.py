@@ -1,7 +1,6 @@
 """Endless seeded streams of generated exercises. Knows neither model nor tokenizer.
 
-To add a task, write a module with a `Task`, add a line to `TASKS`, and add the text of the task's
-button on the page to scripts/write_presets.py.
+To add a task, write a module with a `Task` and add a line to `TASKS`; CONTRIBUTING.md tells the rest.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Training data: answers and the turns before them, read from files and datasets, then encoded.
+"""Training data: generated exercises and texts of files and datasets, drawn at random and encoded.
 
 A source is "file:PATH" or "hf:NAME[:SPLIT]". The default SPLIT is train.
 - A .txt file holds UTF-8 text, in which empty lines separate one text from the next.

@@ -33,7 +33,7 @@ ENGINE_TESTS = Path(__file__).parents[2] / "ui" / "web" / "tests" / "engine"
 LONGEST = 128
 SEED = 0
 WAYS = 4
-"""Of one prompt; the next ones take the next ways."""
+"""Number of ways to decode one prompt; the next prompt takes the next ways."""
 COSTS = RowCosts(((1, 1.0), (25, 3.5), (48, 6.0)))
 
 

@@ -1,1 +1,1 @@
-"""The views of the page, one file each."""
+"""What the page shows: its views, its form, its head and its charts."""
