@@ -175,11 +175,11 @@ def _weight(linears: Sequence[Any]) -> Tensor:
 def products_of(model: Any, dtype: Any) -> Callable[[int], None]:
     """Return a function that multiplies num_rows rows by all weights. dtype: float32 or int8."""
     exporter = Products(model, dtype)
-    uses_exact_products = dtype == "int8" and not products_are_exact()
+    sums_in_32_bits = dtype == "int8" and not products_are_exact()
     with TemporaryDirectory() as folder:
         exporter.write(Path(folder))
         session = session_of(
-            f"{folder}/{GRAPH_FILE}", threads_of(model), uses_exact_products=uses_exact_products
+            f"{folder}/{GRAPH_FILE}", threads_of(model), sums_in_32_bits=sums_in_32_bits
         )
     sizes = {each.name: each.shape[1] for each in session.get_inputs()}
     kind = np.float32 if dtype == "float32" else np.uint8

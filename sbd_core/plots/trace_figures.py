@@ -177,20 +177,20 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
         "title": "forward pass",
         "showgrid": False,
         "range": [height + 0.5, 0.5],
-        **whole_ticks(height),
+        **_whole_ticks(height),
     }
     return figure_of(
-        "entropy-heatmap", ink, [heatmap, reveal_dots(trace, ink)], across, up, height=440
+        "entropy-heatmap", ink, [heatmap, _reveal_dots(trace, ink)], across, up, height=440
     )
 
 
-def whole_ticks(num_passes: int) -> dict[str, int]:
+def _whole_ticks(num_passes: int) -> dict[str, int]:
     """Axis settings: a tick at each forward pass, or {} if there are more than FEW_PASSES."""
     # Plotly would put ticks at halves too.
     return {"dtick": 1} if num_passes <= FEW_PASSES else {}
 
 
-def reveal_dots(trace: Trace, ink: Ink) -> dict[str, Any]:
+def _reveal_dots(trace: Trace, ink: Ink) -> dict[str, Any]:
     """Plotly data of dots that mark the position and forward pass of each reveal."""
     landed = [
         (item.position, event.index + 1, f"{safe(trace.tokens[item.token_id])} revealed")
@@ -222,7 +222,7 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
     }
     line = {"color": ink.ntp, "width": 1.5, "dash": "dash"}
     one_per_pass = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
-    passes = {"title": "forward pass", **whole_ticks(trace.num_forwards)}
+    passes = {"title": "forward pass", **_whole_ticks(trace.num_forwards)}
     axes = passes, {"title": "tokens revealed"}
     return figure_of(
         "tokens-per-forward-pass", ink, [bars], *axes, shapes=[{**one_per_pass, "line": line}]
@@ -282,7 +282,7 @@ def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
                 "<extra></extra>",
             }
         )
-    passes = {"title": "forward pass", **whole_ticks(trace.num_forwards)}
+    passes = {"title": "forward pass", **_whole_ticks(trace.num_forwards)}
     axes = passes, {"title": "tokens revealed"}
     legend = {**LEGEND, "traceorder": "normal"}
     return figure_of("hindsight", ink, bars, *axes, barmode="stack", showlegend=True, legend=legend)

@@ -54,14 +54,14 @@ def export(
     All other files in the folder are kept, except old weights.
     """
     is_adapter = isinstance(model, TrainedAdapter)
-    shipped: Any = model if is_adapter else _exported(model, tokenizer, recipe)
+    exported: Any = model if is_adapter else _exported(model, tokenizer, recipe)
     with replaced_folder(folder) as target:
         if is_adapter:
-            shipped.save_pretrained(target)
+            exported.save_pretrained(target)
         else:
             # Small models go into repositories that refuse files of 10 MB.
-            is_small = shipped.num_parameters() <= 100_000_000
-            shipped.save_pretrained(target, max_shard_size="9MB" if is_small else "4GB")
+            is_small = exported.num_parameters() <= 100_000_000
+            exported.save_pretrained(target, max_shard_size="9MB" if is_small else "4GB")
             if recipe.stage == "sbd":
                 write_custom_generate(target)
         tokenizer.save_pretrained(target)
@@ -71,21 +71,21 @@ def export(
 
 def _exported(model: Any, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Any:
     """Copy a model to bf16, with a config that says how to decode and forbids the mask token."""
-    shipped = copy.deepcopy(model)
-    shipped.to(torch.bfloat16)
+    exported = copy.deepcopy(model)
+    exported.to(torch.bfloat16)
     if recipe.stage == "sbd":
         strategy = BlockSettings.of(model.config, "init").strategy
         sizes = (recipe.min_block_size, recipe.max_block_size)
-        shipped.config.set_block_decoding = block_config(sizes, strategy)
-        shipped.config.mask_token_id = tokenizer.mask_token_id
-    add_end_token(shipped, tokenizer)
-    config = shipped.generation_config
+        exported.config.set_block_decoding = block_config(sizes, strategy)
+        exported.config.mask_token_id = tokenizer.mask_token_id
+    add_end_token(exported, tokenizer)
+    config = exported.generation_config
     if config.pad_token_id is None:
         config.pad_token_id = tokenizer.pad_token_id
     config.suppress_tokens = sorted({*(config.suppress_tokens or []), tokenizer.mask_token_id})
     if not config.do_sample:
         config.do_sample = False
-    return shipped
+    return exported
 
 
 def keep_others(folder: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, Trace, TraceError, generate, stream
 from sbd_core.cost import LayerShape, ModelShape
+from sbd_core.events import Hindsight, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.solvers import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.trace import VERSION
 from tests.conftest import unfused
@@ -515,3 +516,24 @@ def test_another_format_or_version_is_told_apart_from_damage() -> None:
         message = refused(damaged(lambda d, version=version: d.update(version=version)))
         rule = f"must be {VERSION}, the one that this program reads"
         assert message == f"trace.version: {rule}; got {version}"
+
+
+def test_an_event_mentions_every_token_id_that_its_data_holds() -> None:
+    event = StepEvent(
+        index=0,
+        kind="decode",
+        num_cached=5,
+        num_causal=2,
+        block=Span(2, 3),
+        masked=(MaskedPosition(2, 0.5, (11, 12), (0.6, 0.3)),),
+        reveals=(Reveal(2, 13, 0, 0.6),),
+        committed=(14,),
+        draft=(15,),
+        hindsight=(Hindsight(1, 16, 0.2, 17, 0.7),),
+        seconds=0.1,
+        predrafts=(
+            Predraft(Span(3, 2), (18,), is_used=True),
+            Predraft(Span(3, 2), (), is_used=False, alternative=19),
+        ),
+    )
+    assert event.mentioned_token_ids == set(range(11, 20))

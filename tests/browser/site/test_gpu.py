@@ -128,7 +128,7 @@ def test_weights_of_8_bits_give_verify_the_tokens_of_ntp(page, site, adapter_fol
 def test_each_device_measures_its_costs_once(page) -> None:
     form = {"prompt": "a b c", "block_size": 4, "max_new_tokens": 2}
     costs = []
-    for engine in ("wasm", "webgpu", "wasm"):
+    for engine in ("webgpu", "wasm", "webgpu"):
         loaded(page, "adapted", engine)
         costs.append(page.evaluate(DECODE, ["verify", form])[1])
     assert costs[0] == costs[2] != costs[1]

@@ -74,7 +74,7 @@ def test_a_row_has_the_same_bits_whatever_stands_beside_it(
 def test_int8_is_refused_in_one_line_where_its_products_are_not_exact(
     nano, monkeypatch, caplog
 ) -> None:
-    monkeypatch.setattr(build, "products_are_exact", lambda uses_exact_products=False: False)
+    monkeypatch.setattr(build, "products_are_exact", lambda sums_in_32_bits=False: False)
     assert choose(nano.model, "nano", dtype="int8").name != "ONNX Runtime"
     assert "not in int8: this processor's products of int8 are not exact" in caplog.text
     assert choose(nano.model, "nano").name == "ONNX Runtime"
@@ -89,16 +89,16 @@ def test_products_that_saturate_are_seen(monkeypatch, wrong) -> None:
             x = inputs["x"].astype(np.int64)
             return [np.full((len(x), 96), wrong, np.float32), np.float32(0)]
 
-    assert build.products_are_exact(uses_exact_products=True)
-    monkeypatch.setattr(build, "session_of", lambda *_, uses_exact_products: Saturating())
+    assert build.products_are_exact(sums_in_32_bits=True)
+    monkeypatch.setattr(build, "session_of", lambda *_, sums_in_32_bits: Saturating())
     assert not build.products_are_exact.__wrapped__()
 
 
 def test_a_graph_for_processors_that_saturate_gives_the_same_bits(nano, tmp_path) -> None:
     exporter, logits = Exporter(nano.model, "int8"), []
     exporter.write(tmp_path)
-    for uses_exact_products in (False, True):
-        sessions = sessions_of(tmp_path, 1, uses_exact_products=uses_exact_products)
+    for sums_in_32_bits in (False, True):
+        sessions = sessions_of(tmp_path, 1, sums_in_32_bits=sums_in_32_bits)
         backend = OnnxBackend(sessions, exporter.shape, nano.model.model.rotary_emb, "int8")
         assert keeps_bits(backend.new_caches, backend.forward)
         request = ForwardRequest(backend.new_caches(1)[0], range(5, 25), (2,) * 6, 20)

@@ -150,14 +150,12 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
     if not has_known_shape(model):
         raise OnnxUnavailable(f"models of type {model.config.model_type} cannot be exported")
     exporter = Exporter(model, dtype, adapter)
-    uses_exact_products = dtype == "int8" and not products_are_exact()
-    if uses_exact_products and not products_are_exact(uses_exact_products=True):
+    sums_in_32_bits = dtype == "int8" and not products_are_exact()
+    if sums_in_32_bits and not products_are_exact(sums_in_32_bits=True):
         raise OnnxUnavailable("this processor's products of int8 are not exact")
     try:
         with graph_folder(key_of(model, dtype, adapter), exporter.write) as folder:
-            sessions = sessions_of(
-                folder, threads_of(model), uses_exact_products=uses_exact_products
-            )
+            sessions = sessions_of(folder, threads_of(model), sums_in_32_bits=sums_in_32_bits)
     except (OSError, ValueError, *SESSION_ERRORS) as error:
         raise OnnxUnavailable(" ".join(str(error).split())[:300]) from error
     backend = OnnxBackend(sessions, exporter.shape, model.model.rotary_emb, dtype)
@@ -168,13 +166,13 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
 
 
 @lru_cache(maxsize=2)
-def products_are_exact(*, uses_exact_products: bool = False) -> bool:
+def products_are_exact(*, sums_in_32_bits: bool = False) -> bool:
     """Whether products of uint8 and int8 matrices are exact on this processor, for all values.
 
     Some processors add two products in 16 bits, which cuts off large sums.
-    uses_exact_products: see session_of().
+    sums_in_32_bits: see session_of().
     """
-    session = session_of(products_graph(), 1, uses_exact_products=uses_exact_products)
+    session = session_of(products_graph(), 1, sums_in_32_bits=sums_in_32_bits)
     draw = np.random.default_rng(0)
     for num_rows in (1, 5, 17):
         x = draw.choice(np.array([0, 255], np.uint8), (num_rows, NUM_PRODUCTS))

@@ -60,20 +60,20 @@ REACH = 1024
 
 
 def sessions_of(
-    folder: Path, num_threads: int, *, uses_exact_products: bool = False
+    folder: Path, num_threads: int, *, sums_in_32_bits: bool = False
 ) -> tuple[Any, ...]:
     """Call session_of() for each graph in a folder; the graph without block adapter is first."""
     return tuple(
-        session_of(str(folder / name), num_threads, uses_exact_products=uses_exact_products)
+        session_of(str(folder / name), num_threads, sums_in_32_bits=sums_in_32_bits)
         for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
         if (folder / name).exists()
     )
 
 
-def session_of(graph: str | bytes, num_threads: int, *, uses_exact_products: bool = False) -> Any:
+def session_of(graph: str | bytes, num_threads: int, *, sums_in_32_bits: bool = False) -> Any:
     """Open a session of one graph, given as the path of its file or as its bytes.
 
-    uses_exact_products: True uses slower products of uint8 and int8, which are exact also on a
+    sums_in_32_bits: True uses slower products of uint8 and int8, which are exact also on a
         processor that adds them in 16 bits (x64 without VNNI).
     """
     options = onnxruntime.SessionOptions()
@@ -81,7 +81,7 @@ def session_of(graph: str | bytes, num_threads: int, *, uses_exact_products: boo
     options.inter_op_num_threads = 1
     # Threads wait busily for work only within a forward pass.
     options.add_session_config_entry("session.force_spinning_stop", "1")
-    options.add_session_config_entry("session.x64quantprecision", str(int(uses_exact_products)))
+    options.add_session_config_entry("session.x64quantprecision", str(int(sums_in_32_bits)))
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
@@ -115,7 +115,7 @@ class OnnxBackend:
 
         See SetBlockModel.forward_batch. A prompt of over MOST_ROWS tokens takes several passes.
         """
-        requests = [self.read_beginning(request) for request in requests]
+        requests = [self._read_beginning(request) for request in requests]
         short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
         groups = [short] if short else []
         groups += [[i] for i, request in enumerate(requests) if request.num_rows > LONG]
@@ -125,7 +125,7 @@ class OnnxBackend:
             by_place.update(zip(group, logits, strict=True))
         return [by_place[i] for i in range(len(requests))]
 
-    def read_beginning(self, request: ForwardRequest) -> ForwardRequest:
+    def _read_beginning(self, request: ForwardRequest) -> ForwardRequest:
         """Read all but the last part of a very long prompt; returns a request for what is left."""
         ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
         if len(ids) <= max(MOST_ROWS, kept) or request.predrafts:
