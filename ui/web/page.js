@@ -2,6 +2,8 @@
 
 import { mountCharts } from "./charts.js";
 import { mountCompare } from "./compare/view.js";
+import { History } from "./core/run.js";
+import { traceText } from "./core/trace.js";
 import { mountEngineChoice } from "./engine_choice.js";
 import { mountPresets, mountPuzzle } from "./form/prompt.js";
 import { mountStatusLine } from "./form/status.js";
@@ -12,6 +14,9 @@ import { mountHome } from "./home.js";
 import { mountLearn } from "./learn/view.js";
 import { mountRoofline } from "./roofline.js";
 import { mountPlayer, mountServerMessages } from "./watch/player.js";
+
+// For tests, which run this bundle under Node.
+export { History, traceText };
 
 /** @import { Mount, Place, Take } from "./stub.js" */
 

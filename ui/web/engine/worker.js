@@ -1,11 +1,16 @@
 // Runs the engine in a worker: loads a model once, then does the jobs that the page sends. See in_browser.js.
 
+import { readSettings } from "./decoding/settings.js";
+import { stream } from "./decoding/stream.js";
 import { EngineError } from "./errors.js";
 import { openExport } from "./export.js";
 import { decompress, Files } from "./files.js";
 import { testGpu } from "./model.js";
 import { checkWebAssembly, NOT_ENOUGH, openGpu, Runtime } from "./runtime.js";
-import { Session } from "./session.js";
+import { RunLines, Session } from "./session.js";
+
+// For tests, which run this bundle under Node.
+export { decompress, Files, openExport, RunLines, Runtime, readSettings, Session, stream };
 
 /** @import { Manifest } from "./files.js" */
 /** @import { Gpu } from "./runtime.js" */
