@@ -5,9 +5,9 @@ import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 import { engine, openFolder } from "./exported.js";
 
-/** @import { EventData } from "../../core/run.js" */
-/** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
-/** @import { Checkpoint } from "../../engine/export.js" */
+/** @import { EventData } from "../../core/run.ts" */
+/** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.ts" */
+/** @import { Checkpoint } from "../../engine/export.ts" */
 
 const { readSettings, RunLines, stream } = engine;
 

@@ -11,10 +11,10 @@ const bundle = (name) => import(new URL(name, DIST).href);
 
 const worker = /** @type {Record<string, unknown>} */ (globalThis);
 worker.self = new EventTarget(); // of a worker, which listens to its page
-/** @type {typeof import("../../engine/worker.js")} */
+/** @type {typeof import("../../engine/worker.ts")} */
 export const engine = await bundle("engine.js");
 delete worker.self; // by which onnxruntime-web would tell a browser
-/** @type {typeof import("../../page.js")} */
+/** @type {typeof import("../../page.ts")} */
 export const page = await bundle("page.js");
 
 /** The folder of an exported model, which the caller of these tests sets. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { engine, NANO, openFolder, page } from "./exported.js";
 
-/** @import { News } from "../../engine/session.js" */
+/** @import { News } from "../../engine/session.ts" */
 
 const { Session } = engine;
 const { History, traceText } = page;
