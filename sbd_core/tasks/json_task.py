@@ -3,12 +3,17 @@
 The answer copies values from the text, but has true or false for a yes-or-no fact, and null for a
 fact that is not in the text. The set of requested fields decides the split, whatever the topic, the
 order of the fields and their values.
+
+phrasings/json.json has the topics. The "values" of a field are a list to draw from, the name of a
+list in words.py or of a drawing function in DRAWS, {"several": list or name} for a list of two or
+three, or {"whole": [low, high, step]} for a whole number.
 """
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from sbd_core.tasks import words
 from sbd_core.tasks.base import (
@@ -18,6 +23,7 @@ from sbd_core.tasks.base import (
     Task,
     draw_wording,
     listed,
+    read_phrasings,
     sentences,
     split_of,
 )
@@ -52,15 +58,13 @@ def text(draw: Callable[[Random], str]) -> Draw:
     return drawn
 
 
-def one_of(choices: str | Sequence[str]) -> Draw:
-    """Make a Draw that gives one of several texts (a list, or texts separated by ", ")."""
-    items = choices.split(", ") if isinstance(choices, str) else choices
+def one_of(items: Sequence[str]) -> Draw:
+    """Make a Draw that gives one of several texts."""
     return text(lambda random: random.choice(items))
 
 
-def several(choices: str | Sequence[str]) -> Draw:
+def several(items: Sequence[str]) -> Draw:
     """Make a Draw that gives a list of two or three different texts."""
-    items = choices.split(", ") if isinstance(choices, str) else choices
 
     def draw(random: Random) -> Fact:
         chosen = random.sample(items, random.choice((2, 2, 3)))
@@ -74,15 +78,30 @@ def yes_no(random: Random) -> Fact:
     return (True, "") if random.random() < 0.5 else (False, "")
 
 
-FIRST_NAME, FULL_NAME = one_of(words.NAMES), text(lambda random: f"{random.choice(words.NAMES)} {random.choice(words.SURNAMES)}")  # fmt: skip
-TIME = text(lambda random: f"{random.randint(6, 23)}:{random.randrange(0, 60, 5):02d}")
-DATE = text(lambda random: f"{random.choice(words.MONTHS)} {random.randint(1, 28)}")
-PHONE = text(lambda random: f"555-{random.randint(0, 9999):04d}")
-EMAIL = text(lambda random: f"{random.choice(words.NAMES).lower()}@example.com")
-CITY, COUNTRY, COLOR, DAY = map(one_of, (words.CITIES, words.COUNTRIES, words.COLORS, words.DAYS))
-TITLE = one_of(
-    "The Silent River, The Golden Island, The Hidden Garden, The Secret Letter, The Broken Mirror, The Lonely Castle, The Little Window"
-)
+DRAWS: dict[str, Draw] = {
+    "yes_no": yes_no,
+    "full_name": text(
+        lambda random: f"{random.choice(words.NAMES)} {random.choice(words.SURNAMES)}"
+    ),
+    "time": text(lambda random: f"{random.randint(6, 23)}:{random.randrange(0, 60, 5):02d}"),
+    "date": text(lambda random: f"{random.choice(words.MONTHS)} {random.randint(1, 28)}"),
+    "phone": text(lambda random: f"555-{random.randint(0, 9999):04d}"),
+    "email": text(lambda random: f"{random.choice(words.NAMES).lower()}@example.com"),
+}
+
+
+def read_draw(values: Any) -> Draw:
+    """Make the Draw of a field from its JSON data, see the top of this file."""
+    if isinstance(values, dict):
+        [(kind, given)] = values.items()
+        return whole(*given) if kind == "whole" else several(_items(given))
+    if isinstance(values, str) and values in DRAWS:
+        return DRAWS[values]
+    return one_of(_items(values))
+
+
+def _items(values: str | Sequence[str]) -> Sequence[str]:
+    return getattr(words, values.upper()) if isinstance(values, str) else values
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,107 +137,19 @@ class Topic:
     """Kinds of facts about the thing, besides its name."""
 
 
-AGE = Field("age", whole(18, 90), ("is {} years old",))
-JOB = Field("job", one_of(words.JOBS), ("works as a {}", "is a {}"))
-HOME = Field("city", CITY, ("lives in {}", "comes from {}"))
-TOPICS = (
-    Topic("", "name", FIRST_NAME, ("Meet {}.", "This is {}.", "I met {} today.", "My friend is called {}."), (
-        AGE, JOB, HOME,
-        Field("pet", one_of("cat, dog, parrot, hamster, turtle, horse"), ("has a {}", "owns a {}")),
-        Field("hobby", one_of("music, cooking, chess, painting, sailing, gardening"), ("likes {}", "enjoys {}")),
-        Field("favorite color", COLOR, ("likes the color {}", "always wears {}")),
-        Field("languages", several("English, French, German, Spanish, Italian, Polish"), ("speaks {}", "is fluent in {}")),
-        Field("children", several(words.NAMES), ("has the children {}",)),
-        Field("married", yes_no, ("is married|is not married",)),
-        Field("height", whole(120, 205), ("is {} cm tall",)),
-    )),
-    Topic("", "name", FULL_NAME, ("We have a new contact, {}.", "My name is {}.", "Here is the card of {}."), (
-        AGE, HOME, JOB,
-        Field("phone", PHONE, ("can be reached at {}", "has the phone number {}")),
-        Field("email", EMAIL, ("reads mail at {}", "uses the address {}")),
-        Field("country", COUNTRY, ("comes from {}", "was born in {}")),
-        Field("newsletter", yes_no, ("wants the newsletter|does not want the newsletter",)),
-    )),
-    Topic("the animal", "name", FIRST_NAME, ("A pet called {} is here.", "Our patient is {}.", "We have found {}."), (
-        Field("animal", one_of("cat, dog, parrot, hamster, turtle, horse, pony, snake"), ("is a {}",)),
-        Field("age", whole(1, 25), ("is {} years old",)),
-        Field("color", COLOR, ("has {} fur",)),
-        Field("owner", FIRST_NAME, ("belongs to {}", "lives with {}")),
-        Field("city", CITY, ("lives in {}", "was last seen in {}")),
-        Field("toys", several("ball, rope, bone, mouse, ring, stick"), ("plays with {}",)),
-        Field("vaccinated", yes_no, ("is vaccinated|is not vaccinated",)),
-    )),
-    Topic("the event", "event", one_of("concert, workshop, lecture, market, festival, meeting, race, party"),
-           ("There will be a {}.", "Come to our {}.", "You are invited to a {}.", "We plan a {}."), (
-        Field("day", DAY, ("takes place on {}", "is on {}")),
-        Field("time", TIME, ("starts at {}", "begins at {}")),
-        Field("date", DATE, ("is on {}",)),
-        Field("place", one_of("library, museum, park, theater, gallery, stadium, hotel, cafe"), ("takes place at the {}", "is held in the {}")),
-        Field("city", CITY, ("is in {}", "takes place in {}")),
-        Field("seats", whole(10, 900, 5), ("has {} seats", "offers room for {} people")),
-        Field("host", FIRST_NAME, ("is hosted by {}", "is led by {}")),
-        Field("guests", several(words.NAMES), ("has the guests {}", "welcomes {}")),
-        Field("price", whole(2, 90), ("costs {} dollars",)),
-        Field("free", yes_no, ("is free|is not free",)),
-    )),
-    Topic("the book", "title", TITLE, ('I read "{}".', 'The book is called "{}".', 'The library has "{}".'), (
-        Field("author", FULL_NAME, ("was written by {}", "is by {}")),
-        Field("year", whole(1890, 2025), ("came out in {}", "was published in {}")),
-        Field("pages", whole(40, 900), ("has {} pages", "is {} pages long")),
-        Field("price", whole(3, 60), ("costs {} dollars", "sells for ${}")),
-        Field("languages", several("English, French, German, Spanish, Italian, Polish"), ("can be read in {}",)),
-        Field("bestseller", yes_no, ("is a bestseller|is not a bestseller",)),
-    )),
-    Topic("the film", "title", TITLE, ('We saw "{}".', 'The film is called "{}".', 'Last night I watched "{}".'), (
-        Field("director", FULL_NAME, ("was directed by {}",)),
-        Field("year", whole(1925, 2026), ("is from {}", "came out in {}")),
-        Field("minutes", whole(60, 220), ("lasts {} minutes", "is {} minutes long")),
-        Field("genre", one_of("comedy, drama, thriller, romance, western, musical, mystery"), ("is a {}",)),
-        Field("actors", several(words.NAMES), ("stars {}",)),
-        Field("country", COUNTRY, ("was filmed in {}", "comes from {}")),
-        Field("day", DAY, ("is shown on {}",)),
-        Field("time", TIME, ("begins at {}", "starts at {}")),
-    )),
-    Topic("the dish", "dish", one_of(words.FOODS), ("Tonight we cook {}.", "Here is my recipe for {}.", "Our dish of the day is {}."), (
-        Field("minutes", whole(5, 180, 5), ("takes {} minutes", "is ready in {} minutes")),
-        Field("servings", whole(2, 12), ("serves {}", "is enough for {} people")),
-        Field("ingredients", several("butter, cheese, garlic, pepper, chicken, beef, mushroom, spinach, honey, cream"), ("needs {}", "is made with {}")),
-        Field("cook", FIRST_NAME, ("is made by {}",)),
-        Field("calories", whole(80, 1200, 5), ("has {} calories",)),
-        Field("vegetarian", yes_no, ("is vegetarian|is not vegetarian",)),
-        Field("price", whole(2, 40), ("costs {} dollars",)),
-    )),
-    Topic("the order", "item", one_of(words.THINGS), ("New order: {}.", "Somebody ordered {}.", "There is an order for {}."), (
-        Field("quantity", whole(2, 90), ("holds {} pieces", "is for {} pieces")),
-        Field("price", whole(3, 199), ("costs {} dollars", "comes to ${}")),
-        Field("customer", FULL_NAME, ("is for {}", "was placed by {}")),
-        Field("city", CITY, ("goes to an address in {}", "is sent to {}")),
-        Field("day", DAY, ("arrives on {}", "is due on {}")),
-        Field("paid", yes_no, ("is paid|is not paid",)),
-        Field("date", DATE, ("was placed on {}", "came in on {}")),
-    )),
-)  # fmt: skip
-ASKS = Phrasings(
-    (
-        "Extract {fields} as JSON", "Extract the following fields as JSON: {fields}", "Please extract {fields} as JSON",
-        "Give {fields} as JSON", "Give me {fields} as JSON", "Return {fields} as JSON", "Return a JSON object with {fields}",
-        "Write {fields} as JSON", "Write a JSON object with {fields}", "Turn this into JSON with {fields}",
-        "Convert to JSON with {fields}", "Find {fields} and answer in JSON", "Make a JSON object with {fields}",
-        "Output JSON with {fields}", "I need {fields} as JSON",
-    ),
-    (
-        "Extract the fields {fields} as JSON", "Return only JSON with the fields {fields}",
-        "Fields: {fields}. Answer as JSON",
-    ),
-)  # fmt: skip
-BEFORE = (
-    "{ask}: {text}",
-    "{ask}.\n{text}",
-    "{ask}:\n{text}",
-    "{ask}. Text: {text}",
-    "{ask}.\n\nText: {text}",
-)
-AFTER = ("{text} {ask}.", "{text}\n{ask}.", "Text: {text}\n{ask}.")
+def _topic(data: dict[str, Any]) -> Topic:
+    fields = tuple(
+        Field(each["name"], read_draw(each["values"]), tuple(each["predicates"]))
+        for each in data["fields"]
+    )
+    draw, opening = read_draw(data["values"]), tuple(data["opening"])
+    return Topic(data["subject"], data["name"], draw, opening, fields)
+
+
+DATA = read_phrasings(NAME)
+TOPICS = tuple(map(_topic, DATA["topics"]))
+ASKS = Phrasings.of(DATA["asks"])
+BEFORE, AFTER = DATA["before"], DATA["after"]
 
 
 def generate(random: Random, split: Split) -> Example:
