@@ -2,22 +2,18 @@
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sbd_core.cli import Command
 from sbd_core.errors import ArgumentError, ModelError, require_number
 from sbd_core.models.model_folder import BlockSettings, object_in
 
-if TYPE_CHECKING:
-    from sbd_core.training.recipe import Recipe
-
 
 def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
-    parser.add_argument("--out", type=Path, help="model folder to write")
+    parser.add_argument("--out", type=Path, required=True, help="model folder to write")
     parser.add_argument(
         "--tokenizer",
         metavar="FOLDER",
@@ -27,7 +23,6 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     _add_recipe(parser.add_argument_group("recipe"))
     _add_data(parser.add_argument_group("data"))
     _add_machine(parser.add_argument_group("machine"))
-    _add_estimate(parser)
 
 
 def _add_recipe(group: argparse._ArgumentGroup) -> None:
@@ -91,15 +86,6 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Train a model. Process 0 alone returns what --json prints. Raises SetBlockDecodingError."""
     changes = _changes(arguments)
-    if arguments.estimate:
-        from sbd_core.training.recipe import read_recipe
-
-        # The estimate does not read the data.
-        changes.setdefault("data", ("file:data.jsonl",))
-        recipe = read_recipe(arguments.stage, arguments.recipe, changes)
-        return _estimated(arguments, recipe)
-    if arguments.out is None:
-        raise ArgumentError("out", "must be given", None)
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
@@ -193,52 +179,6 @@ def _tasks(words: str) -> dict[str, float]:
             rule = "must be task names, each with an optional weight, as math:3,json"
             raise ArgumentError("tasks", rule, words) from error
     return weights
-
-
-def _add_estimate(parser: argparse.ArgumentParser) -> None:
-    """Add --estimate and the flags that need it."""
-    group = parser.add_argument_group("memory")
-    group.add_argument(
-        "--estimate",
-        action="store_true",
-        help="estimate a GPU's memory, train nothing; --init may be a hub id or a config.json",
-    )
-    group.add_argument("--gpus", type=int, default=1, help="with --estimate (1)")
-    group.add_argument("--sharding", help="with --estimate: ddp or fsdp (fsdp with several --gpus)")
-    group.add_argument(
-        "--gpu-memory",
-        type=float,
-        metavar="GIB",
-        help="with --estimate: find --accumulate and --gradient-checkpointing that fit a GPU",
-    )
-
-
-def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
-    """Print and return an estimate of the memory of training. Raises SetBlockDecodingError."""
-    from sbd_core.training import estimate as memory
-
-    init = None if arguments.init is None else str(arguments.init)
-    config, name = memory.read_config(init, recipe)
-    setup = memory.Setup(
-        num_gpus=arguments.gpus,
-        sharding=arguments.sharding or ("fsdp" if arguments.gpus > 1 else "none"),
-        num_parts=arguments.accumulate,
-        is_checkpointed=arguments.gradient_checkpointing,
-        is_bf16=arguments.precision != "fp32",
-    )
-    estimate = memory.estimate(config, recipe, setup)
-    if arguments.gpu_memory is not None:
-        fitting = memory.fastest_that_fits(config, recipe, setup, arguments.gpu_memory)
-        if fitting is None:
-            rule = f"must be more than one row of {recipe.row_tokens} tokens takes"
-            raise ArgumentError("gpu_memory", rule, arguments.gpu_memory)
-        setup, estimate = fitting
-    print(memory.as_text(name, recipe, setup, estimate))
-    if not setup.is_checkpointed:
-        less = memory.estimate(config, recipe, replace(setup, is_checkpointed=True)).total
-        print(f"with gradient checkpointing {less / memory.GIB:.2f} GiB")
-    print(memory.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
-    return {"model": name, **estimate.to_data()}
 
 
 TRAIN = Command(
