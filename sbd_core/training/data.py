@@ -9,14 +9,19 @@ A source is "file:PATH" or "hf:NAME[:SPLIT]". The default SPLIT is train.
   folder, such as one that save_to_disk() wrote. Cached datasets need no network.
 """
 
+import hashlib
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+import torch
 from transformers import PreTrainedTokenizerFast
 
 from sbd_core.chats import chat_of
@@ -85,6 +90,57 @@ def mixed(
             yield chosen[index].generate(draw, "train")
         else:
             yield draw.choice(sources[index - len(chosen)])
+
+
+class Mixture:
+    """Draws a task or source for each example of a run, by weight.
+
+    The n-th example that falls to a source is known from n alone, as each step is built alone.
+    """
+
+    CHUNK = 65_536
+
+    def __init__(self, seed: int, weights: Sequence[float]) -> None:
+        """weights: weight of each task and source."""
+        self._seed = seed
+        self._shares = np.array(weights) / sum(weights)
+        self._before = [np.zeros(len(weights), np.int64)]
+
+    def counts(self, num_examples: int) -> list[int]:
+        """How many of the run's first num_examples examples fall to each task and source."""
+        number, place = divmod(num_examples, self.CHUNK)
+        while len(self._before) <= number:
+            self._before.append(self._before[-1] + self._counted(len(self._before) - 1))
+        return (self._before[number] + self._counted(number, place)).tolist()
+
+    def _counted(self, number: int, stop: int | None = None) -> Any:
+        draw = np.random.default_rng([self._seed, number])
+        drawn = draw.choice(len(self._shares), self.CHUNK, p=self._shares)[:stop]
+        return np.bincount(drawn, minlength=len(self._shares))
+
+
+def in_epochs(seed: int, size: int, first: int, stop: int) -> list[int]:
+    """The indices of the first-th to (stop - 1)-th draw from `size` texts.
+
+    Each epoch has every text once, in an order of its own.
+    """
+    places = (divmod(place, size) for place in range(first, stop))
+    return [_epoch_order(seed, epoch, size)[place] for epoch, place in places]
+
+
+@lru_cache(8)
+def _epoch_order(seed: int, epoch: int, size: int) -> list[int]:
+    generator = torch.Generator().manual_seed((seed + epoch) * 1_000_003)
+    return torch.randperm(size, generator=generator).tolist()
+
+
+def digest_of(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> str:
+    """SHA-256 of encoded texts, by which a resumed run knows its data again."""
+    digest = hashlib.sha256()
+    for prompt, answer in pairs:
+        sizes = len(prompt), len(answer)
+        digest.update(array("I", [*sizes, *prompt, *answer]).tobytes())
+    return digest.hexdigest()
 
 
 class Skipped:
