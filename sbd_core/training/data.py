@@ -38,6 +38,7 @@ from sbd_core.errors import (
 from sbd_core.models.chat import Message, encode_turn
 from sbd_core.models.model_folder import reach_of
 from sbd_core.tasks import Example, task
+from sbd_core.tasks.manners import training_example
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
@@ -87,7 +88,7 @@ def mixed(
     while True:
         index = draw.choices(indices, weights)[0]
         if index < len(chosen):
-            yield chosen[index].generate(draw, "train")
+            yield training_example(draw, chosen[index])
         else:
             yield draw.choice(sources[index - len(chosen)])
 
