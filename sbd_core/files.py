@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sbd_core.errors import ArgumentError, SetBlockDecodingError, one_line
+from sbd_core.errors import ArgumentError, one_line
 
 PACKAGE = Path(__file__).parent
 ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
@@ -99,14 +99,26 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         os.rename(fresh, folder)
         flush(folder.parent)
         shutil.rmtree(old, ignore_errors=True)
-    except SetBlockDecodingError:
-        raise
     except Exception as error:
-        # Python, safetensors, torch and tokenizers each raise another error when the disk is full,
-        # tokenizers a bare Exception.
+        if not _is_of_the_disk(error):
+            raise
         raise ArgumentError("out", f"cannot be written: {one_line(error)}", str(folder)) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+OF_TORCH_SAVE = ("PytorchStreamWriter", "inline_container.cc", "iostream error")
+"""Parts of the messages of the RuntimeErrors that torch.save() raises where a disk is full."""
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    """Whether writing failed: Python, safetensors, torch and tokenizers raise different errors."""
+    return (
+        isinstance(error, OSError)
+        or type(error).__name__ == "SafetensorError"
+        or (type(error) is RuntimeError and any(name in str(error) for name in OF_TORCH_SAVE))
+        or (type(error) is Exception and "os error" in str(error))  # of tokenizers
+    )
 
 
 def recover(folder: Path) -> None:

@@ -116,12 +116,14 @@ class SetBlockOutput(ModelOutput):
     """The result of generate() if return_dict_in_generate is True.
 
     sequences: token ids (batch, prompt + answer).
-    num_forwards: number of forward passes for each text of the batch, prefill included.
+    num_tokens: number of generated tokens of each text of the batch.
+    num_forwards: number of forward passes for each text, prefill included.
     tokens_per_forward: generated tokens per forward pass (NFE speed-up), over the whole batch.
     tokens_per_revealing_forward: generated tokens per forward pass that revealed a token.
     """
 
     sequences: LongTensor | None = None
+    num_tokens: tuple[int, ...] | None = None
     num_forwards: tuple[int, ...] | None = None
     tokens_per_forward: float | None = None
     tokens_per_revealing_forward: float | None = None
@@ -353,6 +355,7 @@ def _output(rows: Sequence[_Text], input_ids: Tensor, generation_config: Any) ->
     num_tokens = sum(len(row.answer) for row in rows)
     return SetBlockOutput(
         sequences=sequences,
+        num_tokens=tuple(len(row.answer) for row in rows),
         num_forwards=tuple(row.num_forwards for row in rows),
         tokens_per_forward=num_tokens / sum(row.num_forwards for row in rows),
         tokens_per_revealing_forward=num_tokens / max(1, sum(row.num_revealing for row in rows)),

@@ -160,6 +160,7 @@ def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_ke
         config = DecodeConfig(strategy="verify", max_new_tokens=LENGTH, block_size=4)
         trace = sbd_core.generate(engine, ids, config)
         assert told.num_forwards == (trace.num_forwards,) != other.num_forwards
+        assert told.num_tokens == (trace.num_tokens,)
         assert told.tokens_per_forward == pytest.approx(trace.tokens_per_forward)
         assert tuple(told.sequences[0, len(ids) :].tolist()) == trace.token_ids
 
