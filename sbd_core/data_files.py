@@ -101,7 +101,7 @@ def read_text(argument: str, path: Path) -> str:
 
 def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
     """Yield (line, value) for each value in a JSON text: an array's items, or successive values."""
-    # Python writes NaN where a table has no value: read as null, as is what no number of JSON holds.
+    # Python writes NaN where a table has no value: read as null, as are numbers beyond all floats.
     decoder = json.JSONDecoder(parse_constant=lambda _: None, parse_float=finite_or_none)
     space = re.compile(r"[ \t\r\n]*")
 
