@@ -17,12 +17,19 @@ ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent
 """Folder of the assets: inside an installed package, beside the package in a checkout."""
 
 
+NO_CACHE = Path(os.devnull) / "SBD_CACHE must name a folder, as there is no home folder"
+"""Path of which nothing can be read and where nothing can be written; errors show it."""
+
+
 def cache_folder() -> Path:
     """The package's cache folder: SBD_CACHE if set, else sbd_core in the user's cache folder."""
     own, root = os.environ.get("SBD_CACHE"), os.environ.get("XDG_CACHE_HOME")
     if own:
         return Path(own).expanduser()
-    return (Path(root).expanduser() if root else Path.home() / ".cache") / "sbd_core"
+    try:
+        return (Path(root).expanduser() if root else Path.home() / ".cache") / "sbd_core"
+    except RuntimeError:  # neither HOME nor an account, as in containers
+        return NO_CACHE
 
 
 def read_file(path: Path) -> bytes:

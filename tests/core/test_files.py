@@ -1,6 +1,9 @@
 """Folders are replaced whole; the message blames the disk only for what the disk did."""
 
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +15,6 @@ from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.files import replaced_folder
 from tests.core.models.tiny_models import tiny_tokenizer
 from tests.core.training.test_training import files_of_at_most
-
 
 BIG = torch.zeros(10_000)
 WRITERS: dict[str, Callable[[Path], object]] = {
@@ -52,3 +54,38 @@ def test_any_other_fault_while_a_folder_is_written_stays_what_it_is(error, tmp_p
         raise error
     assert caught.value is error
     assert not list(tmp_path.iterdir())
+
+
+HOMELESS = """
+import pwd, sys
+
+def no_account(uid):
+    raise KeyError(uid)
+
+pwd.getpwuid = no_account
+from sbd_core.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["generate", "2 + 2", "--max-new-tokens", "4"], 0, "4 tokens in"),
+        (["export", "web", "--out", "web"], 0, ""),
+        (["fetch"], 2, "SBD_CACHE must name a folder, as there is no home folder"),
+    ],
+)
+def test_without_a_home_and_an_account_work_goes_on_without_a_cache(words, status, said, tmp_path):
+    """As in containers that run as a user id of their own."""
+    kept = {name: os.environ[name] for name in ("PATH",) if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-c", HOMELESS, *words],
+        cwd=tmp_path,
+        env={**kept, "PYTHONPATH": str(Path.cwd()), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
