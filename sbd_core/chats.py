@@ -156,7 +156,7 @@ def _with_input(row: Row, name: str) -> str:
 
 def _choices(row: Row) -> list[str]:
     """The answers to choose from, each with its label: A, B, C unless the record has labels."""
-    choices = row.given("choices") or []
+    choices: Any = row.given("choices") or []
     if isinstance(choices, str):  # as a table's cell has them
         return [row.text("choices", choices)]
     labels: Any = [chr(ord("A") + number) for number in range(26)]

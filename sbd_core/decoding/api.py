@@ -8,6 +8,7 @@ import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -211,8 +212,8 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
         token_ids = model.encode(messages, is_raw=False)
     else:
         try:
-            # tolist(): of a tensor or an array
-            token_ids = tuple(prompt.tolist() if hasattr(prompt, "tolist") else prompt)
+            ids: Any = prompt.tolist() if hasattr(prompt, "tolist") else prompt  # of an array
+            token_ids = tuple(ids)
         except TypeError as error:
             rule = "must be text, messages or a sequence of token ids"
             raise ArgumentError("prompt", rule, prompt) from error

@@ -102,6 +102,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     with replaced_folder(target) as fresh:
         read_model.config.save_pretrained(fresh)
         read_model.generation_config.save_pretrained(fresh)
+        if isinstance(tokenizer.chat_template, dict):  # named templates, of which one is used
+            tokenizer.chat_template = tokenizer.get_chat_template()
         tokenizer.save_pretrained(fresh)
         plain = fresh / "tokenizer.json"  # rewritten without white space, a third of it
         data = json.loads(plain.read_text(encoding="utf-8"))
