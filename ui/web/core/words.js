@@ -198,7 +198,7 @@ const ruleOf = (kind) => RULES[kind === "sbd" ? PAPER_SOLVER : kind] ?? null;
  * @returns {[name: string, value: number] | null}
  */
 export function laneSettingOf(kind) {
-  if (kind === "verify") return ["max_rows", 0]; // 0: as many as pay on this machine
+  if (kind === "verify") return ["max_rows", 0]; // 0: the default of the machine
   const [first] = Object.entries(ruleOf(kind) ?? {});
   return first ? [first[0], Number(first[1])] : null;
 }

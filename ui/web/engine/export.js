@@ -2,13 +2,14 @@
 // stored tensors. The operations and their order are those of sbd_core/models/backends/onnx/web_graph.py, so that both
 // compute with the same numbers.
 
+import constants from "../constants.json" with { type: "json" };
 import { PENALTIES, requireNumber } from "./decoding/settings.js";
 import { EngineError } from "./errors.js";
 import { Model } from "./model.js";
 import { SamplerHead } from "./sampling.js";
 import { Tokenizer } from "./tokenizer.js";
 
-/** @import { Calibration, RowCosts } from "./decoding/verify_rows.js" */
+/** @import { Calibration } from "./decoding/verify_rows.js" */
 /** @import { Files, Graph, Initializer, Manifest, Stored } from "./files.js" */
 /** @import { Shape } from "./model.js" */
 /** @import { Runtime } from "./runtime.js" */
@@ -36,8 +37,7 @@ const INEXACT = "This browser’s products of 8-bit integers are not exact, whic
  * @property {Calibration} calibration
  * @property {SamplerHead | null} samplerHead
  * @property {number} numParameters
- * @property {RowCosts | null} rowCosts costs of rows on this device; null until measured
- * @property {(costs: RowCosts) => void} storeCosts stores the costs for later visits
+ * @property {number} usualRows largest number of rows of a verify pass, unless the form says otherwise
  */
 
 /**
@@ -78,8 +78,7 @@ export async function openExport(runtime, manifest, files, engine = "wasm") {
     calibration: config.calibration,
     samplerHead: config.sampler ? samplerHead(weights, shape.hidden) : null,
     numParameters: numParameters(manifest),
-    rowCosts: null,
-    storeCosts: () => {},
+    usualRows: constants.usualRows[engine === "webgpu" ? "GPU" : "WebAssembly"],
   };
 }
 

@@ -3,8 +3,6 @@
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";
 
-/** @import { RowCosts } from "./verify_rows.js" */
-
 const MAX_BLOCK_SIZE = 1024;
 /** Smallest and largest repetition penalty. */
 export const PENALTIES = /** @type {const} */ ([0.1, 100]);
@@ -35,8 +33,7 @@ export const SOLVERS = constants.solverDefaults;
  * @property {boolean} is_raw_prompt
  * @property {boolean} allows_untrained_block_size
  * @property {number} repetition_penalty 1 for none
- * @property {number | null} max_rows largest number of rows of a verify pass; null chooses by row_costs
- * @property {RowCosts | null} row_costs needed by verify if max_rows is null
+ * @property {number} max_rows largest number of rows of a verify pass
  */
 
 /**
@@ -52,7 +49,7 @@ export function readSettings(given) {
   requireWhole("max_new_tokens", settings.max_new_tokens, 1);
   requireWhole("seed", settings.seed, 0);
   requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
-  if (settings.max_rows !== null) requireWhole("max_rows", settings.max_rows, 1);
+  requireWhole("max_rows", settings.max_rows, 1);
   return { ...settings, pinned: readPinned(settings) };
 }
 

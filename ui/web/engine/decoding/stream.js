@@ -41,8 +41,7 @@ export async function* stream(checkpoint, promptIds, settings) {
 }
 
 /** Return how many rows a verify pass may need in the cache beyond the answer. @param {Settings} settings */
-function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }) {
-  const allowed = most ?? costs?.at(-1)?.[0] ?? 1;
+function mostRowsOf({ block_size: size, max_rows: most }) {
   const every = (size + 1) * (size + 1 + NUM_ALTERNATIVES * (size + 1));
-  return 1 + Math.min(allowed, every); // 1: the token after an alternative
+  return 1 + Math.min(most, every); // 1: the token after an alternative
 }
