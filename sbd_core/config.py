@@ -3,11 +3,9 @@
 This module needs the standard library only and knows nothing of tensors and models.
 """
 
-import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.solvers import SOLVERS, EntropyBound, Solver
@@ -16,8 +14,6 @@ StrategyName = Literal["sbd", "ntp", "verify"]
 
 MAX_BLOCK_SIZE = 1024
 """Largest block size, far beyond any trained one; displays and files can rely on it."""
-MAX_POINTS = 64
-"""Largest number of points in a table of costs."""
 MAX_ROWS = 41
 """Default row cap of a forward pass of verify."""
 NUM_ALTERNATIVES = 7
@@ -31,52 +27,6 @@ def require_strategy(value: object) -> None:
     names = get_args(StrategyName)
     if value not in names:
         raise ArgumentError("strategy", f"must be one of {', '.join(names)}", value)
-
-
-@dataclass(frozen=True, slots=True)
-class RowCosts:
-    """Seconds that a forward pass takes, by its number of rows (input positions).
-
-    points: pairs (rows, seconds). The numbers of rows increase and start at 1. Costs are linear
-        between points and beyond the last two. A point that costs more than a later point is
-        lowered to the later one's seconds, so that costs never fall as rows increase.
-    """
-
-    points: tuple[tuple[int, float], ...]
-
-    def __post_init__(self) -> None:
-        rule = "must be pairs of rows, rising from 1, and seconds above 0"
-        pairs = self.points and all(len(point) == 2 for point in self.points)
-        if not pairs or self.points[0][0] != 1:
-            raise ArgumentError("row_costs", rule, self.points)
-        last = 0
-        for num_rows, seconds in self.points:
-            require_integer("row_costs", num_rows, last + 1)
-            require_number("row_costs", seconds, sys.float_info.min)
-            last = num_rows
-        least, level = math.inf, []
-        for num_rows, seconds in reversed(self.points):
-            least = min(least, seconds)
-            level.append((num_rows, least))
-        object.__setattr__(self, "points", tuple(reversed(level)))
-
-    @classmethod
-    def from_data(cls, data: Any) -> "RowCosts":
-        """Make costs from a JSON list of [rows, seconds] pairs. Raises ArgumentError."""
-        is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
-        if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
-            raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
-        return cls(tuple(data))
-
-    def seconds(self, num_rows: int) -> float:
-        """Seconds of a forward pass of `num_rows` rows. num_rows: 1 or more."""
-        points = self.points
-        if len(points) == 1:
-            return points[0][1]
-        place = next((i for i, (rows, _) in enumerate(points) if rows >= num_rows), -1)
-        low, high = (points[place - 1], points[place]) if place else points[:2]
-        share = (num_rows - low[0]) / (high[0] - low[0])
-        return max(low[1] + share * (high[1] - low[1]), sys.float_info.min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +80,7 @@ class DecodeConfig:
     temperature: 0 takes the likeliest token, above 0 samples from softmax(logits / temperature).
     max_rows: (verify) largest number of rows (input positions) in a forward pass after the prefill:
         the last final token, the draft, alternatives to drafted tokens, and masks. 1 is next-token
-        prediction. None lets row_costs choose the number that gives most tokens per second.
-    row_costs: (verify) seconds of a forward pass by number of rows, used if max_rows is None. None
-        measures them on this machine.
+        prediction.
     top_k_recorded: how many of the likeliest tokens an event holds for each masked position. At 0,
         an event of the strategy ntp or verify holds no masked positions.
     repetition_penalty: factor for tokens that occur earlier in the prompt or the answer. It divides
@@ -154,8 +102,7 @@ class DecodeConfig:
     is_raw_prompt: bool = False
     allows_untrained_block_size: bool = False
     repetition_penalty: float | None = None
-    max_rows: int | None = MAX_ROWS
-    row_costs: RowCosts | None = None
+    max_rows: int = MAX_ROWS
 
     def __post_init__(self) -> None:
         if self.strategy is not None:
@@ -172,16 +119,8 @@ class DecodeConfig:
                 raise ArgumentError(name, "must be True or False", getattr(self, name))
         if self.repetition_penalty is not None:
             require_number("repetition_penalty", self.repetition_penalty, *PENALTIES)
-        self._check_rows()
+        require_integer("max_rows", self.max_rows, 1)
         self._check_pinned()
-
-    def _check_rows(self) -> None:
-        if self.max_rows is not None:
-            require_integer("max_rows", self.max_rows, 1)
-        if self.row_costs is not None and not isinstance(self.row_costs, RowCosts):
-            raise ArgumentError("row_costs", "must be None or RowCosts", self.row_costs)
-        if self.row_costs is not None and self.max_rows is not None:
-            raise ArgumentError("row_costs", "needs max_rows None", self.max_rows)
 
     def _check_pinned(self) -> None:
         if not isinstance(self.pinned, Mapping):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from sbd_core.config import DecodeConfig, RowCosts, StrategyName
+from sbd_core.config import MAX_ROWS, DecodeConfig, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import StepEvent
@@ -188,7 +188,6 @@ def config_to_data(config: DecodeConfig) -> dict[str, Any]:
         "allows_untrained_block_size": config.allows_untrained_block_size,
         "repetition_penalty": config.repetition_penalty,
         "max_rows": config.max_rows,
-        "row_costs": config.row_costs and config.row_costs.points,
     }
 
 
@@ -199,7 +198,6 @@ def _reject_constant(name: str) -> float:
 def _config(node: JsonNode) -> DecodeConfig:
     solver = dict(node.at("solver").members())
     name = node.at("solver").at("name").string()
-    row_costs = node.value_of("row_costs")
     try:
         return DecodeConfig(
             strategy=node.at("strategy").one_of(get_args(StrategyName)),
@@ -216,8 +214,8 @@ def _config(node: JsonNode) -> DecodeConfig:
             is_raw_prompt=node.at("is_raw_prompt").boolean(),
             allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
             repetition_penalty=node.value_of("repetition_penalty"),
-            max_rows=node.value_of("max_rows"),
-            row_costs=None if row_costs is None else RowCosts.from_data(row_costs),
+            # An earlier version wrote null, for as many rows as seemed to pay.
+            max_rows=MAX_ROWS if node.value_of("max_rows") is None else node.value_of("max_rows"),
         )
     except ArgumentError as error:
         raise TraceError(f"{node.path}.{error}") from error

@@ -40,9 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--block-size", type=int, default=16, help="positions of a block")
     parser.add_argument(
         "--max-rows",
-        default=str(MAX_ROWS),
-        help=f"verify: most rows of a forward pass ({MAX_ROWS}); cost: as many as pay off here, "
-        "which is measured once",
+        type=int,
+        default=MAX_ROWS,
+        help=f"verify: most rows of a forward pass ({MAX_ROWS})",
     )
     parser.add_argument("--max-new-tokens", type=int, default=256, help="longest answer")
     parser.add_argument("--temperature", type=float, default=0.0, help="above 0: sample")
@@ -99,7 +99,7 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
         strategy=strategy,
         solver=make_solver(arguments.solver or "entropy-bound", given),
         block_size=arguments.block_size,
-        max_rows=max_rows(arguments.max_rows),
+        max_rows=arguments.max_rows,
         max_new_tokens=arguments.max_new_tokens,
         temperature=arguments.temperature,
         repetition_penalty=arguments.repetition_penalty,
@@ -107,15 +107,6 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
         allows_untrained_block_size=arguments.any_block_size,
         **more,
     )
-
-
-def max_rows(text: str) -> int | None:
-    """Parse --max-rows: a whole number, or "cost" for None. Raises ArgumentError."""
-    if text == "cost":
-        return None
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise ArgumentError("max_rows", 'must be a whole number of rows or "cost"', text)
-    return int(text)
 
 
 def pins(texts: list[str]) -> dict[int, int]:

@@ -2,7 +2,6 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.ts";
-import type { RowCosts } from "./verify_rows.ts";
 
 const MAX_BLOCK_SIZE = 1024;
 /** Smallest and largest repetition penalty. */
@@ -38,8 +37,7 @@ export interface Settings {
   is_raw_prompt: boolean;
   allows_untrained_block_size: boolean;
   repetition_penalty: number; // 1 for none
-  max_rows: number | null; // largest number of rows of a verify pass; null chooses by row_costs
-  row_costs: RowCosts | null; // needed by verify if max_rows is null
+  max_rows: number; // largest number of rows of a verify pass
 }
 
 /**
@@ -54,7 +52,7 @@ export function readSettings(given: Record<string, unknown>): Settings {
   requireWhole("max_new_tokens", settings.max_new_tokens, 1);
   requireWhole("seed", settings.seed, 0);
   requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
-  if (settings.max_rows !== null) requireWhole("max_rows", settings.max_rows, 1);
+  requireWhole("max_rows", settings.max_rows, 1);
   return { ...settings, pinned: readPinned(settings) };
 }
 
