@@ -218,6 +218,10 @@ class Softmax:
 
     @classmethod
     def of(cls, logits: Tensor, temperature: float) -> "Softmax":
+        """Take the softmax of logits (rows, vocab), without waiting for the device.
+
+        temperature: see Softmax. Raises ArgumentError for logits of another shape.
+        """
         if logits.ndim != 2 or logits.shape[-1] == 0:
             raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
         rows = logits.float()

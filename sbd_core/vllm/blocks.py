@@ -26,6 +26,7 @@ class Blocks:
 
     token_ids: (slots, block), the mask token where no token is known yet.
     is_causal: (slots,), whether the next pass reads causally: the prompt, or a full block.
+    max_length: longest text, in tokens; it may change between steps.
     """
 
     def __init__(
@@ -39,7 +40,8 @@ class Blocks:
         device: torch.device,
     ) -> None:
         """Make empty slots. max_length: longest text, in tokens."""
-        self._mask_id, self._max_length = mask_token_id, max_length
+        self._mask_id = mask_token_id
+        self.max_length = max_length
         self._offsets = torch.arange(block_size, device=device)
         self.token_ids = torch.full((num_slots, block_size), mask_token_id, device=device)
         self.is_causal = torch.ones(num_slots, dtype=torch.bool, device=device)
@@ -90,7 +92,7 @@ class Blocks:
 
         slots: (requests,). starts: (requests,), length of the text before the block.
         """
-        room = torch.minimum(self._num_left[slots], self._max_length - starts)
+        room = torch.minimum(self._num_left[slots], self.max_length - starts)
         return room.clamp(0, len(self._offsets))
 
     def update(
