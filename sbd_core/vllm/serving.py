@@ -195,7 +195,7 @@ def serve(
     """Become vLLM's server; see command(). Returns never; raises SetBlockDecodingError."""
     found = installed_version()
     words = command(model, flags, strategy=strategy, solver=solver, block_size=block_size)
-    program = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", *words]
+    program = [sys.executable, "-m", "sbd_core.vllm.server", *words]
     sys.stdout.flush()
     variables = dict(os.environ) if strategy == "ntp" else environment(found)
     try:
