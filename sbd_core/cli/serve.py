@@ -53,7 +53,7 @@ def _serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
         flags,
         strategy=strategy,
         solver=make_solver(own.solver or "entropy-bound", given),
-        block_size=own.block_size or DecodeConfig().block_size,
+        block_size=DecodeConfig().block_size if own.block_size is None else own.block_size,
     )
     return None
 

@@ -4,22 +4,18 @@
 other than 1, min_tokens, logit_bias, bad_words and structured outputs.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor
 
 from sbd_core.config import PENALTIES
 from sbd_core.errors import ArgumentError, require_number
-from sbd_core.solvers import SOLVER_PARAMETERS, Solver, make_solver
-from sbd_core.vllm.rule import Rule
+from sbd_core.vllm.rule import solver_of
 
 if TYPE_CHECKING:
     from torch import Tensor
     from vllm.sampling_params import SamplingParams
 
-OF_VLLM = ("kv_transfer_params", "ec_transfer_params", "session_id")
-"""Arguments that vLLM itself adds to a request's own."""
 NOT_APPLIED = {
     "presence_penalty": 0.0,
     "frequency_penalty": 0.0,
@@ -28,24 +24,6 @@ NOT_APPLIED = {
     "logprobs": None,
 }
 """Settings of a request that decoding by blocks does not apply: {name: value without effect}."""
-
-
-def solver_of(arguments: Mapping[str, Any] | None) -> Solver | None:
-    """The solver that a request's arguments name; None if they name none. Raises ArgumentError.
-
-    arguments: {"gamma": 0.35}, {"solver": "top-k", "k": 4}, ...; the solver is entropy-bound if
-        there is only a setting.
-    """
-    own = {name: value for name, value in (arguments or {}).items() if name not in OF_VLLM}
-    for name, value in own.items():
-        if name not in ("solver", *SOLVER_PARAMETERS):
-            known = ", ".join(("solver", *SOLVER_PARAMETERS))
-            raise ArgumentError(name, f"is no argument of a request; there are {known}", value)
-    if not own:
-        return None
-    solver = make_solver(own.pop("solver", "entropy-bound"), own)
-    Rule.of(solver)
-    return solver
 
 
 class Admission(LogitsProcessor):

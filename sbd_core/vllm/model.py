@@ -25,8 +25,8 @@ from vllm.v1.worker.gpu.sample.output import SamplerOutput
 
 from sbd_core.errors import ArgumentError
 from sbd_core.solvers import make_solver
-from sbd_core.vllm.admission import solver_of
 from sbd_core.vllm.blocks import Blocks
+from sbd_core.vllm.rule import solver_of
 from sbd_core.vllm.serving import ADMISSION
 
 UNSUPPORTED = {

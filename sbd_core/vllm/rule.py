@@ -4,13 +4,16 @@ A request's solver is three numbers: a ranking, a stop rule and the value that t
 compares with. Imports no vLLM.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from sbd_core.errors import ArgumentError
 from sbd_core.solvers import (
+    SOLVER_PARAMETERS,
     ConfidenceThreshold,
     EntropyBound,
     EntropyBoundByConfidence,
@@ -21,6 +24,7 @@ from sbd_core.solvers import (
     LeftToRight,
     Solver,
     TopK,
+    make_solver,
     solver_parameters,
 )
 
@@ -38,6 +42,9 @@ RULES: dict[type[Solver], tuple[str, str]] = {
     LeftToRight: ("position", "count"),
 }
 """{solver: (its ranking, its stop rule)}; the setting `by` of top-k replaces the ranking."""
+
+OF_VLLM = ("kv_transfer_params", "ec_transfer_params", "session_id")
+"""Arguments that vLLM itself adds to those of a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,24 @@ class Rule:
         ranking = settings.pop("by", ranking)
         [value] = settings.values()
         return cls(RANKINGS.index(ranking), STOPS.index(stop), float(value))
+
+
+def solver_of(arguments: Mapping[str, Any] | None) -> Solver | None:
+    """The solver that a request's arguments name; None if they name none. Raises ArgumentError.
+
+    arguments: {"gamma": 0.35}, {"solver": "top-k", "k": 4}, ...; the solver is entropy-bound if
+        there is only a setting.
+    """
+    own = {name: value for name, value in (arguments or {}).items() if name not in OF_VLLM}
+    for name, value in own.items():
+        if name not in ("solver", *SOLVER_PARAMETERS):
+            known = ", ".join(("solver", *SOLVER_PARAMETERS))
+            raise ArgumentError(name, f"is no argument of a request; there are {known}", value)
+    if not own:
+        return None
+    solver = make_solver(own.pop("solver", "entropy-bound"), own)
+    Rule.of(solver)
+    return solver
 
 
 @dataclass(frozen=True, slots=True)

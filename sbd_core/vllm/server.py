@@ -5,8 +5,8 @@ vLLM's own command line looks for a distribution called vllm, which its CPU buil
 
 import sys
 
-from vllm.entrypoints.serve.utils.api_utils import cli_env_setup
 from vllm.entrypoints.cli.serve import ServeSubcommand
+from vllm.entrypoints.serve.utils.api_utils import cli_env_setup
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 
 

@@ -11,12 +11,14 @@ from sbd_core.solvers import (
     SOLVERS,
     CausalFirst,
     ConfidenceScores,
+    EntropyBound,
+    Factor,
     LeftToRight,
     Random,
     TopK,
     reveal_order_from_scores,
 )
-from sbd_core.vllm.rule import RULES, Measures, Rule, reveals
+from sbd_core.vllm.rule import RULES, Measures, Rule, reveals, solver_of
 
 GRID, BLOCK = 64, 9
 NEED_MORE = {Random, CausalFirst}
@@ -97,3 +99,36 @@ def test_all_solvers_are_rules_but_those_that_need_more_than_a_block() -> None:
     for solver in NEED_MORE:
         with pytest.raises(ArgumentError, match=f"solver: must be .*; got '{solver.name}'"):
             Rule.of(solver())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "solver"),
+    [
+        (None, None),
+        ({"session_id": "a"}, None),
+        ({"gamma": 1}, EntropyBound(1)),
+        ({"solver": "top-k", "k": 3, "by": "margin"}, TopK(3, "margin")),
+        ({"solver": "factor", "session_id": "a"}, Factor()),
+    ],
+)
+def test_a_requests_arguments_name_its_solver(arguments, solver) -> None:
+    assert solver_of(arguments) == solver
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"gama": 1}, "gama: is no argument of a request; there are solver, gamma, .*; got 1"),
+        ({"diffusion_canvas_length": 4}, "diffusion_canvas_length: is no argument of a request"),
+        ({"gamma": -1}, "gamma: must be a finite number >= 0; got -1"),
+        ({"gamma": float("nan")}, "gamma: must be a finite number >= 0; got nan"),
+        ({"gamma": [0.1]}, "gamma: must be a finite number"),
+        ({"solver": "best"}, "solver: must be one of .*; got 'best'"),
+        ({"solver": "random"}, "solver: must be one of .* where vLLM decodes; got 'random'"),
+        ({"solver": "top-k", "gamma": 1}, "gamma: is not a parameter of top-k"),
+        ({"solver": "top-k", "k": 2.0}, "k: must be a whole number"),
+    ],
+)
+def test_wrong_arguments_of_a_request_are_refused_by_name(arguments, message) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        solver_of(arguments)
