@@ -22,7 +22,7 @@ FLOORS = [
     ("chats", "replay"),
     ("decoding",),
     ("hf",),
-    ("training",),
+    ("training", "vllm"),
     ("evaluation", "benchmark", "plots"),
     ("cli",),
     ("__main__",),
@@ -30,7 +30,7 @@ FLOORS = [
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 STANDARD_ONLY = ("errors", "config", "events", "cost", "trace", "json_node", "files")
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
-ONLY_IN = {"plotly": "plots", "accelerate": "training"}
+ONLY_IN = {"plotly": "plots", "accelerate": "training", "vllm": "vllm"}
 """A package of an optional part, and the one room that may import it."""
 RUNS_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace", "run_lines"}
 

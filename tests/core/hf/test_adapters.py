@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import sbd_core
 import sbd_core.hf
 from sbd_core import ArgumentError, DecodeConfig, ModelError, load
 from sbd_core.hf import merge
+from sbd_core.solvers import EntropyBound
+from sbd_core.vllm.serving import command
 from tests.core.decoding.doubles import random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
@@ -302,3 +305,17 @@ def test_in_bfloat16_on_a_cpu_an_adapter_runs_through_the_model_s_own_modules(ad
     assert model.runs_on == "transformers, bfloat16"
     [prompt] = random_ids(1, model.vocabulary_size)
     assert sbd_core.generate(model, prompt, DecodeConfig(max_new_tokens=8, **SETTINGS)).num_tokens
+
+
+def test_an_adapter_is_served_by_vllm_as_the_model_that_it_makes(base, tmp_path, monkeypatch):
+    monkeypatch.setenv("SBD_CACHE", str(tmp_path / "cache"))
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
+    words = partial(command, solver=EntropyBound(), block_size=4)
+    [folder, *_] = words(str(adapter))
+    merge(adapter, tmp_path / "merged")
+    own, expected = (
+        load_file(Path(each) / "model.safetensors") for each in (folder, tmp_path / "merged")
+    )
+    assert own.keys() == expected.keys()
+    assert all(torch.equal(own[name], expected[name]) for name in own)
+    assert words(str(adapter))[0] == folder  # merged once
