@@ -12,6 +12,7 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 # A module may import those on floors below its own, and its own package's.
 FLOORS = [
     ("errors", "version"),
+    ("settings",),
     ("solvers",),
     ("config", "files", "json_node", "shared_work"),
     ("events", "environment", "data_files"),
@@ -28,7 +29,7 @@ FLOORS = [
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-STANDARD_ONLY = ("errors", "config", "events", "cost", "trace", "json_node", "files")
+STANDARD_ONLY = ("errors", "settings", "config", "events", "cost", "trace", "json_node", "files")
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""

@@ -20,7 +20,7 @@ function marginOf(item) {
 }
 
 /**
- * The quantity that a solver's gamma bounds; see Bound in sbd_core/solvers.py.
+ * The quantity that a solver's gamma bounds; see assets/solvers.json.
  * @typedef {{ kind: string, title: string, equation: string, gamma: string, exempt: string[] }} Bound
  */
 
