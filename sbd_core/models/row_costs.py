@@ -147,7 +147,7 @@ def _depends_on(model: SetBlockModel) -> dict[str, Any]:
         "torch": str(torch.__version__),
         "model": model.name,
         "num_parameters": model.num_parameters,
-        "shape": model.shape.to_data() if model.shape else None,
+        "shape": model.shape.as_json() if model.shape else None,
         "backend": f"{type(backend).__module__}.{type(backend).__name__}",
         "dtype": getattr(model, "dtype", None),
         "has_sampler_head": model.sampler_head is not None,
