@@ -4,6 +4,8 @@ A field made by setting() carries all that a command, a link, a form and a check
 Everything that lists settings is made from settings_of(). Needs the standard library only.
 """
 
+import argparse
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from types import NoneType, UnionType
@@ -26,6 +28,8 @@ class Setting:
     link: name in a link; None if the page does not have the setting.
     flag: name of the command's flag without dashes; None if no command has the setting.
     step: of a box or slider. strategies: those that use the setting; () if all do.
+    words: the setting with its value for {}, as in "blocks of {}".
+    unset: what holds where the value is None, in words.
     """
 
     name: str
@@ -42,6 +46,8 @@ class Setting:
     flag: str | None = None
     step: float | None = None
     strategies: tuple[str, ...] = ()
+    words: str = ""
+    unset: str = ""
 
 
 def setting(
@@ -54,9 +60,13 @@ def setting(
     return field(default=default, default_factory=factory, hash=hash, metadata=more)
 
 
-@cache
-def settings_of(cls: type) -> tuple[Setting, ...]:
+def settings_of(cls: Any) -> tuple[Setting, ...]:
     """List the settings that a dataclass declares, in order. cls: the class."""
+    return _settings_of(cls)
+
+
+@cache
+def _settings_of(cls: Any) -> tuple[Setting, ...]:
     return tuple(_setting_of(item) for item in fields(cls) if item.metadata)
 
 
@@ -79,8 +89,7 @@ def _setting_of(item: Field[Any]) -> Setting:
 
 def check(config: Any) -> None:
     """Raise ArgumentError for the first setting of a dataclass that breaks its limits."""
-    cls: Any = type(config)
-    for item in settings_of(cls):
+    for item in settings_of(type(config)):
         value = getattr(config, item.name)
         if not (value is None and item.is_optional):
             require_setting(item, value)
@@ -99,3 +108,31 @@ def require_setting(item: Setting, value: Any) -> None:
         raise ArgumentError(item.name, "must be True or False", value)
     elif item.kind == "text" and not isinstance(value, str):
         raise ArgumentError(item.name, "must be text", value)
+
+
+def add_flags(parser: argparse.ArgumentParser, items: Iterable[Setting]) -> None:
+    """Add a flag for every setting that has one. A flag that is not given leaves None.
+
+    The name of a value in the parsed arguments is that of the setting.
+    """
+    for item in items:
+        if item.flag is None:
+            continue
+        kind: dict[str, Any] = {"type": {"whole": int, "number": float}.get(item.kind, str)}
+        if item.kind == "flag":
+            kind = {"action": "store_true", "default": None}
+        default = item.unset if item.default is None else item.default
+        choices = f": {', '.join(item.choices)}" if item.choices else ""
+        words = item.help + choices + f" ({default})" * (item.kind != "flag" and default != "")
+        parser.add_argument(f"--{item.flag}", dest=item.name, help=words, **kind)
+
+
+def with_whole_numbers(items: Iterable[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, with an int for each float that is whole where a setting is of kind "whole"."""
+    whole = {item.name for item in items if item.kind == "whole"}
+    return {
+        name: int(value)
+        if name in whole and isinstance(value, float) and value.is_integer()
+        else value
+        for name, value in values.items()
+    }

@@ -87,14 +87,17 @@ class Solver:
 
 
 def _gamma(default: float) -> Any:
-    words = "bound in nats of the entropy solvers"
-    return setting(default, low=0, label="γ", help=words, unit="nats", link="gamma", step=0.01)
+    return setting(
+        default, low=0, label="γ", link="gamma", step=0.01, unit="nats", words="γ {}",
+        help="bound in nats of the entropy solvers",
+    )  # fmt: skip
 
 
 def _k() -> Any:
-    words = "number of tokens that a forward pass reveals"
-    label = "Tokens per forward pass"
-    return setting(2, low=1, label=label, help=words, link="k", flag="reveals", step=1)
+    return setting(
+        2, low=1, label="Tokens per forward pass", link="k", flag="reveals",
+        help="number of tokens that a forward pass reveals", words="{} tokens a forward pass",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,7 @@ class ConfidenceThreshold(Solver):
 
     tau: float = setting(
         0.9, low=0, high=1, label="τ", link="tau", step=0.01,
-        help="reveal every token this probable",
+        help="confidence-threshold: reveal every token this probable", words="τ {}",
     )  # fmt: skip
     name, title = "confidence-threshold", "Confidence threshold"
     ranking, stop = "confidence", "threshold"
@@ -183,7 +186,13 @@ class Factor(Solver):
     """
 
     factor: float = setting(
-        1.0, low=0, label="Factor", link="factor", step=0.05, help="larger reveals more at once"
+        1.0,
+        low=0,
+        label="Factor",
+        link="factor",
+        step=0.05,
+        words="factor {}",
+        help="of the solver of that name: larger reveals more at once",
     )
     name, title = "factor", "Factor"
     ranking, stop, swept_values = "confidence", "factor", (0.1, 0.25, 0.5, 1.0, 1.5)
@@ -194,7 +203,9 @@ class TopK(Solver):
     """The k surest positions by top probability, entropy or margin (LLaDA, Dream)."""
 
     k: int = _k()
-    by: Measure = setting("confidence", label="Best by", link="by", help="order of top-k")
+    by: Measure = setting(
+        "confidence", label="Best by", link="by", help="order of top-k", words="best by {}"
+    )
     name, title = "top-k", "Top-k"
     stop, swept_values = "count", COUNTS
 
@@ -252,7 +263,7 @@ def solver_parameters(solver: Solver) -> dict[str, Any]:
 
 def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
     """Make the solver called `name`. Raises ArgumentError for a wrong name, setting or value."""
-    if name not in SOLVERS:
+    if not isinstance(name, str) or name not in SOLVERS:
         raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", name)
     rule = SOLVERS[name]
     known = [item.name for item in fields(rule)]

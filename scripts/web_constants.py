@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core import roofline
+from sbd_core.config import decode_settings
 from sbd_core.files import ASSETS
 from sbd_core.plots import theme
 from sbd_core.replay import STYLES
@@ -31,7 +32,13 @@ def constants() -> dict[str, Any]:
         "fieldLabels": form.LABELS,
         "maxLanes": form.MAX_LANES,
         "solverNames": SOLVER_TITLES,
+        "settings": decode_settings(),
         "solverDefaults": {name: solver_parameters(rule()) for name, rule in SOLVERS.items()},
+        # A rule without a ranking of its own has a setting for it.
+        "solverRules": {
+            name: {"ranking": getattr(rule, "ranking", "by"), "stop": rule.stop}
+            for name, rule in SOLVERS.items()
+        },
         **solver_words(),
         "entropyScale": {
             "max": theme.MAX_ENTROPY,
