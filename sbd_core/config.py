@@ -3,8 +3,6 @@
 This module needs the standard library only and knows nothing of tensors and models.
 """
 
-import math
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
@@ -17,8 +15,6 @@ StrategyName = Literal["sbd", "ntp", "verify"]
 
 MAX_BLOCK_SIZE = 1024
 """Largest block size, far beyond any trained one; displays and files can rely on it."""
-MAX_POINTS = 64
-"""Largest number of points in a table of costs."""
 MAX_ROWS = 41
 """Default row cap of a forward pass of verify."""
 NUM_ALTERNATIVES = 7
@@ -32,52 +28,6 @@ def require_strategy(value: object) -> None:
     names = get_args(StrategyName)
     if value not in names:
         raise ArgumentError("strategy", f"must be one of {', '.join(names)}", value)
-
-
-@dataclass(frozen=True, slots=True)
-class RowCosts:
-    """Seconds that a forward pass takes, by its number of rows (input positions).
-
-    points: pairs (rows, seconds). The numbers of rows increase and start at 1. Costs are linear
-        between points and beyond the last two. A point that costs more than a later point is
-        lowered to the later one's seconds, so that costs never fall as rows increase.
-    """
-
-    points: tuple[tuple[int, float], ...]
-
-    def __post_init__(self) -> None:
-        rule = "must be pairs of rows, rising from 1, and seconds above 0"
-        pairs = self.points and all(len(point) == 2 for point in self.points)
-        if not pairs or self.points[0][0] != 1:
-            raise ArgumentError("row_costs", rule, self.points)
-        last = 0
-        for num_rows, seconds in self.points:
-            require_integer("row_costs", num_rows, last + 1)
-            require_number("row_costs", seconds, sys.float_info.min)
-            last = num_rows
-        least, level = math.inf, []
-        for num_rows, seconds in reversed(self.points):
-            least = min(least, seconds)
-            level.append((num_rows, least))
-        object.__setattr__(self, "points", tuple(reversed(level)))
-
-    @classmethod
-    def from_data(cls, data: Any) -> "RowCosts":
-        """Make costs from a JSON list of [rows, seconds] pairs. Raises ArgumentError."""
-        is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
-        if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
-            raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
-        return cls(tuple(data))
-
-    def seconds(self, num_rows: int) -> float:
-        """Seconds of a forward pass of `num_rows` rows. num_rows: 1 or more."""
-        points = self.points
-        if len(points) == 1:
-            return points[0][1]
-        place = next((i for i, (rows, _) in enumerate(points) if rows >= num_rows), -1)
-        low, high = (points[place - 1], points[place]) if place else points[:2]
-        share = (num_rows - low[0]) / (high[0] - low[0])
-        return max(low[1] + share * (high[1] - low[1]), sys.float_info.min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +81,7 @@ class DecodeConfig:
     temperature: 0 takes the likeliest token, above 0 samples from softmax(logits / temperature).
     max_rows: (verify) largest number of rows (input positions) in a forward pass after the prefill:
         the last final token, the draft, alternatives to drafted tokens, and masks. 1 is next-token
-        prediction. None lets row_costs choose the number that gives most tokens per second.
-    row_costs: (verify) seconds of a forward pass by number of rows, used if max_rows is None. None
-        measures them on this machine.
+        prediction.
     top_k_recorded: how many of the likeliest tokens an event holds for each masked position. At 0,
         an event of the strategy ntp or verify holds no masked positions.
     repetition_penalty: factor for tokens that occur earlier in the prompt or the answer. It divides
@@ -210,7 +158,7 @@ class DecodeConfig:
         link="penalty",
         step=0.05,
     )
-    max_rows: int | None = setting(
+    max_rows: int = setting(
         MAX_ROWS,
         low=1,
         label="Rows at most",
@@ -219,14 +167,9 @@ class DecodeConfig:
         link="max_rows",
         strategies=("verify",),
     )
-    row_costs: RowCosts | None = None
 
     def __post_init__(self) -> None:
         check(self)
-        if self.row_costs is not None and not isinstance(self.row_costs, RowCosts):
-            raise ArgumentError("row_costs", "must be None or RowCosts", self.row_costs)
-        if self.row_costs is not None and self.max_rows is not None:
-            raise ArgumentError("row_costs", "needs max_rows None", self.max_rows)
         if type(self.solver) not in SOLVERS.values():
             raise ArgumentError("solver", "must be a rule of sbd_core.solvers", self.solver)
         if not isinstance(self.pinned, Mapping):

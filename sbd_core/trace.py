@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from sbd_core.config import DecodeConfig, RowCosts, StrategyName
+from sbd_core.config import MAX_ROWS, DecodeConfig, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import EventData, StepEvent
@@ -205,7 +205,6 @@ def config_json(config: DecodeConfig) -> dict[str, Any]:
     data = {item.name: getattr(config, item.name) for item in fields(config)}
     data["solver"] = {"name": config.solver.name, **solver_parameters(config.solver)}
     data["pinned"] = list(config.pinned.items())
-    data["row_costs"] = config.row_costs and config.row_costs.points
     return data
 
 
@@ -217,8 +216,8 @@ def _config(data: Any) -> DecodeConfig:
         raise ArgumentError("solver.name", rule, name)
     values["solver"] = make_solver(name, solver)
     values["pinned"] = dict(data.pinned)
-    if data.row_costs is not None:
-        values["row_costs"] = RowCosts.from_data(data.row_costs)
+    if data.max_rows is None:  # an earlier version wrote null, for as many rows as seemed to pay
+        values["max_rows"] = MAX_ROWS
     return DecodeConfig(**values)
 
 

@@ -19,7 +19,6 @@ from sbd_core.environment import versions
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, Message, SetBlockModel
-from sbd_core.models.row_costs import row_costs_of
 from sbd_core.models.runtime import one_thread_between_passes
 from sbd_core.trace import Finish, Trace, committed_token_ids
 
@@ -47,7 +46,7 @@ class _Active:
 
 
 def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
-    """Fill in what the config leaves open: strategy, penalty, and row costs if verify needs them.
+    """Fill in what the config leaves open: strategy and penalty.
 
     Raises ArgumentError for a config that the model cannot decode with.
     """
@@ -56,8 +55,6 @@ def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig
     _check_strategy(model, config)
     if config.repetition_penalty is None:
         config = replace(config, repetition_penalty=model.repetition_penalty)
-    if config.strategy == "verify" and config.max_rows is None and config.row_costs is None:
-        config = replace(config, row_costs=row_costs_of(model))
     return config
 
 

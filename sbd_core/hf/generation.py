@@ -155,7 +155,7 @@ def generate(
     gamma: float | None = None,
     solver: Solver | None = None,
     block_size: int | None = None,
-    max_rows: int | None = MAX_ROWS,
+    max_rows: int = MAX_ROWS,
     seed: int | None = None,
     mask_token_id: int | None = None,
     allows_untrained_block_size: bool = False,

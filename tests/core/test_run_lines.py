@@ -50,7 +50,7 @@ def test_wire_is_exactly_this():
         '"solver":{"name":"entropy-bound","gamma":0.1},"block_size":2,"max_new_tokens":2,'
         '"temperature":0.0,"seed":0,"top_k_recorded":5,"pinned":[],"is_raw_prompt":false,'
         '"allows_untrained_block_size":false,'
-        '"repetition_penalty":null,"max_rows":41,"row_costs":null}],"is_recorded":false}',
+        '"repetition_penalty":null,"max_rows":41}],"is_recorded":false}',
         '{"run":"r1","seq":1,"type":"step","lane":"sbd","kind":"prefill","context":[0,5],'
         '"block":[0,0],"seconds":0.25}',
         '{"run":"r1","seq":2,"type":"step","lane":"sbd",'

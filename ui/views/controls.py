@@ -282,7 +282,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
         "max_rows": gr.Number(
             0,
             label="Rows at most",
-            info="tokens that a forward pass reads; 0 takes as many as pay on this machine",
+            info="tokens that a forward pass reads; 0 takes the default of this machine",
             precision=0,
             minimum=0,
             visible=is_shown("max_rows"),

@@ -52,7 +52,7 @@ BAD_FIELDS = [
     *(("temperature", value) for value in (-0.1, NAN, INF, -INF, True, "1", None, HUGE, 1j)),
     *(("seed", value) for value in (-1, 2**63, 0.0, True, "0", None, HUGE)),
     *(("top_k_recorded", value) for value in (-1, 51, 1.0, True, None)),
-    *(("max_rows", value) for value in (-1, 0, 1.0, True, "2", NAN, INF)),
+    *(("max_rows", value) for value in (-1, 0, 1.0, True, "2", None, NAN, INF)),
     *(("repetition_penalty", value) for value in (0, 0.09, 101, -1.1, NAN, INF, True, "1.1", HUGE)),
     *(("is_raw_prompt", value) for value in (0, 1, None, "yes")),
     *(("allows_untrained_block_size", value) for value in (0, 1, None, "yes")),
