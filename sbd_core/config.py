@@ -4,11 +4,12 @@ This module needs the standard library only and knows nothing of tensors and mod
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
-from sbd_core.errors import ArgumentError, require_integer, require_number
-from sbd_core.solvers import SOLVERS, EntropyBound, Solver
+from sbd_core.errors import MOST_INTEGER, ArgumentError, require_integer, require_number
+from sbd_core.settings import Setting, check, setting, settings_of, with_whole_numbers
+from sbd_core.solvers import SOLVER_PARAMETERS, SOLVERS, EntropyBound, Solver, make_solver
 
 StrategyName = Literal["sbd", "ntp", "verify"]
 
@@ -91,38 +92,86 @@ class DecodeConfig:
     allows_untrained_block_size: True allows a block_size that the model was not trained on.
     """
 
-    strategy: StrategyName | None = None
-    solver: Solver = field(default_factory=EntropyBound)
-    block_size: int = 16
-    max_new_tokens: int = 256
-    temperature: float = 0.0
-    seed: int = 0
-    top_k_recorded: int = 5
-    pinned: Mapping[int, int] = field(default_factory=dict, hash=False)
-    is_raw_prompt: bool = False
-    allows_untrained_block_size: bool = False
-    repetition_penalty: float | None = None
-    max_rows: int = MAX_ROWS
+    strategy: StrategyName | None = setting(
+        None,
+        label="Strategy",
+        help="how to decode",
+        unset="what the model's folder names",
+        link="strategy",
+    )
+    solver: Solver = setting(
+        factory=EntropyBound,
+        label="Solver",
+        help=f"rule of sbd: {', '.join(SOLVERS)}",
+        unset=EntropyBound.name,
+        link="solver",
+        strategies=("sbd",),
+    )
+    block_size: int = setting(
+        16,
+        low=1,
+        high=MAX_BLOCK_SIZE,
+        label="Block size",
+        help="how many positions are decoded together",
+        words="blocks of {}",
+        link="block",
+        strategies=("sbd", "verify"),
+    )
+    max_new_tokens: int = setting(
+        256,
+        low=1,
+        label="Longest answer",
+        help="longest answer, in tokens",
+        words="at most {} tokens",
+        unit="tokens",
+        link="tokens",
+    )
+    temperature: float = setting(0.0, low=0, label="Temperature", help="above 0: sample")
+    seed: int = setting(
+        0,
+        low=0,
+        high=MOST_INTEGER,
+        label="Seed",
+        help="seed of everything random",
+        words="seed {}",
+        link="seed",
+    )
+    top_k_recorded: int = setting(5, low=0, high=50, label="Recorded tokens", flag=None)
+    pinned: Mapping[int, int] = setting(
+        factory=dict, hash=False, label="Pins", link="pins", flag=None, strategies=("sbd",)
+    )
+    is_raw_prompt: bool = setting(default=False, label="Raw prompt", flag=None)
+    allows_untrained_block_size: bool = setting(
+        default=False,
+        label="Any block size",
+        help="allow sizes the model was not trained on",
+        flag="any-block-size",
+    )
+    repetition_penalty: float | None = setting(
+        None,
+        low=PENALTIES[0],
+        high=PENALTIES[1],
+        label="Repetition penalty",
+        help="above 1 makes tokens that came before less likely; 1 turns it off",
+        unset="the model's own",
+        words="repetition penalty {}",
+        link="penalty",
+        step=0.05,
+    )
+    max_rows: int = setting(
+        MAX_ROWS,
+        low=1,
+        label="Rows at most",
+        help="most rows (input positions) of a forward pass of verify",
+        words="at most {} rows",
+        link="max_rows",
+        strategies=("verify",),
+    )
 
     def __post_init__(self) -> None:
-        if self.strategy is not None:
-            require_strategy(self.strategy)
+        check(self)
         if type(self.solver) not in SOLVERS.values():
             raise ArgumentError("solver", "must be a rule of sbd_core.solvers", self.solver)
-        require_integer("block_size", self.block_size, 1, MAX_BLOCK_SIZE)
-        require_integer("max_new_tokens", self.max_new_tokens, 1)
-        require_number("temperature", self.temperature, 0)
-        require_integer("seed", self.seed, 0, 2**63 - 1)
-        require_integer("top_k_recorded", self.top_k_recorded, 0, 50)
-        for name in ("is_raw_prompt", "allows_untrained_block_size"):
-            if not isinstance(getattr(self, name), bool):
-                raise ArgumentError(name, "must be True or False", getattr(self, name))
-        if self.repetition_penalty is not None:
-            require_number("repetition_penalty", self.repetition_penalty, *PENALTIES)
-        require_integer("max_rows", self.max_rows, 1)
-        self._check_pinned()
-
-    def _check_pinned(self) -> None:
         if not isinstance(self.pinned, Mapping):
             raise ArgumentError("pinned", "must map offsets to token ids", self.pinned)
         if self.pinned and self.strategy not in ("sbd", None):
@@ -134,3 +183,89 @@ class DecodeConfig:
             require_integer("pinned offset", offset, 0, self.max_new_tokens - 1)
             require_integer(f"pinned[{offset}]", token_id, 0)
         object.__setattr__(self, "pinned", dict(sorted(self.pinned.items())))
+
+
+def decode_settings() -> list[dict[str, Any]]:
+    """Every setting of a decode as plain data, with those of the solvers after "solver".
+
+    The keys are those of Setting, and "solvers": the default by solver of those that take the
+    setting, None for a setting of every decode. The kind of "pinned" is "pairs".
+    """
+    found = []
+    for item in settings_of(DecodeConfig):
+        found.append({**asdict(item), "solvers": None})
+        if item.name == "solver":
+            found[-1] |= {"kind": "choice", "choices": (*SOLVERS,), "default": EntropyBound.name}
+            found += [
+                {**asdict(taken[0]), "strategies": ("sbd",), "solvers": defaults}
+                for taken, defaults in map(_takers, SOLVER_PARAMETERS)
+            ]
+        if item.name == "pinned":
+            found[-1] |= {"kind": "pairs", "default": ()}
+    return found
+
+
+def _takers(parameter: str) -> tuple[list[Setting], dict[str, Any]]:
+    """The setting as each solver that takes it declares it, and its default by solver."""
+    taken = {
+        name: item
+        for name, rule in SOLVERS.items()
+        for item in settings_of(rule)
+        if item.name == parameter
+    }
+    return list(taken.values()), {name: item.default for name, item in taken.items()}
+
+
+def solver_settings() -> list[Setting]:
+    """The settings of the solvers, each once."""
+    return [_takers(name)[0][0] for name in SOLVER_PARAMETERS]
+
+
+def label_of(name: str) -> str:
+    """The label of a setting of a decode; of another name, the name itself."""
+    labels = {item.name: item.label for item in (*settings_of(DecodeConfig), *solver_settings())}
+    return labels.get(name) or name
+
+
+def config_of(values: Mapping[str, Any], *, is_form: bool = False) -> DecodeConfig:
+    """Make a config from settings by name; "solver" is a name, its parameters stand beside it.
+
+    None means not given. "pinned" may be a list of pairs, and a whole number a float.
+    is_form: whether what a form sends beside is dropped: unknown names, settings of other solvers,
+        and 0 or "" for a setting that may be None.
+    Raises ArgumentError naming the setting, also for an unknown one.
+    """
+    own, of_solvers = settings_of(DecodeConfig), solver_settings()
+    given = {name: value for name, value in values.items() if value is not None}
+    if is_form:
+        none_at = {item.name for item in own if item.is_optional}
+        given = {k: v for k, v in given.items() if not (k in none_at and v in (0, ""))}
+    given = with_whole_numbers((*own, *of_solvers), given)
+    solver = given.pop("solver", EntropyBound.name)
+    parameters = {name: given.pop(name) for name in SOLVER_PARAMETERS if name in given}
+    if is_form and isinstance(solver, str) and solver in SOLVERS:
+        taken = {item.name for item in settings_of(SOLVERS[solver])}
+        parameters = {name: value for name, value in parameters.items() if name in taken}
+    names = {item.name for item in own}
+    for name in [*given]:
+        if name not in names and is_form:
+            del given[name]
+        elif name not in names:
+            raise ArgumentError(name, "is no setting of a decode", given[name])
+    if not isinstance(given.get("pinned", {}), Mapping):
+        given["pinned"] = _pins(given["pinned"])
+    return DecodeConfig(solver=make_solver(solver, parameters), **given)
+
+
+def _pins(value: Any) -> dict[int, Any]:
+    """Make {offset: token id} of a list of pairs; the token ids stay unchecked."""
+    is_list = isinstance(value, (list, tuple))
+    if not is_list or not all(isinstance(item, (list, tuple)) and len(item) == 2 for item in value):
+        raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
+    pinned: dict[int, Any] = {}
+    for offset, token_id in value:
+        require_integer("pinned offset", offset, 0)
+        if offset in pinned:
+            raise ArgumentError("pinned", "must name each position once", offset)
+        pinned[offset] = token_id
+    return pinned

@@ -256,7 +256,7 @@ class DraftAndVerify:
             if asked is used:
                 draft = self._draft = self._draft_of_used(asked, logits, exact)
             predrafts.append(
-                Predraft(asked.span, tuple(draft.token_ids), asked is used, asked.alternative)
+                Predraft(*asked.span, tuple(draft.token_ids), asked is used, asked.alternative)
             )
         return tuple(predrafts)
 

@@ -65,7 +65,7 @@ def test_wire_is_exactly_this():
 
 
 def test_an_event_travels_as_a_trace_file_has_it():
-    predrafts = (Predraft(Span(3, 4), (8, 9), True), Predraft(Span(5, 2), (), False))
+    predrafts = (Predraft(3, 4, (8, 9), True), Predraft(5, 2, (), False))
     event = replace(two_passes()[1], predrafts=predrafts, draft=(9,), committed=(8,))
     line = json.loads(RunLines("r1", TEXTS.__getitem__).step("verify", event))
     held = json.loads(trace([event]).to_json())["events"][0]

@@ -3,7 +3,7 @@
 // compute with the same numbers.
 
 import constants from "../constants.json" with { type: "json" };
-import { PENALTIES, requireNumber } from "./decoding/settings.ts";
+import { requireSetting } from "./decoding/settings.ts";
 import type { Calibration } from "./decoding/verify_rows.ts";
 import { EngineError } from "./errors.ts";
 import type { Files, Graph, Initializer, Manifest, Stored } from "./files.ts";
@@ -61,7 +61,7 @@ export async function openExport(
   const code = await read(graph.file);
   const weights = new Weights(tensors, await partsOf(manifest, files));
   const session = await runtime.session(code, { [WEIGHTS_FILE]: weights.fileOf(graph) });
-  requireNumber("config.repetition_penalty", config.repetition_penalty, ...PENALTIES);
+  requireSetting("repetition_penalty", config.repetition_penalty, "config.repetition_penalty");
   const shape = { ...config, width } as Shape;
   const model = new Model(runtime, session, shape, 2 * (config.sampler?.width ?? 0));
   return {
