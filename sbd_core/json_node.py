@@ -5,6 +5,7 @@ the package writes JSON with the standard library, which refuses NaN and infinit
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from types import UnionType
@@ -34,7 +35,22 @@ def json_of(text: str | bytes, parse_constant: Callable[[str], Any] | None = Non
     try:
         return json.loads(text, parse_constant=parse_constant)
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError(json_fault(error)) from error
+
+
+def json_fault(error: ValueError | RecursionError) -> str:
+    """Say in a few words why Python cannot parse a JSON text. error: what json.loads() raised."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    return "it holds a whole number of more digits than Python reads"
+
+
+def finite_or_none(digits: str) -> float | None:
+    """Parse a JSON number with a fraction or exponent; None if it is too large for a float."""
+    value = float(digits)
+    return value if math.isfinite(value) else None
 
 
 def read_json(text: str, decoder: "msgspec.json.Decoder[T]", name: str) -> T:

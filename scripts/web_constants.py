@@ -31,6 +31,7 @@ def constants() -> dict[str, Any]:
         "replayStyles": STYLES,
         "fieldLabels": form.LABELS,
         "maxLanes": form.MAX_LANES,
+        "usualRows": form.USUAL_ROWS,
         "solverNames": SOLVER_TITLES,
         "settings": decode_settings(),
         "solverDefaults": {name: solver_parameters(rule()) for name, rule in SOLVERS.items()},

@@ -23,7 +23,7 @@ FLOORS = [
     ("chats", "replay"),
     ("decoding",),
     ("hf",),
-    ("training",),
+    ("training", "vllm"),
     ("evaluation", "benchmark", "plots"),
     ("cli",),
     ("__main__",),
@@ -33,7 +33,7 @@ STANDARD_ONLY = ("errors", "settings", "config", "cost", "files")
 JSON_READERS = ("json_node", "events", "trace")
 """Modules that import msgspec and the standard library only."""
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
-ONLY_IN = {"plotly": "plots", "accelerate": "training"}
+ONLY_IN = {"plotly": "plots", "accelerate": "training", "vllm": "vllm"}
 """A package of an optional part, and the one room that may import it."""
 RUNS_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace", "run_lines"}
 

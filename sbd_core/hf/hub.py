@@ -86,7 +86,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
     loaded, tokenizer = read_fit(name)
     settings = BlockSettings.of(loaded.config, name)
     if not settings.is_trained or settings.block_range is None:
-        rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
+        rule = f"is not trained for Set Block Decoding: {settings.how_to_train(name)}"
         raise ModelError(f"model: {shown(name)} {rule}")
     loaded.config.mask_token_id = tokenizer.mask_token_id
     with bars_only_on_a_terminal(), replaced_folder(target) as fresh:

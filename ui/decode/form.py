@@ -318,7 +318,7 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "max_new_tokens": config.max_new_tokens,
         "seed": config.seed,
         "repetition_penalty": config.repetition_penalty,
-        "max_rows": config.max_rows,
+        "max_rows": 0 if config.max_rows == MAX_ROWS else config.max_rows,
         "template": "",
     }
 

@@ -4,6 +4,7 @@ The distribution: chi-squared over whole answers of up to three tokens, against 
 NTP's own probabilities. Every decode has its own fixed seed, so the outcome is the same each time.
 """
 
+import json
 import math
 import random
 from collections import Counter
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise, product
 from operator import mul
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +29,7 @@ from tests.core.decoding.test_laws import assert_near
 from tests.core.models.tiny_models import REACH
 from tests.scripted import ScriptedModel
 
+CASES = Path(__file__).with_name("row_plans.json")
 BUDGETS: dict[str, dict[str, Any]] = {
     "41 rows": {},
     "17 rows": {"max_rows": 17},
@@ -155,6 +158,18 @@ def test_a_draft_is_as_long_as_its_chance_is_above_one_in_max_rows() -> None:
     assert draft_length([0.5, 0.5, 0.5], replace(usual, drafted=0.5), 4) == 0
     assert draft_length([1.0, 1.0, 1.0], usual, 2) == 1
     assert draft_length([], usual, 41) == 0
+
+
+@pytest.mark.parametrize("case", json.loads(CASES.read_text()), ids=lambda case: case["name"])
+def test_plans_are_those_that_the_browser_makes_too(case) -> None:
+    """ui/web/tests/engine/verify_rows.test.js reads the same cases."""
+    calibration, asked = Calibration(**case["calibration"]), case["asked"]
+    probabilities, max_rows = asked.pop("probabilities"), asked["max_rows"]
+    length = draft_length(probabilities[asked["num_sure"] :], calibration, max_rows)
+    plan = plan_rows(probabilities, calibration, **asked)
+    assert length == case["draft_length"]
+    assert list(plan.block_sizes) == case["block_sizes"]
+    assert [list(each) for each in plan.alternatives] == case["alternatives"]
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.3])

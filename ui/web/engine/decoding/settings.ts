@@ -2,7 +2,6 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.ts";
-import type { RowCosts } from "./verify_rows.ts";
 
 /** The solver that takes a block's first token from the causal row before the block. */
 export const CAUSAL_FIRST = "causal-first";
@@ -39,8 +38,7 @@ export interface Settings {
   is_raw_prompt: boolean;
   allows_untrained_block_size: boolean;
   repetition_penalty: number; // 1 for none
-  max_rows: number | null; // largest number of rows of a verify pass; null chooses by row_costs
-  row_costs: RowCosts | null; // needed by verify if max_rows is null
+  max_rows: number; // largest number of rows of a verify pass
 }
 
 /**
@@ -50,10 +48,8 @@ export interface Settings {
 export function readSettings(given: Record<string, unknown>): Settings {
   const solver = readSolver(given.solver as Record<string, unknown>);
   const settings = { ...given, solver } as Settings;
-  for (const { name, solvers } of constants.settings) {
-    const value = settings[name as keyof Settings];
-    if (solvers === null && !(name === "max_rows" && value === null)) requireSetting(name, value);
-  }
+  for (const { name, solvers } of constants.settings)
+    if (solvers === null) requireSetting(name, settings[name as keyof Settings]);
   return { ...settings, pinned: readPinned(settings) };
 }
 

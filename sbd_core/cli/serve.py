@@ -1,0 +1,68 @@
+"""The command `serve`: vLLM's OpenAI server, decoding by blocks."""
+
+import argparse
+from typing import Any
+
+from sbd_core.cli import Command
+from sbd_core.config import DecodeConfig, config_of, solver_settings
+from sbd_core.errors import ArgumentError
+from sbd_core.settings import add_flags, settings_of
+from sbd_core.solvers import SOLVER_PARAMETERS
+
+
+def _serve_flags(parser: argparse.ArgumentParser) -> None:
+    """Add one positional argument that collects this command's flags and vLLM's."""
+    parser.add_argument("words", nargs="*", metavar="FOLDER [FLAGS]", help="see serve --help")
+
+
+def _own_parser() -> argparse.ArgumentParser:
+    """Parser of the flags that are not vLLM's."""
+    parser = argparse.ArgumentParser(
+        prog="sbd serve",
+        description="Serve a model folder by vLLM's OpenAI server. All other flags are vLLM's.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("model", metavar="FOLDER", help="prepared or trained model folder")
+    parser.add_argument("--strategy", help="sbd, or ntp: the same weights by vLLM's own class")
+    own = ("solver", "block_size", *SOLVER_PARAMETERS)
+    items = (*settings_of(DecodeConfig), *solver_settings())
+    add_flags(parser, [item for item in items if item.name in own])
+    return parser
+
+
+def _serve(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """Become vLLM's server. Raises SetBlockDecodingError."""
+    from sbd_core.vllm.serving import serve
+
+    own, flags = _own_parser().parse_known_args(arguments.words)
+    strategy: Any = own.strategy or "sbd"
+    if strategy not in ("sbd", "ntp"):
+        raise ArgumentError("strategy", "must be sbd or ntp where vLLM decodes", strategy)
+    given = {
+        name: value
+        for name, value in vars(own).items()
+        if name not in ("model", "strategy") and value is not None
+    }
+    if strategy == "ntp" and given:
+        name = next(iter(given))
+        raise ArgumentError(name, "needs strategy sbd", given[name])
+    config = config_of(given)
+    serve(
+        own.model,
+        flags,
+        strategy=strategy,
+        solver=config.solver,
+        block_size=config.block_size,
+    )
+    return None
+
+
+SERVE = Command(
+    "serve a model to many users by vLLM; flags that follow FOLDER are also vLLM's",
+    _serve_flags,
+    _serve,
+    extra="vllm",
+    has_own_json=True,
+    # Words that begin with a dash are parsed by this module and by vLLM.
+    parser_options={"prefix_chars": "\0", "add_help": False},
+)
