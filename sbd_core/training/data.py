@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from sbd_core.chats import chat_of
+from sbd_core.chats import chat_of, unread_fields
 from sbd_core.data_files import Row, read_rows, read_text, row_of, suffix_of
 from sbd_core.errors import (
     MAX_SHOWN_PATH,
@@ -38,6 +38,7 @@ from sbd_core.errors import (
 from sbd_core.models.chat import Message, encode_turn
 from sbd_core.models.model_folder import reach_of
 from sbd_core.tasks import Example, task
+from sbd_core.tasks.manners import training_example
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
@@ -87,7 +88,7 @@ def mixed(
     while True:
         index = draw.choices(indices, weights)[0]
         if index < len(chosen):
-            yield chosen[index].generate(draw, "train")
+            yield training_example(draw, chosen[index])
         else:
             yield draw.choice(sources[index - len(chosen)])
 
@@ -149,6 +150,8 @@ class Skipped:
     def __init__(self, source: str) -> None:
         self._source = shown_name(source, MAX_SHOWN_PATH)
         self._places: dict[str, list[str]] = {}
+        self.fields: set[str] = set()
+        """Names of the records' fields that are not read."""
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
         """Record that `count` texts at `where` are skipped. reason: words like "are empty"."""
@@ -156,8 +159,12 @@ class Skipped:
             self._places.setdefault(reason, []).extend([where] * count)
 
     def notes(self) -> list[str]:
-        """One line for each reason: how many texts are skipped, and where the first one is."""
-        return [
+        """One line for each reason: how many texts are skipped, and where the first one is.
+
+        A line about fields that are not read comes first.
+        """
+        names = ", ".join(shown_name(name) for name in sorted(self.fields))
+        return [f"{self._source}: fields that are not read: {names}"] * bool(names) + [
             f"{self._source}: left out {len(places)} that {reason}; the first is {places[0]}"
             for reason, places in self._places.items()
         ]
@@ -187,6 +194,7 @@ def read_source(source: str, skipped: Skipped) -> list[Text]:
             rule = f"must be a file that ends in {kinds} (a folder of save_to_disk() is hf:FOLDER)"
             raise ArgumentError("data", rule, str(path))
         for row in _dataset(source, name) if kind == "hf" else read_rows("data", path):
+            skipped.fields |= unread_fields(row.fields)
             texts += _answers(row, skipped)
     skipped.require(texts)
     return texts
