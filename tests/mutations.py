@@ -32,9 +32,9 @@ EVENTS = "sbd_core/events.py"
 OF_MASKS = ("tests/core/test_masks.py",)
 OF_SAMPLING = ("tests/core/test_sampling.py",)
 OF_SOLVERS = ("tests/core/test_solvers.py",)
-OF_SBD = ("tests/core/decoding/test_sbd.py",)
+OF_SBD = ("tests/core/decoding/test_sbd.py", "tests/core/decoding/test_laws.py")
 OF_VERIFY = ("tests/core/decoding/test_verify.py",)
-OF_BATCHES = ("tests/core/training/test_batches.py",)
+OF_BATCHES = ("tests/core/training/test_batches.py", "tests/core/training/test_step.py")
 OF_STEP = ("tests/core/training/test_step.py",)
 OF_EVENTS = ("tests/core/test_trace.py",)
 
