@@ -75,7 +75,11 @@ OTHERS: dict[str, tuple[Any, Any]] = {
     "Qwen3": (Qwen3Config, Qwen3ForCausalLM),
 }
 FLAGS = ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", str(AT_ONCE)]
-CRAMPED = [*FLAGS, "--max-num-batched-tokens", "72", "--num-gpu-blocks-override", "24"]
+CRAMPED = [
+    *FLAGS,
+    *("--max-num-batched-tokens", "72"),
+    *("--num-gpu-blocks-override", "24", "--max-model-len", "384"),
+]
 BAD: tuple[dict[str, Any], ...] = (
     {"vllm_xargs": {"gamma": -1}},
     {"vllm_xargs": {"gamma": "much"}},
