@@ -138,7 +138,7 @@ export function mountUntrained({ element, value }) {
 
 /** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value see switch_value in ui/views/head.py */
 
-const MODEL_KEY = "sbd-model";
+const MODEL_KEY = "model";
 
 class Switch {
   /** @param {Value} value @param {Trigger} trigger */

@@ -2,13 +2,15 @@
 // Session storage holds the key of the tab's record and the address that its runs belong to.
 
 import { createStore, del, entries, get, set } from "idb-keyval";
+import { randomId } from "./core/random.js";
 import { History } from "./core/run.js";
+import { storedName } from "./dom/stored_names.js";
 
 /** @import { RunTree, TreeNode } from "./watch/tree.js" */
 /** @import { Run } from "./core/run.js" */
 /** @import { Player } from "./watch/player.js" */
 
-const STORE = createStore("sbd", "tabs");
+const STORE = createStore(storedName("runs"), "tabs");
 
 /** @typedef {{ lines: string, parent: number, words: string, depth: number }} SavedRun parent: index of the parent run, -1 for none */
 /** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: SavedRun[] }} SavedTab */
@@ -64,16 +66,16 @@ export function treeOf(record) {
   return shown ? { nodes, shown, pass: record.pass } : null;
 }
 
-const TAB_KEY = "sbd-tab";
+const TAB_KEY = storedName("tab");
 // Key of the address whose runs are kept; saved_runs_flag.js reads it too.
-const ADDRESS_KEY = "sbd-kept";
+const ADDRESS_KEY = storedName("kept");
 const SAVE_MS = 400;
 const DAY_MS = 86_400_000;
 
 /** Return the key of this tab's record; null if the browser refuses storage. */
 function tabKey() {
   try {
-    const key = sessionStorage.getItem(TAB_KEY) ?? crypto.randomUUID();
+    const key = sessionStorage.getItem(TAB_KEY) ?? randomId(32);
     sessionStorage.setItem(TAB_KEY, key);
     return key;
   } catch {

@@ -6,13 +6,28 @@
 /** An event for a request of the page. @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
 
 const worker = /** @type {any} */ (self);
-/** The files to store; asked: those to store when they are first requested. @type {{ version: string, files: string[], runtime: { version: string, files: string[], asked: string[] } }} */
-const { version, files, runtime } = worker.SBD_FILES;
-const STORE = `sbd-${version}`;
+/**
+ * The files to store: those without which nothing opens, and the rest; asked: those to store when they are first
+ * requested.
+ * @type {{ version: string, files: string[], rest: string[], runtime: { version: string, files: string[], asked: string[] } }}
+ */
+const { version, files, rest, runtime } = worker.SBD_FILES;
+/** Sites of one origin share its caches, so each name has the site's path. */
+const SITE = `sbd ${new URL("./", location.href).pathname}`;
+const PAGES = `${SITE} page `;
+const RUNTIMES = `${SITE} runtime `;
+const STORE = `${PAGES}${version}`;
 /** The runtime has its own cache, as it seldom changes when the page does. */
-const RUNTIME_STORE = `sbd-runtime-${runtime.version}`;
-/** The names of the caches in which the engine stores models begin with this. */
-const MODELS = "sbd-model-";
+const RUNTIME_STORE = `${RUNTIMES}${runtime.version}`;
+/** The addresses of the site's files but weights, which the engine stores. Requests for others are the browser's. */
+const OWN = new Set([...files, ...rest, ...runtime.files, ...runtime.asked].map(addressOf));
+
+/** Return the address of a file, or of a request without its query. @param {string} file */
+function addressOf(file) {
+  const { origin, pathname } = new URL(file, location.href);
+  return origin + pathname;
+}
+
 /** The headers that let a page and its workers share memory. Plain file servers do not send them. */
 const ISOLATING = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -28,14 +43,15 @@ async function storeAll() {
     if (!(await engine.match(file))) await engine.add(file);
   };
   await Promise.all([...files.map(keep), ...runtime.files.map(keepRuntime)]);
+  await Promise.allSettled(rest.map(keep)); // some hosts do not serve every kind of file
   await worker.skipWaiting();
 }
 
-/** Delete the caches of older versions. */
+/** Delete the caches of this site's older versions. */
 async function dropOld() {
   const names = await caches.keys();
   const isOld = (/** @type {string} */ name) =>
-    name.startsWith("sbd-") && ![STORE, RUNTIME_STORE].includes(name) && !name.startsWith(MODELS);
+    (name.startsWith(PAGES) || name.startsWith(RUNTIMES)) && ![STORE, RUNTIME_STORE].includes(name);
   const old = names.filter(isOld);
   await Promise.all(old.map((name) => caches.delete(name)));
   await worker.clients.claim();
@@ -65,7 +81,7 @@ function withIsolation(response) {
 /** Return the host's response, and store it if it belongs to the runtime. @param {Request} request */
 async function fetchAndStore(request) {
   const response = await fetch(request);
-  if (response.ok && runtime.asked.some((file) => request.url.includes(file))) {
+  if (response.ok && runtime.asked.some((file) => addressOf(file) === addressOf(request.url))) {
     const store = await caches.open(RUNTIME_STORE);
     await store.put(request, response.clone()).catch(() => {}); // storage is full
   }
@@ -85,6 +101,6 @@ self.addEventListener("activate", (event) =>
 );
 self.addEventListener("fetch", (event) => {
   const { request, respondWith } = /** @type {Fetching} */ (event);
-  const isOwn = new URL(request.url).origin === location.origin;
+  const isOwn = OWN.has(addressOf(request.url));
   if (request.method === "GET" && isOwn) respondWith.call(event, answer(request));
 });

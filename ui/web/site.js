@@ -1,6 +1,7 @@
 // Builds the static page: all views without a server, with a form of its own; decodes run in the visitor's browser.
 
 import constants from "./constants.json" with { type: "json" };
+import { randomId } from "./core/random.js";
 import { find, make } from "./dom/elements.js";
 import { promptBox, typeInto } from "./dom/gradio.js";
 import { followScheme } from "./dom/screen.js";
@@ -35,7 +36,7 @@ async function choose({ name, is_typed: isTyped }) {
     /** @type {Recording} */
     const { lines, settings } = await response.json();
     // The player takes a run with a new id as a new one, also when it is shown again.
-    const id = crypto.randomUUID().slice(0, 8);
+    const id = randomId(8);
     playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
     fillForm(isTyped ? { ...settings, prompt: undefined } : settings);
     sayStatus(RECORDED_TEXT, false, true);

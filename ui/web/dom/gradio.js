@@ -1,6 +1,8 @@
 // Gives the views access to what is around them: the addresses of Gradio's files, the boxes and buttons of its form,
 // and the tab's session storage.
 
+import { storedName } from "./stored_names.js";
+
 /** @typedef {{ root?: string, api_prefix?: string }} GradioConfig */
 
 /** Return the address of a file that Gradio serves. @param {string} path below Gradio's API prefix */
@@ -86,7 +88,7 @@ export function decodeButtons() {
  */
 export function storeInTab(key, text) {
   try {
-    sessionStorage.setItem(key, text);
+    sessionStorage.setItem(storedName(key), text);
   } catch {
     // The browser refuses storage.
   }
@@ -95,7 +97,7 @@ export function storeInTab(key, text) {
 /** Return a text stored for this tab; null for none. @param {string} key */
 export function readFromTab(key) {
   try {
-    return sessionStorage.getItem(key);
+    return sessionStorage.getItem(storedName(key));
   } catch {
     return null;
   }

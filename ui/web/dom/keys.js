@@ -2,6 +2,7 @@
 
 import { elementOf, make } from "./elements.js";
 import { isLecturing } from "./screen.js";
+import { storedName } from "./stored_names.js";
 
 /**
  * A view's actions by name; a key works only in a view that has its action.
@@ -36,7 +37,7 @@ const KEYS = {
 const REMOTE = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 
 const LETTERS = /^[a-z?[\]]$/;
-const LETTERS_OFF = "sbd-letters-off";
+const LETTERS_OFF = storedName("letters off");
 const PRESSED = "button, a, summary, [role=tab]";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 

@@ -3,6 +3,7 @@
 // sbd_core/run_lines.py. Knows no worker and no page.
 
 import constants from "../constants.json" with { type: "json" };
+import { randomId } from "../core/random.js";
 import { NUM_TIMINGS } from "../core/times.js";
 import { mentionedIds } from "../core/trace.js";
 import { FIELD_LABELS, KINDS, laneSettingOf, PAPER_SOLVER, strategyOf } from "../core/words.js";
@@ -133,7 +134,7 @@ export class Session {
    */
   async run(about, lanes, requestId, turn) {
     const [main] = lanes;
-    const runId = crypto.randomUUID().slice(0, 8);
+    const runId = randomId(8);
     const wire = new RunLines(runId, this.checkpoint);
     const { prompt, promptIds } = main;
     const settings = lanes.map((lane) => lane.settings);

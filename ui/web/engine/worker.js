@@ -17,9 +17,10 @@ export { decompress, Files, openExport, RunLines, Runtime, readSettings, Session
 /** @import { Form, News } from "./session.js" */
 
 /**
- * An exported model. base: address of its folder, ending in a slash. engine: the only engine to use; "webgpu" then also
- * accepts a GPU that is emulated on the processor.
- * @typedef {{ name: string, base: string, engine?: Engine }} Source
+ * An exported model. base: address of its folder, ending in a slash. storePrefix: name of its stores in this browser,
+ * before the export's digest. engine: the only engine to use; "webgpu" then also accepts a GPU that is emulated on the
+ * processor.
+ * @typedef {{ name: string, base: string, storePrefix: string, engine?: Engine }} Source
  */
 /**
  * A visitor's job.
@@ -101,8 +102,8 @@ async function openChecked(manifest, files, gpu) {
 }
 
 /** Load a model, and tell the page. @param {Source} source */
-async function load({ base, engine }) {
-  const files = new Files(base, (bytes) => post({ kind: "progress", bytes }));
+async function load({ base, storePrefix, engine }) {
+  const files = new Files(base, storePrefix, (bytes) => post({ kind: "progress", bytes }));
   const manifest = await files.manifest();
   const isLarge = Number(manifest.graphs.webgpu?.bytes) > LEAST_GPU_BYTES;
   const isForGpu = engine === "webgpu" || (isLarge && engine !== "wasm");

@@ -12,7 +12,7 @@ import { sayFormChanges } from "./status.js";
 /** @typedef {[prompt: string, recording: string]} Prompt recording: name of the prompt's recorded run, "" for none */
 /** @typedef {{ label: string, prompts: Prompt[] }} Preset */
 
-const KEPT = "sbd-prompt";
+const KEPT = "prompt";
 const ANSWER_MS = 1200; // how long a recorded run may take to appear
 
 /** @param {Preset} preset @param {string} promptId @param {(recording: string) => void} choose */
