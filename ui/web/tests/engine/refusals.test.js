@@ -164,7 +164,26 @@ test("a manifest that borrows a digest is refused before a store is opened", asy
   await assert.rejects(openManifest(STORES, undefined, borrowed), sentence);
 });
 
-test("what was fetched is kept by its digest and not fetched again, if it is whole", async () => {
+test("what was fetched is kept by its digest and not fetched again, if it is whole", async (t) => {
+  /** @type {string[]} */
+  const locked = [];
+  const request = async (
+    /** @type {string} */ name,
+    /** @type {object} */ _,
+    /** @type {() => Promise<unknown>} */ act,
+  ) => {
+    locked.push(name);
+    return act();
+  };
+  const own = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+  t.after(() => {
+    if (own) Object.defineProperty(globalThis, "navigator", own);
+    else Reflect.deleteProperty(globalThis, "navigator");
+  });
+  Object.defineProperty(globalThis, "navigator", {
+    configurable: true,
+    value: { locks: { request } },
+  });
   const storage = new Storage();
   globals.caches = storage;
   const others = [
@@ -181,6 +200,7 @@ test("what was fetched is kept by its digest and not fetched again, if it is who
   globals.fetch = async () => new Response(DATA);
   await first.read("a.bin", PROMISED);
   const kept = `${STORES} ${MANIFEST_DIGEST}`;
+  assert.deepEqual(locked, [`${kept} a.bin`]);
   const left = [...others, "sbd /a/ page", kept];
   assert.deepEqual(await storage.keys(), left, "older exports of it alone are gone");
   const again = await open();
