@@ -4,6 +4,7 @@
 import constants from "./constants.json" with { type: "json" };
 import { elementOf, find, make, setText } from "./dom/elements.ts";
 import { decodeButtons, fileAddress, rootAddress } from "./dom/gradio.ts";
+import { storedName } from "./dom/stored_names.ts";
 import { makeTermNote, question } from "./dom/terms.ts";
 import { currentView, playerOf } from "./dom/views.ts";
 import { findStores } from "./engine/files.ts";
@@ -63,9 +64,18 @@ function addressesOf({ is_only: isStatic = false, name, script, base }: Setting)
   };
 }
 
-/** Return a model with the engine in the address. */
-function sourceOf(name: string, base: string): Source {
-  return { name, base, engine: ENGINES[engineInAddress()] };
+/**
+ * Return a model with the engine in the address.
+ * @param key what its stores are called: a name for the page's own models, their address for others, as
+ * anybody may give a model any name
+ */
+function sourceOf(name: string, base: string, key: string = name): Source {
+  return { name, base, storePrefix: storePrefixOf(key), engine: ENGINES[engineInAddress()] };
+}
+
+/** Return the name of a model's stores, before the export's digest. @param key see sourceOf() */
+function storePrefixOf(key: string) {
+  return storedName(`model ${key}`);
 }
 
 /** Return the name of the engine in the address; "" for none. */
@@ -83,7 +93,7 @@ function modelInAddress(isStatic: boolean): Source | null {
   if (!address || !(isStatic || engineInAddress())) return null;
   const path = address.endsWith("/") ? address : `${address}/`;
   const base = pageAddress(URL.canParse(path, document.baseURI) ? path : "no-model/");
-  return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base);
+  return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base, base);
 }
 
 /** Return the full address of a path that starts from this page. */
@@ -167,7 +177,8 @@ class EngineChoice {
     inBrowser.isOn = () => this.decoder.isOn;
     inBrowser.choose = (name) => {
       const model = setting.models?.find((each) => each.name === name);
-      if (!model || name === this.decoder.engine.addresses.source.name) return;
+      if (!model || storePrefixOf(name) === this.decoder.engine.addresses.source.storePrefix)
+        return;
       this.setting = { ...this.setting, ...model };
       this.stored = NOTHING_STORED;
       this.decoder.use(sourceOf(name, pageAddress(model.base)));
@@ -190,7 +201,7 @@ class EngineChoice {
   /** Find out whether this browser has a GPU, and what it has stored of the model. */
   async inspectBrowser() {
     this.hasGpu = (await findAdapter(engineInAddress() === "gpu")) !== null;
-    this.stored = await findStores(this.setting.name);
+    this.stored = await findStores(storePrefixOf(this.setting.name));
     this.draw();
   }
 
@@ -210,7 +221,7 @@ class EngineChoice {
     const { is_only: isStatic, name, bytes } = this.setting;
     const { stores, isWhole } = this.stored;
     const { source } = engine.addresses;
-    const isOther = source.name !== name;
+    const isOther = source.storePrefix !== storePrefixOf(name);
     const isLarge = bytes > MAX_UNREQUESTED_BYTES;
     const isComing = state === "coming";
     const isFetched = !isOther && engine.bytes >= bytes;
@@ -385,7 +396,7 @@ class EngineChoice {
     const query = queryOfAddress();
     const asksForDecode = query.has("prompt") && !query.has("lanes") && !savedRunsFlag()[1];
     const isSmall = setting.bytes <= MAX_UNREQUESTED_BYTES;
-    if (!isSmall && !(await findStores(setting.name)).isWhole) {
+    if (!isSmall && !(await findStores(storePrefixOf(setting.name))).isWhole) {
       if (asksForDecode) sayStatus(LINKED);
     } else if (asksForDecode) {
       decoder.state = "coming";

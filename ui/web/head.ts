@@ -132,7 +132,7 @@ export const mountUntrained: Mount = ({ element, value }) => {
 /** see switch_value in ui/views/head.py */
 type Value = { number: number; first: string; chosen: string; models: Model[] };
 
-const MODEL_KEY = "sbd-model";
+const MODEL_KEY = "model";
 
 class Switch {
   value: Value;

@@ -2,11 +2,13 @@
 // Session storage holds the key of the tab's record and the address that its runs belong to.
 
 import { createStore, del, entries, get, set } from "idb-keyval";
+import { randomId } from "./core/random.ts";
 import { History, type Run } from "./core/run.ts";
+import { storedName } from "./dom/stored_names.ts";
 import type { Player } from "./watch/player.ts";
 import type { RunTree, TreeNode } from "./watch/tree.ts";
 
-const STORE = createStore("sbd", "tabs");
+const STORE = createStore(storedName("runs"), "tabs");
 
 /** parent: index of the parent run, -1 for none */
 type SavedRun = { lines: string; parent: number; words: string; depth: number };
@@ -54,16 +56,16 @@ export function treeOf(
   return shown ? { nodes, shown, pass: record.pass } : null;
 }
 
-const TAB_KEY = "sbd-tab";
+const TAB_KEY = storedName("tab");
 // Key of the address whose runs are kept; saved_runs_flag.ts reads it too.
-const ADDRESS_KEY = "sbd-kept";
+const ADDRESS_KEY = storedName("kept");
 const SAVE_MS = 400;
 const DAY_MS = 86_400_000;
 
 /** Return the key of this tab's record; null if the browser refuses storage. */
 function tabKey() {
   try {
-    const key = sessionStorage.getItem(TAB_KEY) ?? crypto.randomUUID();
+    const key = sessionStorage.getItem(TAB_KEY) ?? randomId(32);
     sessionStorage.setItem(TAB_KEY, key);
     return key;
   } catch {

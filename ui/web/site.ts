@@ -1,6 +1,7 @@
 // Builds the static page: all views without a server, with a form of its own; decodes run in the visitor's browser.
 
 import constants from "./constants.json" with { type: "json" };
+import { randomId } from "./core/random.ts";
 import { find, make } from "./dom/elements.ts";
 import { promptBox, typeInto } from "./dom/gradio.ts";
 import { followScheme } from "./dom/screen.ts";
@@ -42,7 +43,7 @@ async function choose({ name, is_typed: isTyped }: { name: string; is_typed?: bo
     if (!response.ok) throw new Error(String(response.status));
     const { lines, settings }: Recording = await response.json();
     // The player takes a run with a new id as a new one, also when it is shown again.
-    const id = crypto.randomUUID().slice(0, 8);
+    const id = randomId(8);
     playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
     fillForm(isTyped ? { ...settings, prompt: undefined } : settings);
     sayStatus(RECORDED_TEXT, false, true);

@@ -30,13 +30,13 @@ expect = sync_api.expect
 
 SAVED = f"""async (numLines) => {{
   const done = (request) => new Promise((resolve) => (request.onsuccess = resolve));
-  const opened = indexedDB.open('sbd', 1);
+  const opened = indexedDB.open(`sbd ${{location.pathname}} runs`, 1);
   await done(opened);
   const tabs = opened.result.transaction('tabs').objectStore('tabs').getAll();
   await done(tabs);
   opened.result.close();
   const kept = tabs.result.map(({{ runs, shown }}) => runs[shown]?.lines.split('\\n') ?? []);
-  return sessionStorage.getItem('sbd-kept') === location.search
+  return sessionStorage.getItem(`sbd ${{location.pathname}} kept`) === location.search
     && kept.some((lines) => lines[0] === {RUN}.lines[0] && lines.length >= numLines);
 }}"""
 

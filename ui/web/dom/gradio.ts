@@ -1,6 +1,8 @@
 // Gives the views access to what is around them: the addresses of Gradio's files, the boxes and buttons of its form,
 // and the tab's session storage.
 
+import { storedName } from "./stored_names.ts";
+
 type GradioConfig = { root?: string; api_prefix?: string };
 
 /** Return the address of a file that Gradio serves. @param path below Gradio's API prefix */
@@ -79,7 +81,7 @@ export function decodeButtons() {
 /** Store a text for this tab, so that it outlives a reload; does nothing if the browser refuses. */
 export function storeInTab(key: string, text: string) {
   try {
-    sessionStorage.setItem(key, text);
+    sessionStorage.setItem(storedName(key), text);
   } catch {
     // The browser refuses storage.
   }
@@ -88,7 +90,7 @@ export function storeInTab(key: string, text: string) {
 /** Return a text stored for this tab; null for none. */
 export function readFromTab(key: string) {
   try {
-    return sessionStorage.getItem(key);
+    return sessionStorage.getItem(storedName(key));
   } catch {
     return null;
   }

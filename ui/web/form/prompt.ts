@@ -12,7 +12,7 @@ import { sayFormChanges } from "./status.ts";
 type Prompt = [prompt: string, recording: string];
 type Preset = { label: string; prompts: Prompt[] };
 
-const KEPT = "sbd-prompt";
+const KEPT = "prompt";
 const ANSWER_MS = 1200; // how long a recorded run may take to appear
 
 function makeChip(
