@@ -23,7 +23,7 @@ MAX_TYPED_CHARACTERS = 20_000
 MAX_NEW_TOKENS = 256
 MAX_TURNS = 40
 USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 12, "WebAssembly": 7}
-"""Most rows of a forward pass of verify on the page, by what computes it; docs/decoding.md says why."""
+"""Most rows of a forward pass of verify on the page, by what computes it; see docs/decoding.md."""
 MAX_LANES = 4
 """Largest number of lanes that the page compares."""
 LABELS = {
