@@ -39,7 +39,7 @@ from ui.views.recorded import gallery_value, home_value, opening, replay
 MODELS = {"nano": DEFAULT_CHECKPOINT, "smollm2": CHECKPOINTS / REAL_MODEL}
 SCRIPTS = (DIST / "site.js", DIST / "replay.js", ENGINE, *RUNTIME, *GPU_RUNTIME)
 RUN_ID = "gallery"
-"""Id of every recorded run; ui/web/site.js gives each its own."""
+"""Id of every recorded run; ui/web/site.ts gives each its own."""
 MARKER = "sbd-site.json"
 """File that marks a folder as written by this command, which may write it again."""
 CARD_COPY = "model-card.md"
@@ -150,7 +150,7 @@ def block_range_of(export: WebFolder) -> tuple[int, int]:
 
 
 def engine_setting(exports: Sequence[WebFolder]) -> dict[str, Any]:
-    """Paths of the page's engine and models, as a Setting of ui/web/engine_choice.js."""
+    """Paths of the page's engine and models, as a Setting of ui/web/engine_choice.ts."""
     models = [
         {
             "name": export.name,

@@ -1,6 +1,6 @@
 """Starts the decode or the comparison that the page's URL asks for, once the page opens.
 
-ui/web/share/permalink.js writes these URLs. Their values may be wrong, as people may edit them.
+ui/web/share/permalink.ts writes these URLs. Their values may be wrong, as people may edit them.
 """
 
 import re

@@ -165,7 +165,7 @@ def engine_value(offer: Offer, limits: Limits) -> str:
     if export is None:
         return ""
     gr.set_static_paths([ENGINE, *RUNTIME, *GPU_RUNTIME])
-    value = {  # see Setting in ui/web/engine_choice.js
+    value = {  # see Setting in ui/web/engine_choice.ts
         "name": export.name,
         "script": versioned_path(ENGINE),
         "base": serve_export(export),

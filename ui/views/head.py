@@ -155,7 +155,7 @@ def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
 
 
 def _model_entry(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
-    """One model as the switch's JSON describes it: the type Model of ui/web/models.js."""
+    """One model as the switch's JSON describes it: the type Model of ui/web/models.ts."""
     news, base = offer.fetch_news, offer.base
     row: dict[str, Any] = {
         "name": offer.name,

@@ -1,7 +1,7 @@
 // Bundles the page's scripts into assets/dist. `node build.js --check` writes nothing and fails if a committed bundle
 // differs from what the sources give.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
@@ -38,26 +38,26 @@ const { version } = JSON.parse(await readFile(new URL("package.json", RUNTIME), 
 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
-  "page.js": { entryPoints: ["page.js"], format: "esm", banner },
+  "page.js": { entryPoints: ["page.ts"], format: "esm", banner },
   // esbuild warns of import.meta, but only Gradio's part of the player uses it, which this bundle leaves out.
   "replay.js": {
-    entryPoints: ["replay.js"],
+    entryPoints: ["replay.ts"],
     format: "iife",
     banner,
     logOverride: { "empty-import-meta": "silent" },
   },
-  "site.js": { entryPoints: ["site.js"], format: "esm", banner },
-  "sw.js": { entryPoints: ["service_worker.js"], format: "iife" },
+  "site.js": { entryPoints: ["site.ts"], format: "esm", banner },
+  "sw.js": { entryPoints: ["service_worker.ts"], format: "iife" },
   "engine.js": {
-    entryPoints: ["engine/worker.js"],
+    entryPoints: ["engine/worker.ts"],
     format: "esm",
     banner: await bannerOf(ENGINE_LICENCES),
     define: { RUNTIME_VERSION: JSON.stringify(version) },
   },
-  "learn.js": { entryPoints: ["learn/exported.js"], format: "iife" },
+  "learn.js": { entryPoints: ["learn/exported.ts"], format: "iife" },
   // Gradio calls this bundle as a function of an event's inputs.
   "saved_runs_flag.js": {
-    entryPoints: ["saved_runs_flag.js"],
+    entryPoints: ["saved_runs_flag.ts"],
     format: "iife",
     globalName: "sbd",
     banner: { js: "() => {" },
@@ -65,7 +65,7 @@ const BUNDLES = {
   },
   // Gradio evaluates this bundle as the body of a function whose parameters the footer names.
   "stub.js": {
-    entryPoints: ["stub.js"],
+    entryPoints: ["stub.ts"],
     format: "iife",
     globalName: "sbd",
     footer: { js: "sbd.begin({element,props,trigger,watch});" },
@@ -85,6 +85,24 @@ for (const [name, source] of [
   const file = new URL(`dist/ort-wasm-simd-threaded${source}`, RUNTIME);
   contents[`${name}.mjs`] = await readFile(new URL(`${file}.mjs`));
   contents[`${name}.wasm.gz`] = await readFile(new URL(`${file}.wasm`));
+}
+
+// The tests, bundled as the page is: Node 20 runs no TypeScript. Beside tests/, so that relative addresses hold.
+if (process.argv.includes("--tests")) {
+  const tests = await readdir(new URL("tests", import.meta.url), { recursive: true });
+  await build({
+    ...SHARED,
+    entryPoints: tests.filter((name) => name.endsWith(".test.ts")).map((name) => `tests/${name}`),
+    outbase: "tests",
+    outdir: ".tests",
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    minify: false,
+    sourcemap: "inline",
+    write: true,
+  });
+  process.exit();
 }
 
 const isCheck = process.argv.includes("--check");
