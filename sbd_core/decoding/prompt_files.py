@@ -83,7 +83,7 @@ def answer_prompts(
     if len(answered) < len(prompts):
         return None
     rows = [{**prompt, **answered[number]} for number, prompt in enumerate(prompts)]
-    write_text(out, "".join(json.dumps(row) + "\n" for row in rows))
+    write_text(out, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
     journal.clear()
     sums = (sum(row[name] for row in rows) for name in ("num_tokens", "num_forwards"))
     return Summary(len(prompts), *sums)

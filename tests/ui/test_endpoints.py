@@ -17,7 +17,7 @@ from tests.workers import free_port
 from ui import endpoints
 from ui import page as page_module
 from ui.decode import session as session_module
-from ui.decode.form import Form, Limits
+from ui.decode.form import USUAL_ROWS, Form, Limits
 from ui.decode.session import LOCAL, Session
 from ui.share.permalink import form_of
 
@@ -118,14 +118,13 @@ def test_decode_takes_the_parameters_of_every_solver_and_a_template(client):
     assert list(trace.config.pinned) == [0, 2, 3]
     settings = {"strategy": "verify", "max_rows": 9, "repetition_penalty": 1.25}
     trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
-    assert (trace.config.max_rows, trace.config.row_costs) == (9, None)
+    assert trace.config.max_rows == 9
     assert trace.config.repetition_penalty == 1.25
     assert trace.text == ANSWER
     address = {"prompt": "p", "strategy": "verify", "max_rows": "9", "penalty": "1.25"}
     assert form_of(address) == Form("p", **settings)
     trace = Trace.from_json(client.predict("p", "verify", api_name="/decode")["trace"])
-    assert trace.config.max_rows is None
-    assert trace.config.row_costs is not None
+    assert trace.config.max_rows == USUAL_ROWS["CPU"]
     assert trace.text == ANSWER
 
 

@@ -7,7 +7,7 @@ Knows no Gradio and no tensors; ui.gradio_hooks makes a Client of each request t
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import sbd_core
-from sbd_core.config import MAX_ROWS, DecodeConfig
+from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
@@ -27,6 +27,7 @@ from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
 from ui.decode.form import (
     PUBLIC,
     USUAL,
+    USUAL_ROWS,
     Form,
     Limits,
     checked,
@@ -303,7 +304,6 @@ class Session:
             lanes = make_lanes()
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
-            self.complete_configs(lanes)
             known = ask if isinstance(ask, str) and len(ask) <= MAX_ASK else ""
             rows = partial(self._lines, run_id, lanes, ask=known, is_race=is_race)
             yield from self._run(rows, lanes[0], is_stopped, client)
@@ -336,7 +336,6 @@ class Session:
             lanes = [self.open(form)[0] for form in forms]
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
-            self.complete_configs(lanes)
             deadline = time.monotonic() + self.limits.max_run_seconds
             for lane in lanes:
                 while lane.step() is not None:
@@ -371,11 +370,9 @@ class Session:
         prompt = prompt_of_form(form, text)
         model = self.model(form.model)
         engine = _engine()
-        most = MAX_ROWS if config.max_rows is None and on_zero_gpu() else config.max_rows
-        # A number of rows keeps them from being timed here; complete_configs() does that later.
-        # On a lent GPU rows are nearly free.
-        config = engine.resolve_defaults(model, replace(config, max_rows=most or MAX_ROWS))
-        config = replace(config, max_rows=most)
+        if not form.max_rows:
+            config = replace(config, max_rows=usual_rows(model))
+        config = engine.resolve_defaults(model, config)
         blanks = template_pins(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
         prompt_ids = engine.prompt_token_ids(model, prompt, config)
@@ -388,11 +385,6 @@ class Session:
             configs.append(replace(config, strategy="ntp", solver=EntropyBound(), pinned={}))
         on_gpu = self._lent.get(self.models.offer(form.model).name)
         return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
-
-    def complete_configs(self, lanes: Iterable[Lane]) -> None:
-        """Fill in the configs' defaults. Call this in a run's turn: it may time forward passes."""
-        for lane in lanes:
-            lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """Yield the visitor's place in line until the ticket has its turn.
@@ -475,6 +467,11 @@ class Session:
             lane.model, lane.prompt, lane.prompt_token_ids, lane.config, lane.events
         )
         return trace
+
+
+def usual_rows(model: SetBlockModel) -> int:
+    """Most rows of a forward pass of verify on this page, unless the form says otherwise."""
+    return USUAL_ROWS["GPU" if on_zero_gpu() or "cuda" in model.device else "CPU"]
 
 
 def _engine() -> ModuleType:

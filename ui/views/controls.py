@@ -1,5 +1,6 @@
 """The form beside the player: presets, prompt, strategy, solver and sizes."""
 
+import json
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
@@ -12,7 +13,7 @@ from sbd_core.run_lines import LANE_NAMES, wire_json
 from sbd_core.solvers import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, EntropyBound, Measure
 from ui import examples
 from ui.best_settings import Best, best_for
-from ui.components import DIST, PROMPT_ID, server_message, versioned_path, view
+from ui.components import ASSETS, DIST, PROMPT_ID, server_message, versioned_path, view
 from ui.decode.form import MAX_TYPED_CHARACTERS, USUAL, Limits
 from ui.examples import BUNDLED_MODEL, PRESETS, gallery_run_for, presets
 from ui.models import LazyModel, Models, Offer, serve_export
@@ -281,7 +282,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
         "max_rows": gr.Number(
             0,
             label="Rows at most",
-            info="tokens that a forward pass reads; 0 takes as many as pay on this machine",
+            info="tokens that a forward pass reads; 0 takes the default of this machine",
             precision=0,
             minimum=0,
             visible=is_shown("max_rows"),
@@ -313,8 +314,9 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
 
 def gamma_words(solver: str) -> str:
     """The text that explains γ for a solver; for a solver without γ, the text for Eq. 8."""
-    rule = SOLVERS.get(solver, EntropyBound)
-    return rule.bound.gamma or EntropyBound.bound.gamma
+    bounds = json.loads((ASSETS / "solvers.json").read_text("utf-8"))["bounds"]
+    stop = SOLVERS.get(solver, EntropyBound).stop
+    return str(bounds.get(stop, bounds[EntropyBound.stop])["gamma"])
 
 
 def block_size_words(model: LazyModel) -> str:

@@ -122,7 +122,7 @@ const NUMBERS: [name: FieldName, value: number | "", step: number][] = [
   ["tau", 0.9, 0.01],
   ["factor", 1, 0.05],
   ["k", 2, 1],
-  ["max_rows", 0, 1], // 0: as many as pay off in this browser
+  ["max_rows", 0, 1], // 0: the default of this browser
   ["repetition_penalty", 0, 0.05], // 0: the model’s own
   ["block_size", 16, 1],
   ["max_new_tokens", 128, 1],

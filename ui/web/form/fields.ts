@@ -25,7 +25,7 @@ const SETTINGS_IN_WORDS: [name: FieldName, words: (value: string | number) => st
   ["by", (value) => `best by ${value}`],
   ["block_size", (value) => `blocks of ${value}`],
   ["max_new_tokens", (value) => `at most ${value} tokens`],
-  ["max_rows", (value) => (value ? `at most ${value} rows` : "as many rows as pay here")],
+  ["max_rows", (value) => `at most ${value} rows`],
   ["repetition_penalty", (value) => `repetition penalty ${value}`],
 ];
 
@@ -77,7 +77,7 @@ function differingSettings(settings: Record<string, unknown>) {
   return SETTINGS_IN_WORDS.flatMap(([name, tell]) => {
     const [runValue, formValue] = [settings[name], fieldValue(name)];
     if (runValue === undefined || formValue === null || formValue === runValue) return [];
-    const words = `${tell(formValue)} instead of ${runValue || "as many as pay"}`;
+    const words = `${tell(formValue)} instead of ${runValue || "the default"}`;
     return [{ name, formWords: tell(formValue), words }];
   });
 }
