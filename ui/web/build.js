@@ -1,13 +1,13 @@
 // Bundles the page's scripts into assets/dist. `node build.js --check` writes nothing and fails if a committed bundle
 // differs from what the sources give.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const DIST = new URL("../../assets/dist/", import.meta.url);
 /** Licences of the libraries in a bundle, which stand at its beginning. */
-const LICENCES = ["gifenc/LICENSE.md", "idb-keyval/LICENCE"];
+const LICENCES = ["gifenc/LICENSE.md"];
 const ENGINE_LICENCES = ["@huggingface/jinja/LICENSE", "@huggingface/tokenizers/LICENSE"];
 /** ONNX Runtime's build for browsers: its scripts are copied unchanged, its WebAssembly is compressed. */
 const RUNTIME = new URL("node_modules/onnxruntime-web/", import.meta.url);
@@ -38,38 +38,22 @@ const { version } = JSON.parse(await readFile(new URL("package.json", RUNTIME), 
 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
-  "page.js": { entryPoints: ["page.js"], format: "esm", banner },
-  // esbuild warns of import.meta, but only Gradio's part of the player uses it, which this bundle leaves out.
+  "page.js": { entryPoints: ["page.ts"], format: "esm", banner },
+  // esbuild warns of import.meta, which only the page's part of the player uses.
   "replay.js": {
-    entryPoints: ["replay.js"],
+    entryPoints: ["replay.ts"],
     format: "iife",
     banner,
     logOverride: { "empty-import-meta": "silent" },
   },
-  "site.js": { entryPoints: ["site.js"], format: "esm", banner },
-  "sw.js": { entryPoints: ["service_worker.js"], format: "iife" },
+  "sw.js": { entryPoints: ["service_worker.ts"], format: "iife" },
   "engine.js": {
-    entryPoints: ["engine/worker.js"],
+    entryPoints: ["engine/worker.ts"],
     format: "esm",
     banner: await bannerOf(ENGINE_LICENCES),
     define: { RUNTIME_VERSION: JSON.stringify(version) },
   },
-  "learn.js": { entryPoints: ["learn/exported.js"], format: "iife" },
-  // Gradio calls this bundle as a function of an event's inputs.
-  "saved_runs_flag.js": {
-    entryPoints: ["saved_runs_flag.js"],
-    format: "iife",
-    globalName: "sbd",
-    banner: { js: "() => {" },
-    footer: { js: "return sbd.savedRunsFlag();}" },
-  },
-  // Gradio evaluates this bundle as the body of a function whose parameters the footer names.
-  "stub.js": {
-    entryPoints: ["stub.js"],
-    format: "iife",
-    globalName: "sbd",
-    footer: { js: "sbd.begin({element,props,trigger,watch});" },
-  },
+  "learn.js": { entryPoints: ["learn/exported.ts"], format: "iife" },
 };
 
 /** The content of each file of assets/dist, before compression. @type {Record<string, Uint8Array>} */
@@ -85,6 +69,24 @@ for (const [name, source] of [
   const file = new URL(`dist/ort-wasm-simd-threaded${source}`, RUNTIME);
   contents[`${name}.mjs`] = await readFile(new URL(`${file}.mjs`));
   contents[`${name}.wasm.gz`] = await readFile(new URL(`${file}.wasm`));
+}
+
+// The tests, bundled as the page is: Node 20 runs no TypeScript. Beside tests/, so that relative addresses hold.
+if (process.argv.includes("--tests")) {
+  const tests = await readdir(new URL("tests", import.meta.url), { recursive: true });
+  await build({
+    ...SHARED,
+    entryPoints: tests.filter((name) => name.endsWith(".test.ts")).map((name) => `tests/${name}`),
+    outbase: "tests",
+    outdir: ".tests",
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    minify: false,
+    sourcemap: "inline",
+    write: true,
+  });
+  process.exit();
 }
 
 const isCheck = process.argv.includes("--check");

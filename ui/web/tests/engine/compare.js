@@ -3,14 +3,13 @@
 
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
-import { readSettings } from "../../engine/decoding/settings.js";
-import { stream } from "../../engine/decoding/stream.js";
-import { RunLines } from "../../engine/session.js";
-import { openFolder } from "./exported.js";
+import { engine, openFolder } from "./exported.js";
 
-/** @import { EventData } from "../../core/run.js" */
-/** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
-/** @import { Checkpoint } from "../../engine/export.js" */
+/** @import { EventData } from "../../core/run.ts" */
+/** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.ts" */
+/** @import { Checkpoint } from "../../engine/export.ts" */
+
+const { readSettings, RunLines, stream } = engine;
 
 const TOLERANCE = 1e-4;
 /** Scores closer than this are equal up to rounding: which one a solver prefers is down to chance. */

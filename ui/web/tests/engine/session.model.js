@@ -2,13 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { History } from "../../core/run.js";
-import { traceText } from "../../core/trace.js";
-import { Session } from "../../engine/session.js";
-import { NANO, openFolder } from "./exported.js";
+import { engine, NANO, openFolder, page } from "./exported.js";
 
-/** @import { News } from "../../engine/session.js" */
+/** @import { News } from "../../engine/session.ts" */
 
+const { Session } = engine;
+const { History, traceText } = page;
 const PROMPT = "What is 12 + 30?";
 
 const checkpoint = await openFolder(NANO);

@@ -1,0 +1,150 @@
+// Computes what a forward pass costs from the model's shape and the rows that the pass reads, as sbd_core/cost.py
+// does, and the least time that a device needs for it (its roofline). Knows no DOM.
+
+import constants from "../constants.json" with { type: "json" };
+import { blocksOf } from "./mask.ts";
+import type { Shape, Step } from "./run.ts";
+
+/** flops, attentionFlops: operations per second. bandwidth: bytes per second. valueBytes: bytes of one number. */
+export type Device = {
+  name: string;
+  flops: number;
+  attentionFlops: number;
+  bandwidth: number;
+  valueBytes: number;
+  source: string;
+};
+
+/** by the key of the device */
+export const DEVICES: Map<string, Device> = new Map(Object.entries(constants.devices));
+
+/** Add a device that is not among the constants, such as a measured machine. */
+export function addDevice(key: string, device: Device) {
+  DEVICES.set(key, device);
+}
+
+/** The cost of a forward pass. */
+interface Cost {
+  rows: number; // rows that the pass reads
+  numLogitRows: number; // rows for which the output layer computes logits
+  flops: number; // operations of the whole pass
+  attentionFlops: number; // operations of attention
+  outputFlops: number; // operations of the output layer
+  ownKeyFlops: number; // operations of attention to the keys of the pass's own rows
+  valueBytes: number; // bytes of one weight
+  weightBytes: number; // bytes of all weights, the output layer's included
+  outputBytes: number; // bytes of the output layer's weights
+  cacheBytes: number; // bytes of the cached keys and values
+}
+/**
+ * Compute the cost of a forward pass.
+ * @param numPrompt tokens of the prompt
+ */
+export function costOf(
+  shape: Shape,
+  step: Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">,
+  strategy: string,
+  numPrompt: number,
+): Cost {
+  const { cached, causal } = step;
+  const blocks = blocksOf(step, strategy, numPrompt);
+  const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);
+  const rows = causal + numBlock;
+  const numLogitRows = (step.kind === "prefill" ? 1 : causal) + numBlock;
+  let pairs = causal * cached + (causal * (causal + 1)) / 2;
+  for (const { seen, size, numCausal } of blocks) {
+    pairs += size * (cached + seen + size);
+    // Causal rows of a block do not see the block's rows after them.
+    for (let index = 0; index < numCausal; index += 1) pairs -= size - 1 - index;
+  }
+  const { hidden_size: hidden, num_layers: numLayers, bytes_per_value: valueBytes } = shape;
+  const queries = shape.num_heads * shape.head_size;
+  const keys = shape.num_kv_heads * shape.head_size;
+  const feedForward = shape.num_feed_forward_matrices * shape.feed_forward_size;
+  const weights = numLayers * hidden * (feedForward + 2 * queries + 2 * keys);
+  const outputWeights = hidden * shape.vocabulary_size;
+  const pairFlops = 4 * numLayers * queries;
+  const [outputFlops, attentionFlops] = [2 * numLogitRows * outputWeights, pairs * pairFlops];
+  return {
+    rows,
+    numLogitRows,
+    flops: 2 * rows * weights + outputFlops + attentionFlops,
+    attentionFlops,
+    outputFlops,
+    ownKeyFlops: attentionFlops - pairFlops * rows * cached,
+    valueBytes,
+    weightBytes: (weights + outputWeights) * valueBytes,
+    outputBytes: outputWeights * valueBytes,
+    cacheBytes: 2 * numLayers * cached * keys * valueBytes,
+  };
+}
+
+/**
+ * Compute the least time that a device needs for a forward pass: the longer of moving its bytes and computing its
+ * operations. Bytes are converted to the device's number format.
+ */
+export function rooflineOf(
+  {
+    flops,
+    attentionFlops,
+    valueBytes,
+    weightBytes,
+    cacheBytes,
+  }: Pick<Cost, "flops" | "attentionFlops" | "valueBytes" | "weightBytes" | "cacheBytes">,
+  device: Device,
+) {
+  const scale = device.valueBytes / valueBytes;
+  const moving = ((weightBytes + cacheBytes) * scale) / device.bandwidth;
+  const computing =
+    (flops - attentionFlops) / device.flops + attentionFlops / device.attentionFlops;
+  return {
+    seconds: Math.max(moving, computing),
+    isMemoryBound: moving >= computing,
+    moving,
+    computing,
+  };
+}
+
+/** Describe the costs of a forward pass that the Roofline view leaves out, as the paper does. */
+export function leftOutWords({
+  outputFlops,
+  outputBytes,
+  ownKeyFlops,
+}: Pick<Cost, "outputFlops" | "outputBytes" | "ownKeyFlops">) {
+  const [layer, bytes] = [formatLarge(outputFlops, "FLOP"), formatLarge(outputBytes, "B")];
+  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeyFlops, "FLOP")}: the Roofline view leaves both out, as the paper does.`;
+}
+
+/** Say that a device computes attention at another rate; "" if it does not. */
+export function rateWords({ flops, attentionFlops }: Device) {
+  const share = +(attentionFlops / flops).toPrecision(2);
+  return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
+}
+
+/** List the operations of a forward pass. */
+export function operationWords({ rows, numLogitRows }: Pick<Cost, "rows" | "numLogitRows">) {
+  const fewer = numLogitRows < rows ? `, the output layer’s for ${numLogitRows} of the rows` : "";
+  return `two a weight and row${fewer}, and attention`;
+}
+
+const PREFIXES = ["", "k", "M", "G", "T", "P"];
+
+/** Format a count with three digits and an SI prefix: 1.27 G. */
+export function formatLarge(count: number, unit: string) {
+  let power = 0;
+  let value = count;
+  while (value >= 999.5 && power < PREFIXES.length - 1) {
+    value /= 1000;
+    power += 1;
+  }
+  const digits = power === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(value, 1))));
+  return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`;
+}
+
+/** Format a time with three digits: 12.3 ms, 4.10 µs. */
+export function formatShort(seconds: number) {
+  const shown = Number(seconds.toPrecision(3)); // rounded first: 0.9996 s is 1.00 s, not 1000 ms
+  const [value, unit] =
+    shown >= 1 ? [shown, "s"] : shown >= 1e-3 ? [shown * 1e3, "ms"] : [shown * 1e6, "µs"];
+  return `${value.toPrecision(3)} ${unit}`;
+}

@@ -1,0 +1,719 @@
+// Reads a run from its wire lines, which sbd_core/run_lines.py writes on a server and engine/session.ts in the
+// browser: its settings, its lanes of forward passes, and every count that the page shows. A pass is an index into a
+// lane's steps, a position an offset in the answer. The first lane is the main one. Knows no DOM.
+
+import constants from "../constants.json" with { type: "json" };
+import { BYTE, type Joined, joinBytes } from "./letters.ts";
+import type { Timing } from "./times.ts";
+
+// Limits on what the page draws, whatever a link or a file asks for: too many elements freeze a tab.
+const MAX_POSITIONS = constants.limits.positions;
+export const MAX_TILES = constants.limits.block;
+
+/** Smallest probability that is shown: a lower one would read 0.0 %. */
+const MIN_SHOWN_PROBABILITY = 0.0005;
+
+export type Solver = {
+  name: string;
+  gamma?: number;
+  [parameter: string]: string | number | undefined;
+};
+/** a likely token, by its id, at a masked position */
+export type Top = { token: number; probability: number };
+/** entropy in nats; top: likeliest token first */
+export type Masked = { position: number; entropy: number; top: Top[] };
+export type Reveal = { position: number; token: number; rank: number; probability: number };
+type Hindsight = {
+  position: number;
+  probability: number;
+  argmax: number;
+  argmaxProbability: number;
+};
+/** of positions of the answer */
+type Block = { start: number; size: number };
+/**
+ * A draft made in case the drafted token at `position` is rejected; its tokens follow the exact token that replaces
+ * it. With an alternative, which is read causally in place of the drafted token at `position` - 1, it is made in
+ * case the alternative is right, and its tokens begin at `position`. size: number of masks. isUsed: whether the
+ * case occurred.
+ */
+export type Predraft = {
+  position: number;
+  size: number;
+  isUsed: boolean;
+  tokens: number[];
+  alternative?: number;
+};
+
+/** The settings of one lane. */
+export interface Config {
+  strategy: string;
+  solver: Solver;
+  block_size: number;
+  max_new_tokens: number;
+  seed: number;
+  pinned: [offset: number, id: number][]; // tokens given before decoding
+  repetition_penalty: number;
+  max_rows?: number | null; // limit to the rows of a verify pass; without it, rows are chosen by their costs
+  temperature?: number;
+}
+
+/** One forward pass as a line holds it; empty fields may be left out. */
+export interface EventData {
+  kind: string;
+  context: [cached: number, causal: number];
+  block: [start: number, size: number];
+  masked?: [position: number, entropy: number, ids: number[], probabilities: number[]][];
+  reveals?: [position: number, id: number, rank: number, probability: number][];
+  committed?: number[];
+  draft?: number[];
+  hindsight?: [
+    position: number,
+    id: number,
+    probability: number,
+    argmax: number,
+    argmaxProbability: number,
+  ][];
+  seconds: number; // engine time
+  predrafts?: [start: number, size: number, ids: number[], isUsed: boolean, alternative?: number][];
+}
+
+export type Shape = Record<
+  | "hidden_size"
+  | "feed_forward_size"
+  | "num_heads"
+  | "num_kv_heads"
+  | "head_size"
+  | "num_feed_forward_matrices"
+  | "num_layers"
+  | "vocabulary_size"
+  | "bytes_per_value",
+  number
+>;
+
+/** on an answer; right is null if it was not checked */
+export type Verdict = { right: boolean | null; words: string };
+
+/** tokens: new texts by id */
+type LineHead = { run: string; seq: number; tokens?: Record<string, string> };
+
+/** The content of the line that opens a run. */
+interface Opening {
+  type: "run";
+  lanes: [main: Config, ...others: Config[]];
+  names?: string[]; // names of the lanes, if they are not their strategies
+  prompt?: string;
+  model?: string;
+  ask?: string; // id of the page's request that this run answers
+  about?: string; // sentence on what to look at in a recorded run
+  prompt_token_ids?: number[]; // the prompt as the model reads it, chat template included
+  end_token_ids?: number[]; // tokens that end an answer
+  shape?: Shape;
+  versions?: Record<string, string>; // of the software that decodes; for verify also its exactness
+  weights?: Record<string, string>; // digests of the weights, by name
+  messages?: [role: string, content: string][]; // the conversation; its last message is the prompt
+  is_recorded?: boolean;
+}
+export type RunLine = LineHead & Opening;
+export type StepLine = LineHead & EventData & { type: "step"; lane: string };
+export type EndLine = LineHead & {
+  type: "end";
+  lane: string;
+  finish: string;
+  text?: string;
+  verdict?: Verdict;
+};
+/** times of repeated runs */
+type TimingLine = LineHead & { type: "timing"; seconds: number[]; ntpSeconds: number[] };
+export type WireLine = RunLine | StepLine | EndLine | TimingLine;
+
+/** One forward pass as the page uses it. */
+export interface Step {
+  kind: string;
+  cached: number; // tokens in the KV cache before the pass
+  causal: number; // tokens that the pass reads causally
+  block: Block;
+  masked: Map<number, Masked>; // by position
+  reveals: Reveal[]; // in the order of the solver
+  committed: number[];
+  draft: number[];
+  predrafts: Predraft[];
+  hindsight: Hindsight[];
+  seconds: number; // engine time
+}
+
+/** Convert an event to a step. */
+export function readStep(event: EventData): Step {
+  const { kind, context, block, committed = [], draft = [], seconds } = event;
+  const { masked = [], reveals = [], hindsight = [], predrafts = [] } = event;
+  return {
+    kind,
+    cached: context[0],
+    causal: context[1],
+    block: readBlock(block),
+    masked: new Map(masked.map((row) => [row[0], readMasked(row)])),
+    reveals: reveals
+      .map(([position, token, rank, probability]) => ({ position, token, rank, probability }))
+      .sort((a, b) => a.rank - b.rank),
+    committed,
+    draft,
+    predrafts: predrafts.map(([position, size, tokens, isUsed, alternative]) => ({
+      position,
+      size,
+      isUsed,
+      tokens,
+      ...(alternative !== undefined && { alternative }),
+    })),
+    hindsight: hindsight.map(([position, , probability, argmax, argmaxProbability]) => ({
+      position,
+      probability,
+      argmax,
+      argmaxProbability,
+    })),
+    seconds,
+  };
+}
+
+/** Convert a masked position. Drop the listed tokens whose probability would read 0.0 %, except the first. */
+function readMasked([position, entropy, ids, probabilities]: [
+  position: number,
+  entropy: number,
+  ids: number[],
+  probabilities: number[],
+]): Masked {
+  const top = ids.map((token, rank) => ({ token, probability: probabilities[rank] ?? 0 }));
+  const isShown = ({ probability = 0 }, rank: number) =>
+    !rank || probability >= MIN_SHOWN_PROBABILITY;
+  return { position, entropy, top: top.filter(isShown) };
+}
+
+function readBlock([start, size]: [start: number, size: number]): Block {
+  return { start: Math.min(start, MAX_POSITIONS), size: Math.min(size, MAX_POSITIONS) };
+}
+
+/** A position of the answer whose token is known. */
+export interface FixedItem {
+  position: number;
+  token: number;
+  pass: number; // the pass that fixed it
+  rank: number; // in the order of the solver
+  probability: number | null; // null if no solver revealed the token
+  entropy: number | null; // nats, in the pass that revealed the token; null if unknown
+  isPinned?: boolean; // whether the token was given before decoding
+}
+export type LaneStep = Step & { committedBefore: number };
+
+export class Lane {
+  isEnd: (token: number) => boolean;
+  /** tokens that end the answer, in the order in which they were fixed */
+  endTokens: FixedItem[] = [];
+  steps: LaneStep[] = [];
+  fixed: Map<number, FixedItem> = new Map();
+  hindsight: Map<number, Hindsight & { pass: number }> = new Map();
+  numCommitted = 0;
+  finish: string | null = null;
+  text = "";
+  /** null before the end, or if nothing could check the answer */
+  verdict: Verdict | null = null;
+  /** the last result of tokensByPass, and the state it belongs to */
+  counted: { state: string; counts: number[] };
+
+  /**
+   * @param pins pinned tokens by position
+   * @param isEnd whether a token ends the answer
+   */
+  constructor(
+    readonly name: string,
+    readonly pins: Map<number, number>,
+    isEnd: (token: number) => boolean = () => false,
+  ) {
+    this.isEnd = isEnd;
+    this.counted = { state: "", counts: [] };
+  }
+
+  /** Add the lane's next forward pass. */
+  append(step: Step) {
+    const pass = this.steps.length;
+    const isLast = step.committed.some((token) => this.isEnd(token));
+    this.steps.push({
+      ...step,
+      committedBefore: this.numCommitted,
+      draft: isLast ? [] : step.draft,
+      predrafts: step.predrafts.map((each) => (isLast ? { ...each, isUsed: false } : each)),
+    });
+    for (const reveal of step.reveals) {
+      const entropy = step.masked.get(reveal.position)?.entropy ?? null;
+      this.fix({ ...reveal, pass, entropy });
+    }
+    for (const [position, token] of this.pins) {
+      if (position < step.block.start + step.block.size)
+        this.fixUnrevealed(position, token, pass, true);
+    }
+    step.committed.forEach((token, offset) => {
+      const position = this.numCommitted + offset;
+      this.fixUnrevealed(position, token, pass, this.pins.has(position));
+    });
+    this.numCommitted += step.committed.length;
+    for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
+  }
+
+  /** Record that the lane is complete. */
+  complete({ finish, text, verdict }: Pick<EndLine, "finish" | "text" | "verdict">) {
+    this.finish = finish;
+    this.text = text ?? "";
+    this.verdict = verdict ?? null;
+  }
+
+  /** Fix a position that no solver revealed, unless it is fixed already: it is pinned, or first known when committed. */
+  fixUnrevealed(position: number, token: number, pass: number, isPinned: boolean) {
+    if (this.fixed.has(position)) return;
+    const unknown = { rank: 0, probability: null, entropy: null };
+    this.fix({ position, token, pass, ...unknown, isPinned });
+  }
+
+  fix(item: FixedItem) {
+    this.fixed.set(item.position, item);
+    if (this.isEnd(item.token)) this.endTokens.push(item);
+  }
+
+  get lastPass() {
+    return this.steps.length - 1;
+  }
+
+  /** The end of the answer, exclusive, as far as the last pass shows; Infinity while unknown. */
+  get end() {
+    return this.endAt(this.lastPass);
+  }
+
+  /**
+   * Return the end of the answer, exclusive, as far as `pass` shows; Infinity while unknown. A length limit is known
+   * from the first pass on, a token that ends the answer from the pass that fixes it on.
+   */
+  endAt(pass: number) {
+    const { finish, numCommitted } = this;
+    if (finish !== null && finish !== "end_of_sequence") return numCommitted;
+    const least = finish === null ? 0 : numCommitted - 1;
+    const isWhole = finish !== null && this.fixedAt(least, pass) !== null;
+    const seen = this.endTokens.filter((item) => item.pass <= pass && item.position >= least);
+    return isWhole ? numCommitted : Math.min(...seen.map(({ position }) => position)) + 1;
+  }
+
+  /** Whether `pass` shows that a position is after the end of the answer. */
+  isAfterEnd(position: number, pass: number) {
+    const end = this.endAt(pass);
+    if (position < end) return false;
+    return this.fixedAt(position, pass) !== null || this.fixedAt(end - 1, pass) !== null;
+  }
+
+  /** Count the tokens of earlier passes that `pass` cuts off by revealing an earlier end of the answer. */
+  numDroppedAt(pass: number) {
+    const [before, end] = [this.endAt(pass - 1), this.endAt(pass)];
+    const known = [...this.fixed.values()].filter((item) => item.pass < pass);
+    return known.filter(({ position }) => position >= end && position < before).length;
+  }
+
+  /** Return the hindsight, known by `pass`, in which next-token prediction prefers another token than the answer's. */
+  disagreementsAt(pass: number) {
+    return [...this.hindsight.values()].filter((item) => this.disagrees(item.position, pass));
+  }
+
+  /** Count the tokens of the answer that have hindsight by `pass`. */
+  numWithHindsightAt(pass: number) {
+    const known = [...this.hindsight.values()];
+    const end = this.endAt(pass);
+    return known.filter((item) => item.pass <= pass && item.position < end).length;
+  }
+
+  /** Whether hindsight known by `pass` prefers another token. */
+  disagrees(position: number, pass: number) {
+    const item = this.hindsight.get(position);
+    if (!item || item.pass > pass || position >= this.endAt(pass)) return false;
+    return item.argmax !== this.fixed.get(position)?.token;
+  }
+
+  /** For each pass, the tokens fixed by its end, less those that are then known to be after the end of the answer. */
+  get tokensByPass() {
+    const state = `${this.steps.length}/${this.finish}`;
+    if (this.counted.state === state) return this.counted.counts;
+    const { end: last } = this;
+    const late = [...this.fixed.values()].filter(({ position }) => position >= last);
+    const added = new Array(this.steps.length).fill(0);
+    for (const item of this.fixed.values()) added[item.pass] += 1;
+    let sum = 0;
+    const counts = added.map((count, pass) => {
+      sum += count;
+      const end = this.endAt(pass);
+      return sum - late.filter((item) => item.pass <= pass && item.position >= end).length;
+    });
+    this.counted = { state, counts };
+    return counts;
+  }
+
+  /** Count the tokens of the answer fixed by the end of `pass`. */
+  numTokensAt(pass: number) {
+    return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
+  }
+
+  /** Count the pinned tokens among numTokensAt(). */
+  numPinnedAt(pass: number) {
+    if (!this.pins.size) return 0;
+    return this.knownAt(pass).filter((item) => item.isPinned).length;
+  }
+
+  /** Return the positions of the answer fixed by the end of `pass`, from left to right. */
+  knownAt(pass: number) {
+    const end = this.endAt(pass);
+    return [...this.fixed.values()]
+      .filter((item) => item.pass <= pass && item.position < end)
+      .sort((a, b) => a.position - b.position);
+  }
+
+  /** Return the engine's seconds up to and including `pass`. */
+  secondsAt(pass: number) {
+    return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
+  }
+
+  /** Return how `position` was fixed, if that happened by `pass`, else null. */
+  fixedAt(position: number, pass: number) {
+    const item = this.fixed.get(position);
+    return item && item.pass <= pass ? item : null;
+  }
+
+  /** Return the entropy of `position` in every pass in which it was masked. */
+  entropyHistory(position: number) {
+    return this.steps.flatMap((step, pass) => {
+      const masked = step.masked.get(position);
+      return masked ? [{ pass, entropy: masked.entropy }] : [];
+    });
+  }
+}
+
+/** Find the predraft that was used because its alternative was right. */
+export function rightAlternative(predrafts: Predraft[]) {
+  return predrafts.find(({ isUsed, alternative }) => isUsed && alternative !== undefined);
+}
+
+/** Return the draft that `pass` checked; without one, its tokens are empty. */
+export function checkedDraft(
+  lane: Lane,
+  pass: number,
+): { start: number; tokens: number[]; numAccepted: number } {
+  const [before, step] = [lane.steps[pass - 1], lane.steps[pass]];
+  if (!before?.draft.length || !step) return { start: 0, tokens: [], numAccepted: 0 };
+  const tokens = before.draft;
+  const firstOther = tokens.findIndex((token, index) => step.committed[index] !== token);
+  return {
+    start: before.committedBefore + before.committed.length,
+    tokens,
+    numAccepted: firstOther < 0 ? tokens.length : firstOther,
+  };
+}
+
+/**
+ * Return the drafted token at a position, and whether the check in `pass` accepted it.
+ * @returns drafted: undefined if no token was drafted there
+ */
+export function draftedAt(
+  lane: Lane,
+  pass: number,
+  position: number,
+): { drafted: number | undefined; isAccepted: boolean } {
+  const { start, tokens, numAccepted } = checkedDraft(lane, pass);
+  return { drafted: tokens[position - start], isAccepted: position - start < numAccepted };
+}
+
+/** numHidden: tokens of the predraft that have no tile. */
+export type UsedPredraft = Predraft & { numHidden: number };
+
+/**
+ * Return the used predraft, limited to the tokens that have a tile; undefined if none was used.
+ * @param window the positions that the tiles show
+ */
+export function usedPredraft(predrafts: Predraft[], window: Block): UsedPredraft | undefined {
+  const used = predrafts.find(({ isUsed, tokens }) => isUsed && tokens.length);
+  if (!used) return undefined;
+  const exact = used.position - window.start;
+  const isBehind = used.alternative !== undefined;
+  const numTiles = Math.max(window.size - exact - (isBehind ? 0 : 1), 0);
+  const tokens = used.tokens.slice(0, numTiles);
+  return { ...used, tokens, numHidden: used.tokens.length - tokens.length };
+}
+
+/**
+ * Describe in a sentence what became of the alternatives to drafted tokens.
+ * @param isAccepted whether no drafted token was rejected
+ */
+export function alternativeWords(predrafts: Predraft[], isAccepted: boolean) {
+  const right = rightAlternative(predrafts);
+  const isReady = !right && predrafts.some(({ isUsed }) => isUsed);
+  const count = predrafts.filter(({ alternative }) => alternative !== undefined).length;
+  const ready = isReady ? ", but the next draft was ready" : "";
+  if (!count) return isReady ? "A draft for this case was ready." : "";
+  const [read, one, none] =
+    count === 1
+      ? ["1 other token was tried beside the draft", "it was", "it was not"]
+      : [`${count} other tokens were tried beside the draft`, "one of them was", "none was"];
+  const became = right ? `${one} right` : `${none} ${isAccepted ? "needed" : "right"}${ready}`;
+  return `${read}; ${became}.`;
+}
+
+/** A request for a decode as the form sends it: the solver's parameters stand beside the other fields. */
+export type Settings = Record<string, unknown> & {
+  pinned: [offset: number, id: number][];
+  prompt: string;
+};
+
+const MAX_NAME = 40; // letters of the prompt in a file name
+
+export class Run {
+  id: string;
+  prompt: string;
+  model: string;
+  requestId: string;
+  about: string;
+  turns: [role: string, content: string][];
+  weights: Record<string, string>;
+  exactness: string;
+  isRecorded: boolean;
+  isOfBrowser: boolean;
+  config: Config;
+  strategy: string;
+  solver: Solver;
+  blockSize: number;
+  shape: Record<
+    | "hidden_size"
+    | "feed_forward_size"
+    | "num_heads"
+    | "num_kv_heads"
+    | "head_size"
+    | "num_feed_forward_matrices"
+    | "num_layers"
+    | "vocabulary_size"
+    | "bytes_per_value",
+    number
+  > | null;
+  promptIds: number[];
+  /** texts of tokens by id */
+  tokens: Map<number, string> = new Map();
+  hasBytes = false;
+  pins: Map<number, number>;
+  main: Lane;
+  lanes: Map<string, Lane>;
+  ntp: Lane | null;
+  isStopped = false;
+  /** engine times of repetitions, in the data of a replay page */
+  timing: Timing | null = null;
+  /** all wire lines read so far, from which the run can be saved */
+  lines: string[] = [];
+  numCharacters = 0;
+
+  constructor(line: RunLine) {
+    this.id = line.run;
+    this.prompt = line.prompt ?? "";
+    this.model = line.model ?? "";
+    this.requestId = line.ask ?? "";
+    this.about = line.about ?? "";
+    this.turns = (line.messages ?? []).slice(0, -1); // the messages before the prompt
+    this.weights = line.weights ?? {}; // digests of the weights, by name
+    this.exactness = line.versions?.exactness ?? ""; // how closely verify equals next-token prediction
+    this.isRecorded = Boolean(line.is_recorded);
+    this.isOfBrowser = line.versions?.engine === "browser";
+    this.config = line.lanes[0];
+    this.strategy = this.config.strategy;
+    this.solver = this.config.solver;
+    this.blockSize = this.config.block_size;
+    this.shape = line.shape ?? null;
+    this.promptIds = line.prompt_token_ids ?? []; // empty if the run does not list them
+    this.addTokens(line.tokens ?? {});
+    this.pins = new Map(this.config.pinned);
+    const ends = new Set(line.end_token_ids ?? []);
+    const isEnd = (token: number) => ends.has(token);
+    const [name = this.strategy, ...names] = line.names ?? [];
+    this.main = new Lane(name, this.pins, isEnd);
+    const others = line.lanes
+      .slice(1)
+      .map(
+        ({ strategy, pinned }, index) => new Lane(names[index] ?? strategy, new Map(pinned), isEnd),
+      );
+    this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
+    this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
+  }
+
+  /** Keep a wire line that has been read. */
+  remember(row: string) {
+    this.lines.push(row);
+    this.numCharacters += row.length;
+  }
+
+  /** @param texts by token id */
+  addTokens(texts: Record<string, string>) {
+    for (const [id, text] of Object.entries(texts)) {
+      this.tokens.set(Number(id), text);
+      this.hasBytes ||= BYTE.test(text);
+    }
+  }
+
+  /** Return, by position, the tokens fixed by `pass` that spell a character together; see joinBytes(). */
+  joinedAt(lane: Lane, pass: number): Map<number, Joined> {
+    if (!this.hasBytes) return new Map();
+    const known = [...lane.fixed.values()]
+      .filter((item) => item.pass <= pass)
+      .sort((a, b) => a.position - b.position);
+    return joinBytes(
+      known.map(({ position, token }) => ({ position, text: this.tokenText(token) })),
+    );
+  }
+
+  /** Return a token's text to show: "end" for every token that ends the answer. */
+  shownText(token: number | undefined = -1) {
+    return this.main.isEnd(token) ? "end" : this.tokenText(token);
+  }
+
+  tokenText(token: number | undefined = -1) {
+    return this.tokens.get(token) ?? "";
+  }
+
+  /** The number of tokens of the prompt as the model read it. */
+  get numPrompt() {
+    const [first] = this.main.steps;
+    return first?.kind === "prefill" ? first.causal : this.promptIds.length;
+  }
+
+  /** Return this run's settings with `changes`, in the form of Settings; settingsOf() adds the model. */
+  settings(changes: Record<string, unknown> = {}): Settings {
+    const { strategy, solver, pinned, seed, block_size, max_new_tokens, repetition_penalty } =
+      this.config;
+    const { name, ...parameters } = solver;
+    return {
+      prompt: this.prompt,
+      strategy,
+      solver: name,
+      ...parameters,
+      block_size,
+      max_new_tokens,
+      seed,
+      repetition_penalty,
+      ...(strategy === "verify" ? { max_rows: this.config.max_rows ?? 0 } : {}),
+      ...(this.system ? { system: this.system } : {}),
+      pinned,
+      ...changes,
+    };
+  }
+
+  /** The system prompt; "" for none. */
+  get system() {
+    const [role, content] = this.turns[0] ?? [];
+    return role === "system" && content ? content : "";
+  }
+
+  /** The name of the run's files without extension: sbd-tara-has-49-pencils. */
+  get fileStem() {
+    const words = this.prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+    const short = words.replace(/^-+/, "").slice(0, MAX_NAME).replace(/-+$/, "");
+    return [this.strategy, short].filter(Boolean).join("-");
+  }
+
+  get isComplete() {
+    return this.isStopped || [...this.lanes.values()].every((lane) => lane.finish !== null);
+  }
+
+  /**
+   * Return the positions shown as tiles at `pass`: the block that it predicts; at the prefill, the first block; if
+   * everything left was pinned, the last block.
+   */
+  windowAt(pass: number): Block {
+    const step = this.main.steps[pass];
+    const size = Math.min(this.blockSize, MAX_POSITIONS);
+    if (!step) return { start: 0, size };
+    const { block, committed, committedBefore } = step;
+    if (this.strategy !== "sbd") return { start: committedBefore, size };
+    if (block.size > 0) return block;
+    const last = Math.max(committedBefore + committed.length - 1, 0);
+    return { start: size ? last - (last % size) : 0, size };
+  }
+
+  /** The first pass of each block of sbd; empty for other strategies. */
+  get blockPasses() {
+    const passes: number[] = [];
+    let last = -1;
+    this.main.steps.forEach((step, pass) => {
+      if (this.strategy !== "sbd" || step.block.size === 0 || step.block.start === last) return;
+      last = step.block.start;
+      passes.push(pass);
+    });
+    return passes;
+  }
+
+  /**
+   * Return the numbers of the header, up to `pass` and of the whole run. wholePasses, ntpPasses and both times are null
+   * until the main lane has ended. ntpPasses: what next-token prediction needs for this answer, one per token.
+   * ntpTokens, ntpSeconds: once its lane has ended too, those of its own answer, which may have another length. Pinned
+   * tokens count as tokens of the answer but not as decoded. Next-token prediction does not get them, so its work is
+   * not comparable: with pinned tokens, ntpPasses and ntpSeconds are null.
+   */
+  numbersAt(pass: number) {
+    const { main, ntp } = this;
+    const isWhole = main.finish !== null;
+    const beside = isWhole && ntp?.finish && ntp.numCommitted ? ntp : null;
+    const numPasses = Math.min(pass, main.lastPass) + 1;
+    const numTokens = main.numTokensAt(pass);
+    const numPinned = main.numPinnedAt(pass);
+    const wholePasses = isWhole ? main.steps.length : null;
+    return {
+      numPasses,
+      numTokens,
+      numPinned,
+      tokensPerPass: numPasses ? (numTokens - numPinned) / numPasses : 0,
+      wholePasses,
+      wholeTokens: this.numDecodedWhole,
+      ntpPasses: isWhole && ntp && !main.pins.size ? this.numDecodedWhole : null,
+      ntpTokens: beside?.numCommitted ?? this.numDecodedWhole,
+      seconds: isWhole ? main.secondsAt(main.lastPass) : null,
+      ntpSeconds: beside && !main.pins.size ? beside.secondsAt(beside.lastPass) : null,
+    };
+  }
+
+  /** The number of tokens of the answer so far that were not pinned. */
+  get numDecodedWhole() {
+    const { main } = this;
+    return main.numTokensAt(main.lastPass) - main.numPinnedAt(main.lastPass);
+  }
+}
+
+/** Reads wire lines into the latest run; drops lines read before and lines of older runs. */
+export class History {
+  /** the run that the page shows: the latest one or one related to it */
+  run: Run | null = null;
+  latest: Run | null = null;
+  lastSequence = -1;
+
+  /** Read wire text. Return "run" if a new run began, "more" for other news, null for none. */
+  accept(text: string) {
+    let news: "run" | "more" | null = null;
+    for (const row of text.split("\n")) {
+      if (!row) continue;
+      const line: WireLine = JSON.parse(row);
+      if (line.type === "run" && line.run !== this.latest?.id) {
+        this.latest = new Run(line);
+        this.run = this.latest;
+        news = "run";
+      } else {
+        if (line.run !== this.latest?.id || line.seq <= this.lastSequence) continue;
+        applyLine(this.latest, line);
+        news ??= "more";
+      }
+      this.latest?.remember(row);
+      this.lastSequence = line.seq;
+    }
+    return news;
+  }
+}
+
+function applyLine(run: Run, line: WireLine) {
+  run.addTokens(line.tokens ?? {});
+  if (line.type === "timing") run.timing = line;
+  if (line.type !== "step" && line.type !== "end") return;
+  const lane = run.lanes.get(line.lane);
+  if (line.type === "step") lane?.append(readStep(line));
+  else lane?.complete(line);
+}

@@ -1,0 +1,155 @@
+// The solvers, which choose the masked positions that a forward pass reveals. sbd_core/solvers.py has the same ones; a
+// test compares them. Each orders the positions and reveals a prefix of that order, at least one position. The engine
+// in the browser decodes with them, and the page computes what another gamma would reveal. Knows no run and no DOM.
+
+import constants from "../constants.json" with { type: "json" };
+import type { Solver as Settings } from "../engine/decoding/settings.ts";
+import type { Masked, Reveal, Solver } from "./run.ts";
+
+/** returns the numbers from 0 to count - 1 in random order */
+type Shuffle = (count: number) => number[];
+
+function confidenceOf(item: Masked) {
+  return item.top[0]?.probability ?? 0;
+}
+
+function marginOf(item: Masked) {
+  return confidenceOf(item) - (item.top[1]?.probability ?? 0);
+}
+
+/** The quantity that a solver's gamma bounds; see Bound in sbd_core/solvers.py. */
+export type Bound = {
+  kind: string;
+  title: string;
+  equation: string;
+  gamma: string;
+  exempt: string[];
+};
+
+const BOUNDS: Readonly<Record<string, Bound>> = constants.bounds;
+
+/** Return what a solver's gamma bounds; nothing for an unknown solver, as no budget is better than a wrong one. */
+export function boundOf({ name }: Solver): Bound {
+  return BOUNDS[name] ?? constants.noBound;
+}
+
+export function hasBudget(solver: Solver) {
+  return solver.gamma !== undefined && boundOf(solver).kind !== "none";
+}
+
+/** Sort keys, lowest first, of the solvers with a gamma that do not sort by entropy. */
+const SORT_KEYS: Readonly<Record<string, (item: Masked) => number>> = {
+  "entropy-bound-by-confidence": (item) => -confidenceOf(item),
+  "entropy-bound-by-margin": (item) => -marginOf(item),
+  "causal-first": (item) => item.position,
+};
+
+/** Sort by a falling key; equal items stay in order. */
+function sortDescending(items: Masked[], key: (item: Masked) => number) {
+  return [...items].sort((a, b) => key(b) - key(a));
+}
+
+/** For each solver without a gamma: the items to reveal, in the solver's order, of masked items given left to right. */
+const PREFIXES: Readonly<
+  Record<string, (items: Masked[], solver: Settings, shuffle: Shuffle) => Masked[]>
+> = {
+  "confidence-threshold": (items, { tau }) => {
+    const count = items.filter((item) => confidenceOf(item) >= tau).length;
+    return sortDescending(items, confidenceOf).slice(0, Math.max(1, count));
+  },
+  factor: (items, { factor }) => {
+    // Stops before the first n with (n + 1)(1 - c_n) >= factor, where c_n is the n-th largest confidence.
+    const order = sortDescending(items, confidenceOf);
+    const failure = order.findIndex(
+      (item, index) => !((index + 2) * (1 - confidenceOf(item)) < factor),
+    );
+    return failure < 0 ? order : order.slice(0, Math.max(1, failure));
+  },
+  "top-k": (items, { k, by }) => {
+    if (by === "entropy") return sortDescending(items, (item) => -item.entropy).slice(0, k);
+    return sortDescending(items, by === "margin" ? marginOf : confidenceOf).slice(0, k);
+  },
+  random: (items, { k }, shuffle) => {
+    const order = shuffle(items.length).slice(0, k);
+    return order.map((index) => items[index]);
+  },
+  "left-to-right": (items, { k }) => items.slice(0, k),
+};
+
+/**
+ * Return the positions to reveal, in the order of the solver.
+ * @param rows by position: the entropy in nats and the
+ * probabilities of the two likeliest tokens
+ * @param masked positions, left to right
+ */
+export function revealOrderFromScores(
+  solver: Settings,
+  rows: { entropy: number; probability: number; second: number }[],
+  masked: number[],
+  shuffle: Shuffle,
+) {
+  const items = masked.map((position) => {
+    const { entropy, probability, second } = rows[position];
+    const top = [probability, second].map((chance) => ({ token: 0, probability: chance }));
+    return { position, entropy, top };
+  });
+  return revealedItems(solver, items, shuffle).map(({ position }) => position);
+}
+
+function revealedItems(solver: Settings, items: Masked[], shuffle: Shuffle): Masked[] {
+  if (!hasBudget(solver)) return PREFIXES[solver.name](items, solver, shuffle);
+  const order = solverOrder(solver, new Map(items.map((item) => [item.position, item])));
+  return order.slice(0, countRevealed(solver, revealCosts(solver, order) ?? [], solver.gamma));
+}
+
+/**
+ * Sort masked positions in the order in which a solver with a gamma takes them; for other solvers, by entropy.
+ * Positions that are equal in the digits of a trace keep the order in which the engine revealed them.
+ * @param reveals of the same forward pass
+ */
+export function solverOrder(solver: Solver, masked: Map<number, Masked>, reveals: Reveal[] = []) {
+  const ranks = new Map(reveals.map(({ position, rank }) => [position, rank]));
+  const rankOf = ({ position }: Masked) => ranks.get(position) ?? masked.size;
+  const key = SORT_KEYS[solver.name] ?? ((item) => item.entropy);
+  const order = [...masked.values()].sort(
+    (a, b) => key(a) - key(b) || rankOf(a) - rankOf(b) || a.position - b.position,
+  );
+  if (!isLeftmostExempt(solver) || !order.length) return order;
+  const leftmost = order.reduce((a, b) => (a.position < b.position ? a : b));
+  return [leftmost, ...order.filter((item) => item !== leftmost)];
+}
+
+function isLeftmostExempt(solver: Solver) {
+  return boundOf(solver).kind === "all but the leftmost";
+}
+
+/** Whether gamma bounds each revealed entropy, not a sum of them. */
+function boundsEachEntropy(solver: Solver) {
+  return boundOf(solver).kind === "each";
+}
+
+/**
+ * Return, for each item in order, the gamma needed to reveal it, 0 for the first; null for solvers without gamma. The
+ * sum is built without the largest entropy: subtracting it afterwards would round.
+ */
+export function revealCosts(solver: Solver, order: Masked[]) {
+  if (!hasBudget(solver)) return null;
+  let sum = 0;
+  let largest = 0;
+  return order.map(({ entropy }, rank) => {
+    if (rank > 0) sum += isLeftmostExempt(solver) ? entropy : Math.min(entropy, largest);
+    largest = Math.max(largest, entropy);
+    return boundsEachEntropy(solver) && rank > 0 ? largest : sum;
+  });
+}
+
+/**
+ * Count the items, in order, that are revealed at a gamma: at least one.
+ * @param costs see revealCosts()
+ */
+export function countRevealed(solver: Solver, costs: number[], gamma: number) {
+  const firstOut = costs.findIndex(
+    (cost, rank) => rank > 0 && (boundsEachEntropy(solver) ? cost >= gamma : cost > gamma),
+  );
+  return firstOut === -1 ? costs.length : firstOut;
+}

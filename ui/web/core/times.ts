@@ -1,0 +1,110 @@
+// Compares the forward passes and the time of a run with next-token prediction's, and says why fewer passes were not
+// faster. Knows no DOM.
+
+import { countOf, median } from "./numbers.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * Return what a token costs with next-token prediction, divided by what it costs here; null if a number is 0.
+ * @param main forward passes, or seconds, of the whole answer
+ * @param numTokens decoded tokens of the answer
+ * @param ntp forward passes, or seconds, of next-token prediction
+ * @param numNtpTokens tokens of its answer
+ */
+export function tokenCostRatio(main: number, numTokens: number, ntp: number, numNtpTokens: number) {
+  const isKnown = main > 0 && numTokens > 0 && ntp > 0 && numNtpTokens > 0;
+  return isKnown ? ntp / numNtpTokens / (main / numTokens) : null;
+}
+
+/** Describe a speed-up: "2.1× faster", "3.2× slower"; "" for null. @param times ratio of speeds */
+export function fasterWords(times: number | null) {
+  if (times === null) return "";
+  const [less, more] = [times.toFixed(1), (1 / times).toFixed(1)];
+  if (less === "1.0" || more === "1.0") return "as fast";
+  return times > 1 ? `${less}× faster` : `${more}× slower`;
+}
+
+/**
+ * Return the numbers behind a comparison with next-token prediction if its answer has another length, else "".
+ * @param numbers of a run beside which next-token prediction ran
+ */
+export function lengthWords({ wholePasses, wholeTokens, ntpTokens, ntpPasses }: Numbers) {
+  if (!wholePasses || ntpPasses === null || wholeTokens === ntpTokens) return "";
+  return `${countOf(wholePasses, "pass")} for ${wholeTokens} tokens; next-token prediction: ${ntpTokens}`;
+}
+
+interface PairTimes {
+  wholePasses: number;
+  wholeTokens: number;
+  ntpTokens: number;
+  seconds: number[]; // of the whole run, in each repetition
+  ntpSeconds: number[];
+}
+
+/** Return the seconds per token of both answers if a token took fewer forward passes but no less time, else null. */
+export function slowness({ wholePasses, wholeTokens, ntpTokens, seconds, ntpSeconds }: PairTimes) {
+  const [main, ntp] = [median(seconds), median(ntpSeconds)];
+  const isFaster = (tokenCostRatio(main, wholeTokens, ntp, ntpTokens) ?? 0) > 1;
+  if (wholePasses >= wholeTokens || isFaster) return null;
+  return { mainSeconds: main / wholeTokens, ntpSeconds: ntp / ntpTokens };
+}
+
+/** Return the seconds of the prefill and the mean seconds of later forward passes; null if one of them is missing. */
+export function secondsOfPasses(steps: { kind: string; seconds: number }[]) {
+  const after = steps.filter(({ kind }) => kind !== "prefill");
+  const [prompt] = steps;
+  if (!prompt || !after.length || after.length === steps.length) return null;
+  const sum = after.reduce((total, { seconds }) => total + seconds, 0);
+  return { prompt: prompt.seconds, later: sum / after.length };
+}
+
+/** Number of repetitions by which a run's engine time is measured. */
+export const NUM_TIMINGS = 5;
+
+const DEARER = 1.1; // a smaller ratio of times is taken for noise
+
+export type Numbers = ReturnType<Run["numbersAt"]>;
+export type Timing = { run: string; seconds: number[]; ntpSeconds: number[]; error?: string };
+
+const formatMs = (seconds: number) => `${(seconds * 1000).toFixed(1)} ms`;
+
+/** Format the time of a token. */
+export const formatTokenTime = (seconds: number) =>
+  `${(seconds * 1000).toFixed(seconds < 0.1 ? 2 : 0)} ms`;
+
+/** Return the seconds of both lanes in each repetition or, without any, in the run itself; null if not known yet. */
+export function timesOf({ seconds, ntpSeconds }: Numbers, timing: Timing | null) {
+  if (seconds === null || ntpSeconds === null) return null;
+  if (timing?.seconds.length) return timing;
+  return { seconds: [seconds], ntpSeconds: [ntpSeconds] };
+}
+
+/**
+ * Explain why fewer forward passes were not faster; null if they were or nothing is known. isPassDearer: whether a
+ * forward pass over several tokens took longer than one over a single token.
+ */
+export function whyNotFaster(run: Run, numbers: Numbers, timing: Timing | null) {
+  const { wholePasses, wholeTokens, ntpTokens } = numbers;
+  const times = timesOf(numbers, timing);
+  if (!times || !run.ntp || !wholePasses) return null;
+  const counts = { wholePasses, wholeTokens, ntpTokens };
+  const found = slowness({ ...counts, ...times });
+  if (!found) return null;
+  const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
+  // Repetitions give the times of whole answers only; the times of single passes are from the run itself.
+  if (times === timing || !block || !single) {
+    const spent = `${formatTokenTime(found.mainSeconds)} a token, next-token ${formatTokenTime(found.ntpSeconds)}`;
+    const isPassDearer =
+      (found.mainSeconds * wholeTokens) / wholePasses > found.ntpSeconds * DEARER;
+    return { isPassDearer, words: `Fewer forward passes, but not faster: ${spent}.` };
+  }
+  const excess = block.prompt - single.prompt;
+  const seconds = [found.mainSeconds * wholeTokens - excess];
+  const isPromptAlone = !slowness({ ...counts, ...times, seconds });
+  const words =
+    `Fewer forward passes were not faster: one over a block took ${formatMs(block.later)}, ` +
+    `one over a single token ${formatMs(single.later)}; reading the prompt took ` +
+    `${formatMs(block.prompt)}, in next-token prediction ${formatMs(single.prompt)}` +
+    `${isPromptAlone ? ", and that alone made the difference, in one timing" : ""}.`;
+  return { isPassDearer: block.later > single.later * DEARER, words };
+}

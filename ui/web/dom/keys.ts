@@ -1,0 +1,155 @@
+// Keyboard shortcuts: which key does what, where keys work, and the list of keys that visitors see.
+
+import { elementOf, make } from "./elements.ts";
+import { isLecturing } from "./screen.ts";
+
+/** A view's actions by name; a key works only in a view that has its action. */
+type KeyActions = Partial<Record<string, unknown>>;
+
+const KEYS: Readonly<Record<string, string>> = {
+  " ": "togglePlay",
+  ArrowLeft: "back",
+  ArrowRight: "forward",
+  Home: "first",
+  End: "last",
+  ArrowUp: "previousPosition",
+  ArrowDown: "nextPosition",
+  Enter: "holdCursor",
+  Escape: "closeAll",
+  p: "pin",
+  b: "branch",
+  "[": "previousBranch",
+  "]": "nextBranch",
+  l: "lecture",
+  s: "share",
+  u: "hood",
+  "?": "help",
+};
+
+/** Keys of a presenter's remote, with the keys that they act as in a lecture. */
+const REMOTE: Readonly<Record<string, string>> = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
+
+const LETTERS = /^[a-z?[\]]$/;
+const LETTERS_OFF = "sbd-letters-off";
+const PRESSED = "button, a, summary, [role=tab]";
+const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
+
+const PIN_OR_BRANCH = /^[PB[]/; // keys about pins and branches
+const HIDDEN_IN_LECTURE = /^[PBU]/; // keys that act on parts that a lecture hides
+
+export type KeyWords = [key: string, meaning: string];
+
+export const KEY_WORDS: KeyWords[] = [
+  ["space", "play or pause"],
+  ["← →", "one forward pass back or ahead"],
+  ["↑ ↓", "move between positions"],
+  ["Home End", "first or last forward pass"],
+  ["Enter", "hold the position, or let it go"],
+  ["Esc", "let go of everything"],
+  ["P", "pin the chosen token here"],
+  ["B", "branch from here"],
+  ["[ ]", "previous or next branch"],
+  ["L", "lecture mode, full screen"],
+  ["U", "under the hood: mask, cache, algorithm, cost"],
+  ["S", "take this run home, or open another"],
+  ["?", "this help"],
+];
+
+/**
+ * Create the list of keys with their meanings.
+ * @param canRedo whether the page can decode; if not, keys about pins and branches are left out
+ */
+export function makeKeyList(words: KeyWords[], canRedo: boolean) {
+  const rows = words.filter(([key]) => canRedo || !PIN_OR_BRANCH.test(key));
+  return make(
+    "div",
+    "sbd-keys",
+    ...rows.flatMap(([key, meaning]) => {
+      const kind = [
+        PIN_OR_BRANCH.test(key) && "sbd-key-pins",
+        HIDDEN_IN_LECTURE.test(key) && "sbd-key-beside",
+      ]
+        .filter(Boolean)
+        .join(" ");
+      return [make("kbd", kind, {}, key), make("span", kind, {}, meaning)];
+    }),
+  );
+}
+
+/**
+ * Whether the focused element needs a key for itself.
+ * @param target the focused element
+ */
+function isTaken(root: HTMLElement, target: Element, key: string) {
+  const isScrubber = root.contains(target) && target.classList.contains("sbd-range");
+  if (isScrubber) return !/^( |[pblsu?[\]]|Escape)$/.test(key);
+  if (target.closest("input, textarea, select, [contenteditable], [role=listbox]")) return true;
+  if (key === "Enter") return !target.matches("[data-cursor]");
+  return key === " " && target.closest(PRESSED) !== null;
+}
+
+/** Whether at least half of `root` is visible, or `root` fills at least half of the window. */
+function isInView(root: HTMLElement) {
+  const { top, bottom, height } = root.getBoundingClientRect();
+  const seen = Math.min(bottom, innerHeight) - Math.max(top, 0);
+  return seen > 0 && seen >= Math.min(height, innerHeight) / 2;
+}
+
+/**
+ * Call a key's action if the focus is inside `root` or `root` is in view, unless the focused element needs the key
+ * for itself. Of keys held down, only the arrow keys repeat.
+ * @param signal removes the listeners
+ */
+export function listenToKeys(root: HTMLElement, actions: KeyActions, signal: AbortSignal) {
+  // Space presses a button that was reached with Tab, but not one that has the focus from a click.
+  let clicked: Element | null = null;
+  const click = (event: Event) => {
+    clicked = elementOf(event)?.closest(PRESSED) ?? null;
+  };
+  document.addEventListener("pointerdown", click, { capture: true, signal });
+  function press(event: KeyboardEvent) {
+    if (event.key === "Tab") clicked = null;
+    const sent = isLecturing(root) ? (REMOTE[event.key] ?? event.key) : event.key;
+    const key = /^[A-Z]$/.test(sent) ? sent.toLowerCase() : sent;
+    const act = actions[KEYS[key] ?? ""];
+    const isUnmodified =
+      !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
+    if (typeof act !== "function" || !isUnmodified || (LETTERS.test(key) && !areLettersOn()))
+      return;
+    const target = elementOf(event) ?? document.body;
+    const isShown = root.offsetParent !== null && (root.contains(target) || isInView(root));
+    if (!isShown && !isLecturing(root)) return;
+    const sheet: HTMLDialogElement | null = target.closest("dialog[open]");
+    const isClickedButton = key === " " && clicked !== null && target.closest(PRESSED) === clicked;
+    if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key) && !isClickedButton) return;
+    event.preventDefault();
+    // Otherwise the browser would press the button when the space bar is released.
+    if (isClickedButton && target instanceof HTMLElement) target.blur();
+    if (!event.repeat || STEPS.has(key)) act();
+  }
+  document.addEventListener("keydown", press, { signal });
+}
+
+/** Whether letter and sign keys work; visitors who use speech input may want to switch them off. */
+function areLettersOn() {
+  try {
+    return localStorage.getItem(LETTERS_OFF) === null;
+  } catch {
+    return true;
+  }
+}
+
+/** Create the switch for letter and sign keys; the browser stores its state. */
+export function makeLetterSwitch() {
+  const box = make("input", "", { type: "checkbox" });
+  box.checked = areLettersOn();
+  box.addEventListener("change", () => {
+    try {
+      if (box.checked) localStorage.removeItem(LETTERS_OFF);
+      else localStorage.setItem(LETTERS_OFF, "1");
+    } catch {
+      box.checked = true; // the browser refuses storage: the keys stay on
+    }
+  });
+  return make("label", "sbd-letter-switch", box, "Letter and sign keys work");
+}

@@ -1,0 +1,29 @@
+// Parts of the page that many views use: the prompt's box, addresses below the page, and the tab's session storage.
+
+/** Return the prompt's text box; null while it is not on the page. */
+export function promptBox(): HTMLTextAreaElement | null {
+  return document.querySelector("#sbd-prompt-box textarea");
+}
+
+/** Return the full address of a path that starts from this page. */
+export function pageAddress(path: string) {
+  return new URL(path, document.baseURI).href;
+}
+
+/** Store a text for this tab, so that it outlives a reload; does nothing if the browser refuses. */
+export function storeInTab(key: string, text: string) {
+  try {
+    sessionStorage.setItem(key, text);
+  } catch {
+    // The browser refuses storage.
+  }
+}
+
+/** Return a text stored for this tab; null for none. */
+export function readFromTab(key: string) {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,114 @@
+// Checks the settings of a decode: those of DecodeConfig in sbd_core/config.py, under the names that a trace has.
+
+import constants from "../../constants.json" with { type: "json" };
+import { ArgumentError } from "../errors.ts";
+import type { RowCosts } from "./verify_rows.ts";
+
+const MAX_BLOCK_SIZE = 1024;
+/** Smallest and largest repetition penalty. */
+export const PENALTIES = [0.1, 100] as const;
+const STRATEGIES = ["sbd", "ntp", "verify"];
+/** The solver that takes a block's first token from the causal row before the block. */
+export const CAUSAL_FIRST = "causal-first";
+export const MEASURES = ["confidence", "entropy", "margin"];
+
+/** The parameters of each solver with their defaults. */
+export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
+  constants.solverDefaults;
+
+export type Solver = {
+  name: string;
+  gamma: number;
+  tau: number;
+  factor: number;
+  k: number;
+  by: string;
+};
+
+/** The settings of a decode. */
+export interface Settings {
+  strategy: string;
+  solver: Solver; // has only its own parameters
+  block_size: number;
+  max_new_tokens: number;
+  temperature: number; // always 0, as this engine takes the likeliest token
+  seed: number;
+  top_k_recorded: number; // likeliest tokens recorded per position
+  pinned: [offset: number, id: number][]; // tokens given before decoding, sorted by offset
+  is_raw_prompt: boolean;
+  allows_untrained_block_size: boolean;
+  repetition_penalty: number; // 1 for none
+  max_rows: number | null; // largest number of rows of a verify pass; null chooses by row_costs
+  row_costs: RowCosts | null; // needed by verify if max_rows is null
+}
+
+/**
+ * Check settings and return them. Raises ArgumentError naming field, rule and value.
+ * @param given all settings; parameters of other solvers are dropped
+ */
+export function readSettings(given: Record<string, unknown>): Settings {
+  const solver = readSolver(given.solver as Record<string, unknown>);
+  const settings = { ...given, solver } as Settings;
+  requireOneOf("strategy", settings.strategy, STRATEGIES);
+  requireWhole("block_size", settings.block_size, 1, MAX_BLOCK_SIZE);
+  requireWhole("max_new_tokens", settings.max_new_tokens, 1);
+  requireWhole("seed", settings.seed, 0);
+  requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
+  if (settings.max_rows !== null) requireWhole("max_rows", settings.max_rows, 1);
+  return { ...settings, pinned: readPinned(settings) };
+}
+
+/** Check a solver and return it with only its own parameters. */
+function readSolver({ name, ...given }: Record<string, unknown>) {
+  requireOneOf("solver", name, Object.keys(SOLVERS));
+  const parameters = SOLVERS[String(name)];
+  const own = Object.entries(parameters).map(([key, usual]) => [key, given[key] ?? usual]);
+  const found = { name, ...Object.fromEntries(own) } as Solver;
+  if ("gamma" in parameters) requireNumber("gamma", found.gamma, 0);
+  if ("tau" in parameters) requireNumber("tau", found.tau, 0, 1);
+  if ("factor" in parameters) requireNumber("factor", found.factor, 0);
+  if ("k" in parameters) requireWhole("k", found.k, 1);
+  if ("by" in parameters) requireOneOf("by", found.by, MEASURES);
+  return found;
+}
+
+/** Check the pins and return them sorted by offset. */
+function readPinned({ pinned, strategy, solver, max_new_tokens }: Settings): [number, number][] {
+  if (pinned.length && strategy !== "sbd")
+    throw new ArgumentError("pinned", "needs strategy sbd", strategy);
+  if (pinned.length && solver.name === CAUSAL_FIRST) {
+    const rule = "needs another solver, as a causal row sees no token pinned after it";
+    throw new ArgumentError("pinned", rule, solver.name);
+  }
+  const offsets = new Set();
+  for (const [offset] of pinned) {
+    requireWhole("pinned offset", offset, 0, max_new_tokens - 1);
+    if (offsets.has(offset))
+      throw new ArgumentError("pinned", "must name each position once", offset);
+    offsets.add(offset);
+  }
+  return [...pinned].sort(([a], [b]) => a - b);
+}
+
+/** Raise ArgumentError unless a value is a number from `low` to `high`. */
+export function requireNumber(
+  argument: string,
+  value: unknown,
+  low: number,
+  high: number = Infinity,
+  kind: "finite" | "whole" = "finite",
+) {
+  const rule = `must be a ${kind} number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
+  const isOfKind = kind === "whole" ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (!isOfKind || !(Number(value) >= low && Number(value) <= high))
+    throw new ArgumentError(argument, rule, value);
+}
+
+function requireWhole(argument: string, value: unknown, low: number, high?: number) {
+  requireNumber(argument, value, low, high, "whole");
+}
+
+function requireOneOf(argument: string, value: unknown, names: string[]) {
+  if (!names.some((name) => name === value))
+    throw new ArgumentError(argument, `must be one of ${names.join(", ")}`, value);
+}

@@ -1,0 +1,236 @@
+// The state that all strategies share: model, cache, random generator, and the answer so far; see
+// sbd_core/decoding/state.py. Its events are those of a trace.
+
+import type { EventData } from "../../core/run.ts";
+import { NOTHING } from "../../core/trace.ts";
+import type { Checkpoint } from "../export.ts";
+import type { Cache, ForwardRequest, Logits, PredraftBlock } from "../model.ts";
+import { Generator, measureRows, probabilityOf, type Row } from "../sampling.ts";
+import type { Settings } from "./settings.ts";
+
+/** Positions of the answer. */
+export type Span = { start: number; size: number };
+/** The event of one forward pass. */
+export type StepEvent = Required<EventData>;
+export type MaskedPosition = StepEvent["masked"][number];
+type Hindsight = StepEvent["hindsight"][number];
+type Reveal = StepEvent["reveals"][number];
+
+/** A decode in progress. The caller calls nextRequest(), which is null at the end, and update() in turn. */
+export type Strategy = {
+  nextRequest: () => ForwardRequest | null;
+  update: (logits: Logits) => StepEvent;
+};
+
+/** Applies the repetition penalty, which makes tokens that stand before a row less likely in it. */
+class SeenTokens {
+  penalty: number;
+  ids: Set<number> = new Set();
+
+  constructor(penalty: number) {
+    this.penalty = Math.fround(penalty);
+  }
+
+  /** Add tokens that stand before every later row. */
+  add(tokenIds: number[]) {
+    for (const id of tokenIds) this.ids.add(id);
+  }
+
+  /**
+   * Apply the penalty to a row of logits, in place.
+   * @param notAdded tokens before the row that have not been added
+   */
+  penalise(row: Float32Array, notAdded: number[]) {
+    for (const id of new Set([...this.ids, ...notAdded])) {
+      row[id] = row[id] < 0 ? row[id] * this.penalty : row[id] / this.penalty;
+    }
+  }
+}
+
+export class DecodingState {
+  maskId: number;
+  endIds: Set<number>;
+  calibration: Checkpoint["calibration"];
+  shuffle: (count: number) => number[];
+  answer: number[] = [];
+  samplerHead: Checkpoint["samplerHead"];
+  forbiddenIds: number[];
+  /** The tokens that the repetition penalty counts; null without a penalty. */
+  seen: SeenTokens | null;
+  numSeen = 0;
+  /** Causal tokens of this forward pass that the cache may drop again. */
+  unsure: number[] = [];
+  began = 0;
+  context: [cached: number, causal: number] = [0, 0];
+
+  constructor(
+    checkpoint: Checkpoint,
+    readonly cache: Cache,
+    readonly promptIds: number[],
+    readonly settings: Settings,
+  ) {
+    const { maskId, endIds, samplerHead, calibration } = checkpoint;
+    this.maskId = maskId ?? -1; // strategies that need one are refused without
+    this.endIds = endIds;
+    this.calibration = calibration;
+    const generator = new Generator(settings.seed);
+    this.shuffle = generator.permutation.bind(generator);
+    this.samplerHead = samplerHead;
+    this.forbiddenIds = maskId === null ? [] : [maskId];
+    const penalty = settings.repetition_penalty;
+    this.seen = penalty === 1 ? null : new SeenTokens(penalty);
+  }
+
+  /** The number of tokens by which the answer may still grow. */
+  get numLeft() {
+    return this.settings.max_new_tokens - this.answer.length;
+  }
+
+  /** Whether the answer ends with an end-of-sequence token or has its full length. */
+  get isFinished() {
+    const last = this.answer.at(-1);
+    return (last !== undefined && this.endIds.has(last)) || this.numLeft <= 0;
+  }
+
+  /** Begin a forward pass and return its request. */
+  request(
+    causalIds: number[],
+    blockIds: number[],
+    numCausalLogits: number,
+    predraftBlocks: PredraftBlock[] = [],
+  ): ForwardRequest {
+    this.began = performance.now();
+    this.context = [this.cache.length, causalIds.length];
+    if (this.seen) {
+      this.seen.add(this.unsure.slice(0, this.cache.length - this.numSeen));
+      const numSure = causalIds.length - Math.max(0, numCausalLogits - 1);
+      this.seen.add(causalIds.slice(0, numSure));
+      this.unsure = causalIds.slice(numSure);
+      this.numSeen = this.cache.length + numSure;
+    }
+    return { cache: this.cache, causalIds, blockIds, numCausalLogits, predraftBlocks };
+  }
+
+  /**
+   * Measure the causal rows with logits, up to before `stop`.
+   * @param numTop likeliest tokens to list per row
+   */
+  causalRows(logits: Logits, stop: number, numTop: number = 0) {
+    return this.rows(logits, 0, stop, numTop, (row) => this.unsure.slice(0, row));
+  }
+
+  /**
+   * Measure a block's rows, the first of which is `start`, for the solver and the event.
+   * @param blockIds as the model read them: the penalty of a row counts the known ones to its left
+   */
+  blockRows(logits: Logits, start: number, blockIds: number[]) {
+    const before = (row: number) => [
+      ...this.unsure,
+      ...blockIds.slice(0, row).filter((id) => id !== this.maskId),
+    ];
+    const { top_k_recorded: numTop } = this.settings;
+    return this.rows(logits, start, start + blockIds.length, numTop, before);
+  }
+
+  /**
+   * Measure a block's rows. With a penalty or a sampler head, each row's token depends on the tokens chosen before it,
+   * so that rows are measured from left to right.
+   * @param exact the tokens that this forward pass adds; the last one stands at the block's first position
+   * @param numTop likeliest tokens to list per row
+   */
+  draft(logits: Logits, start: number, stop: number, exact: number[], numTop: number) {
+    if (!this.seen && !this.samplerHead) return this.rows(logits, start, stop, numTop, () => []);
+    const before = [...exact];
+    const second = start + 1;
+    const follow = this.samplerHead?.begin(logits, second, stop);
+    const rows = this.rows(logits, start, second, numTop, () => exact.slice(0, -1));
+    for (let row = second; row < stop; row += 1) {
+      follow?.(row - second, before[before.length - 1]);
+      const [own] = this.rows(logits, row, row + 1, numTop, () => before);
+      before.push(own.bestId);
+      rows.push(own);
+    }
+    return rows;
+  }
+
+  /**
+   * Measure rows of logits, after applying the repetition penalty.
+   * @param numTop likeliest tokens to list per row
+   * @param before returns the tokens that the penalty of a row counts besides `seen`
+   */
+  rows(
+    logits: Logits,
+    start: number,
+    stop: number,
+    numTop: number,
+    before: (row: number) => number[],
+  ) {
+    for (let row = start; this.seen && row < stop; row += 1) {
+      this.seen.penalise(logits.row(row), before(row - start));
+    }
+    return measureRows(logits, start, stop, { forbiddenIds: this.forbiddenIds, numTop });
+  }
+
+  /** Return the event of the forward pass just made, and add its committed tokens to the answer. */
+  event({ start, size }: Span, fields: Partial<StepEvent> = {}): StepEvent {
+    const kind = this.context[0] ? "decode" : "prefill";
+    this.answer.push(...(fields.committed ?? []));
+    const seconds = roundTo6Digits((performance.now() - this.began) / 1000);
+    return { ...NOTHING, ...fields, kind, context: this.context, block: [start, size], seconds };
+  }
+}
+
+/**
+ * Return the guesses at some offsets of the block that begins at position `start`.
+ * @param numTop how many of the listed tokens to take; all by default
+ */
+export function maskedPositions(
+  rows: Row[],
+  start: number,
+  numTop?: number,
+  offsets: number[] = [...rows.keys()],
+): MaskedPosition[] {
+  return offsets.map((offset) => {
+    const top = rows[offset].top.slice(0, numTop);
+    const chances = top.map(([, probability]) => roundTo6Digits(probability));
+    return [start + offset, roundTo6Digits(rows[offset].entropy), top.map(([id]) => id), chances];
+  });
+}
+
+/**
+ * Return what next-token prediction says of tokens of the answer from position `start` on.
+ * @param rows a causal row for each token, that of the token before it
+ */
+export function makeHindsight(tokenIds: number[], rows: Row[], start: number): Hindsight[] {
+  return tokenIds.map((tokenId, index) => {
+    const row = rows[index];
+    const probability = roundTo6Digits(probabilityOf(row, tokenId));
+    return [start + index, tokenId, probability, row.bestId, roundTo6Digits(row.probability)];
+  });
+}
+
+/**
+ * Return the reveals of the likeliest tokens at some offsets of the block that begins at position `start`.
+ * @param offsets in the order of the reveals
+ */
+export function revealsOf(
+  rows: Row[],
+  start: number,
+  offsets: number[] = [...rows.keys()],
+): Reveal[] {
+  return offsets.map((offset, rank) => {
+    const { bestId, probability } = rows[offset];
+    return [start + offset, bestId, rank, roundTo6Digits(probability)];
+  });
+}
+
+/** Return the tokens up to and including the first one that ends the answer; all of them without one. */
+export function cutAfterEnd(tokenIds: number[], endIds: Set<number>) {
+  const end = tokenIds.findIndex((tokenId) => endIds.has(tokenId));
+  return end < 0 ? [...tokenIds] : tokenIds.slice(0, end + 1);
+}
+
+/** Round to the six significant digits that events have. */
+function roundTo6Digits(value: number) {
+  return Number(value.toPrecision(6));
+}

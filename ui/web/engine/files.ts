@@ -1,0 +1,230 @@
+// Fetches the files of an exported model, checks them against its manifest, and stores them in this browser under the
+// export's digest, so that a later visit fetches only the manifest.
+
+import { EngineError, shown } from "./errors.ts";
+
+const FORMAT = 1;
+const MANIFEST = "manifest.json";
+const UNREACHED = "The model’s files cannot be reached.";
+/** Prefix of the names of the stores, before the model's name and the export's digest. */
+const STORE_PREFIX = "sbd-model-";
+const COMPLETE_NOTE = "whole";
+/** Longest wait for a file that another tab is fetching, as browsers may suspend that tab. */
+const OTHER_TAB_MS = 60_000;
+
+/** What the manifest says of a file; size in bytes. */
+type Promised = { size: number; sha256: string };
+/** Where a tensor lies in the joined parts, in bytes, and the kind of its storage, a key of READERS in export.ts. */
+export type Stored = { kind: string; shape: number[]; offset: number; bytes: number };
+
+/** The manifest of an export; sbd_core/models/web_export.py writes it. */
+export interface Manifest {
+  format: number; // version of the format
+  name: string;
+  digest: string; // of the export
+  config: Record<string, any>;
+  parts: (Promised & { file: string })[]; // files that joined hold the tensors
+  files: Record<string, Promised>; // other files by name
+  tensors: Record<string, Stored>; // by name
+  graphs: Record<string, Graph>; // by the engine that runs them
+  download: number; // bytes to download
+}
+/** A graph. bytes: of all its weights. trial: the largest logits, in order, after the tokens 0 to 23. */
+export type Graph = {
+  file: string;
+  bytes: number;
+  weights: Initializer[];
+  trial: [id: number, logit: number][];
+};
+/** How to make a weight of a graph; see Weight in sbd_core/models/backends/onnx/web_graph.py. */
+export interface Initializer {
+  name: string;
+  rule: string; // see Weights.makeWeight() in export.ts
+  from: string[]; // names of the tensors to make it from
+  offset: number; // bytes before it in the graph's file of weights
+  bytes: number; // its size
+  group?: number; // size of the groups in which to rotate columns
+  turns_last?: number; // size of the groups in which to rotate the last tensor's rows
+  columns?: [number, number]; // the first column to take, and the one to stop before
+  /** see swapHeads() in export.ts; for rows, `place` is the index of the only tensor to reorder */
+  swaps?: [axis: "rows" | "columns", kvHeads: number, group: number, place: number];
+}
+
+export class Files {
+  /** False once this browser has failed to store a file. */
+  canStore = true;
+  store: Cache | null = null;
+
+  /**
+   * @param base address of the model's folder, ending in a slash
+   * @param progress called with the number of bytes read since the last call
+   */
+  constructor(
+    readonly base: string,
+    readonly progress: (bytes: number) => void,
+  ) {}
+
+  /** Fetch the manifest, and open the export's store. Raises EngineError. */
+  async manifest(): Promise<Manifest> {
+    const data = await this.fetchFile(MANIFEST, { cache: "no-cache" });
+    let found: Manifest;
+    try {
+      found = JSON.parse(new TextDecoder().decode(data));
+    } catch {
+      throw new EngineError(`${MANIFEST} is not JSON.`);
+    }
+    if (!(Number(found?.format) >= 1)) {
+      throw new EngineError(`${MANIFEST} is not that of a model exported for browsers.`);
+    }
+    if (found.format > FORMAT) {
+      throw new EngineError(
+        `The model was exported by a newer version: format ${shown(found.format)}, and this page reads ${FORMAT}.`,
+      );
+    }
+    await this.openStore(found);
+    return found;
+  }
+
+  /** Open the store of this export, and delete the stores of the model's other exports. */
+  async openStore({ name, digest }: Manifest) {
+    if (!("caches" in globalThis)) return; // missing on a page loaded over plain http
+    const own = `${STORE_PREFIX}${name}-${digest}`;
+    try {
+      this.store = await caches.open(own);
+      const old = (await storesOf(name)).filter((each) => each !== own);
+      await Promise.all(old.map((each) => caches.delete(each)));
+    } catch {
+      this.canStore = false;
+    }
+  }
+
+  /**
+   * Read a file that the manifest names, from the store or the network. Raises EngineError if the file is missing, cut
+   * off or another one.
+   */
+  async read(name: string, promised: Promised) {
+    if (!/^[\w.-]+$/.test(name))
+      throw new EngineError(`${MANIFEST} names a file outside the folder.`);
+    const read = () => this.readOrFetch(name, promised);
+    const locks = this.store && globalThis.navigator?.locks;
+    if (!locks) return read();
+    const signal = AbortSignal.timeout(OTHER_TAB_MS);
+    return locks.request(this.addressOf(name), { signal }, read).catch((error) => {
+      if (error instanceof EngineError) throw error;
+      return read();
+    });
+  }
+
+  /** Read a file from the store if intact there, else fetch it. */
+  async readOrFetch(name: string, promised: Promised) {
+    const address = this.addressOf(name);
+    const found = await this.store?.match(address).catch(() => undefined);
+    const kept = found && new Uint8Array(await found.arrayBuffer());
+    if (kept && !(await mismatchOf(kept, promised))) {
+      this.progress(kept.length);
+      return kept;
+    }
+    const data = await this.fetchFile(name, {}, promised.size);
+    const reason = await mismatchOf(data, promised);
+    if (reason) throw new EngineError(`${name} ${reason}`);
+    if (!this.canStore) return data;
+    await this.store?.put(address, new Response(data)).catch(() => {
+      this.canStore = false; // no space left, which the page then says
+    });
+    return data;
+  }
+
+  /** Record in the store that it has every file. */
+  async finish() {
+    if (this.canStore) await this.writeNote(COMPLETE_NOTE, true);
+  }
+
+  /** Store a value with the model's files. It is deleted with them. */
+  async writeNote(name: string, value: unknown) {
+    await this.store?.put(this.addressOf(`notes/${name}`), Response.json(value)).catch(() => {});
+  }
+
+  /** Return the value that writeNote() stored under a name; null if there is none. */
+  async readNote(name: string) {
+    const found = await this.store?.match(this.addressOf(`notes/${name}`)).catch(() => undefined);
+    return found ? found.json() : null;
+  }
+
+  addressOf(name: string) {
+    return new URL(name, this.base).href;
+  }
+
+  /**
+   * Fetch a file as a whole. Raises EngineError.
+   * @param size expected bytes: a longer file, which is another one or endless, is not read to its end
+   */
+  async fetchFile(name: string, settings: RequestInit, size: number = 4_000_000) {
+    const response = await fetch(this.addressOf(name), settings).catch(() => null);
+    if (!response) throw new EngineError(UNREACHED);
+    if (!response.ok) {
+      const rest = "A page open for long may need a reload.";
+      throw new EngineError(`The model’s folder has no ${name}. ${rest}`);
+    }
+    const reader = response.body?.getReader();
+    const data = new Uint8Array(size + 1);
+    let length = 0;
+    while (length < data.length) {
+      const part = await reader?.read().catch(() => {
+        throw new EngineError(UNREACHED);
+      });
+      if (!part?.value) return data.subarray(0, length);
+      const fitting = part.value.subarray(0, data.length - length);
+      data.set(fitting, length);
+      length += fitting.length;
+      this.progress(fitting.length);
+    }
+    reader?.cancel().catch(() => {});
+    return data;
+  }
+}
+
+/** Find the stores of a model in this browser, and whether one of them has every file. */
+export async function findStores(name: string) {
+  try {
+    const stores = await storesOf(name);
+    const marks = stores.map(async (each) => {
+      const files = await (await caches.open(each)).keys();
+      return files.some(({ url }) => url.endsWith(`/notes/${COMPLETE_NOTE}`));
+    });
+    return { stores, isWhole: (await Promise.all(marks)).includes(true) };
+  } catch {
+    return { stores: [], isWhole: false }; // access refused, or a page loaded over plain http
+  }
+}
+
+/** Return the names of the stores of all exports of a model. */
+async function storesOf(name: string) {
+  const before = `${STORE_PREFIX}${name}-`;
+  const isOfModel = (each: string) =>
+    each.startsWith(before) && /^[0-9a-f]{64}$/.test(each.slice(before.length));
+  return (await caches.keys()).filter(isOfModel);
+}
+
+/** Say why data is not the promised file; "" if it is. On pages loaded over plain http only the size can be checked. */
+async function mismatchOf(data: Uint8Array<ArrayBuffer>, { size, sha256 }: Promised) {
+  if (data.length < size) return `is cut off: it has ${data.length} bytes of ${size}.`;
+  if (data.length > size) return `is of another export: it has more than its ${size} bytes.`;
+  if (!globalThis.crypto?.subtle) return "";
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  const hex = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex === sha256 ? "" : "was altered, or is of another export: its SHA-256 is another.";
+}
+
+/** Decompress a gzip file, unless the host has already done so. Raises EngineError. */
+export async function decompress(data: Uint8Array<ArrayBuffer>) {
+  if (data[0] !== 0x1f || data[1] !== 0x8b) return data.slice().buffer;
+  if (!("DecompressionStream" in globalThis)) {
+    throw new EngineError(
+      "This browser has no DecompressionStream, which decoding here needs; a newer one has.",
+    );
+  }
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer().catch(() => {
+    throw new EngineError("The engine’s code is cut off.");
+  });
+}

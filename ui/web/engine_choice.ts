@@ -1,0 +1,287 @@
+// The choice where Decode runs, on the server or in this browser, as a line of text with a button; says how fast, too.
+// A page without a server has no choice.
+
+import constants from "./constants.json" with { type: "json" };
+import { find, make, setText } from "./dom/elements.ts";
+import { pageAddress } from "./dom/page.ts";
+import { makeTermNote, question } from "./dom/terms.ts";
+import { playerOf } from "./dom/views.ts";
+import { findStores } from "./engine/files.ts";
+import { findAdapter } from "./engine/runtime.ts";
+import type { Job, Source } from "./engine/worker.ts";
+import { sayStatus } from "./form/status.ts";
+import { showBrowserModel } from "./head.ts";
+import { Decoder, onSettled } from "./in_browser.ts";
+import { hearNews, setPlace } from "./jobs.ts";
+import { currentModel, isOffered, type Model, onModels } from "./models.ts";
+import { type Functions, ServerEngine } from "./server.ts";
+import { queryOfAddress, replaceAddress } from "./share/permalink.ts";
+
+const NOTHING_STORED = { stores: [], isWhole: false };
+/** The largest model that is downloaded before the visitor asks for it. */
+const MAX_UNREQUESTED_BYTES = 20_000_000;
+const REMOVE = "Delete the model from this browser";
+const PREPARING = "Preparing the model …";
+const NOT_STORED = "Your browser has no room to keep the model for later.";
+const ROUNDED =
+  "A browser holds this model’s weights in 8 bits, a server perhaps in more: so its words may differ from the " +
+  "server’s. Verify keeps those of next-token prediction in the same browser.";
+const LINKED = "The model of this link is not in your browser yet: press Decode.";
+const ALONE = "Open this page on its own to decode with more threads";
+const SCRIPT = "dist/engine.js";
+
+/** Engines by their names in the address; undefined lets the worker choose. */
+const ENGINES: Record<string, Source["engine"]> = {
+  browser: undefined,
+  gpu: "webgpu",
+  processor: "wasm",
+};
+
+/** Return a model with the engine in the address. */
+function sourceOf(name: string, base: string): Source {
+  return { name, base, engine: ENGINES[engineInAddress()] };
+}
+
+/** Return the name of the engine in the address; "" for none. */
+function engineInAddress() {
+  const name = queryOfAddress().get("engine") ?? "";
+  return name in ENGINES ? name : "";
+}
+
+/**
+ * Return the exported model that ?model= in the address names, on any host that lets this page read it; null for
+ * none. On a page with a server the address must also have ?engine=, as the server decodes with its own model.
+ */
+function modelInAddress(hasServer: boolean): Source | null {
+  const address = queryOfAddress().get("model");
+  if (!address || (hasServer && !engineInAddress())) return null;
+  const path = address.endsWith("/") ? address : `${address}/`;
+  const base = pageAddress(URL.canParse(path, document.baseURI) ? path : "no-model/");
+  return sourceOf(new URL(base).pathname.split("/").at(-2) ?? "model", base);
+}
+
+/** Format a number in millions. */
+function formatMillions(count: number) {
+  return (count / 1e6).toFixed(1);
+}
+
+/** Format a size in megabytes. */
+function formatMegabytes(bytes: number) {
+  return `${formatMillions(bytes)} MB`;
+}
+
+export class EngineChoice {
+  server: ServerEngine | null;
+  decoder: Decoder;
+  /** Whether new decodes run in this browser. */
+  isInBrowser: boolean;
+  /** The model for this browser; null where there is none, or before the page has begun. */
+  model: Model | null = null;
+  words: HTMLSpanElement;
+  button: HTMLButtonElement;
+  bar: HTMLProgressElement;
+  deleteButton: HTMLButtonElement;
+  wordsQuestion: HTMLElement;
+  /** Whether this browser can decode on a GPU. */
+  hasGpu = false;
+  /** What this browser has stored of the model: caches, and whether one is complete. */
+  stored: { stores: string[]; isWhole: boolean } = NOTHING_STORED;
+  /** Where Decode runs, in words, and the speed of the last run there. */
+  speed = { who: "", words: "" };
+  /** Ids of the complete runs seen so far. */
+  ended: Set<string> = new Set();
+
+  /** @param functions of the server; null for a page without one */
+  constructor(
+    readonly root: HTMLElement,
+    functions: Functions | null,
+    signal: AbortSignal,
+  ) {
+    this.server = functions && new ServerEngine(functions, hearNews);
+    this.isInBrowser = this.server === null || engineInAddress() !== "";
+    const source = modelInAddress(this.server !== null) ?? sourceOf("", "");
+    const addresses = { script: pageAddress(SCRIPT), source };
+    this.decoder = new Decoder(addresses, hearNews, () => this.draw());
+    this.words = make("span", "sbd-engine-choice-words", { role: "status" });
+    this.button = make("button", "sbd-engine-choice-do", () => this.press());
+    // In a frame that cannot share memory the engine has only one thread.
+    const isFramed = window.top !== window.self && !window.crossOriginIsolated;
+    const alone = make("a", "", { href: window.location.href, target: "_blank" }, ALONE);
+    alone.hidden = !isFramed || this.server !== null;
+    this.bar = make("progress", "sbd-engine-choice-bar", { "aria-label": "Fetched" });
+    this.deleteButton = make(
+      "button",
+      "sbd-engine-choice-do",
+      REMOVE,
+      () => void this.deleteModel(),
+    );
+    this.wordsQuestion = question("its words", ROUNDED);
+    const note = makeTermNote(root, signal);
+    const acts = [this.button, this.deleteButton, alone];
+    root.replaceChildren(this.words, this.wordsQuestion, this.bar, ...acts, note);
+    onModels(() => this.follow(), signal);
+    onSettled(() => void this.inspectBrowser(), signal);
+    document.addEventListener("sbd-run", () => this.showSpeed(), { signal });
+    signal.addEventListener("abort", () => this.decoder.engine.end());
+    setPlace({ take: (job) => this.take(job) });
+    this.follow();
+  }
+
+  /** Do a job where the visitor wants it, but for one with a model that only the server has. */
+  take(job: Job) {
+    const wanted = "form" in job ? String(job.form.model ?? "") : "";
+    const isOther = isOffered(wanted) && wanted !== this.model?.name;
+    if (this.server && (!this.isInBrowser || !this.model || isOther)) this.server.take(job);
+    else this.decoder.take(job);
+  }
+
+  /** Use the model that the visitor has chosen. */
+  follow() {
+    const model = currentModel();
+    const next = model?.export ? model : null;
+    const isSame =
+      next?.name === this.model?.name && next?.export?.base === this.model?.export?.base;
+    const had = this.model !== null;
+    this.model = next;
+    this.root.hidden = !next;
+    if (isSame || !next?.export) return;
+    this.stored = NOTHING_STORED;
+    if (had && this.server) this.isInBrowser = false;
+    if (had || !modelInAddress(this.server !== null))
+      this.decoder.use(sourceOf(next.name, pageAddress(next.export.base)));
+    this.draw();
+    void this.inspectBrowser();
+    if (had && this.isInBrowser) void this.warm();
+  }
+
+  /** Find out whether this browser has a GPU, and what it has stored of the model. */
+  async inspectBrowser() {
+    if (!this.model) return;
+    this.hasGpu = (await findAdapter(engineInAddress() === "gpu")) !== null;
+    this.stored = await findStores(this.model.name);
+    this.draw();
+  }
+
+  async deleteModel() {
+    this.decoder.cancel();
+    if (this.server) this.choose(false); // otherwise a reload would fetch the model again
+    for (const name of this.stored.stores) await caches.delete(name);
+    await this.inspectBrowser();
+    sayStatus("The model was deleted from this browser.");
+  }
+
+  /** Show where Decode runs, what the model needs, and what the buttons do now. */
+  draw() {
+    const { name, export: files } = this.model ?? {};
+    if (!files) return;
+    const { bytes } = files;
+    const { decoder, isInBrowser } = this;
+    const { state, ready, engine } = decoder;
+    const { stores, isWhole } = this.stored;
+    const { source } = engine.addresses;
+    const isOther = source.name !== name;
+    const isLarge = bytes > MAX_UNREQUESTED_BYTES;
+    const isComing = isInBrowser && state === "coming";
+    const isFetched = !isOther && engine.bytes >= bytes;
+    const size = formatMegabytes(bytes);
+    const memory = Math.round((bytes * constants.memoryOfDownload) / 1e7) * 10;
+    const taken = isLarge ? `${size}, about ${memory} MB of memory` : size;
+    const first = isWhole ? "loads the model" : `fetches the model first, ${taken},`;
+    const waits = `Decode ${first} and then runs in your browser`;
+    const amount = isOther
+      ? formatMegabytes(engine.bytes)
+      : `${formatMillions(engine.bytes)} of ${size}`;
+    const loading = `${isWhole ? "Loading" : "Fetching"} the model: ${amount}`;
+    const { gpu = "", why = "", canStore = true } = (isInBrowser && state === "on" && ready) || {};
+    const on = gpu ? `on your GPU (${gpu})` : "on your processor";
+    const here = {
+      off: waits,
+      coming: isFetched ? PREPARING : loading,
+      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}, ${on}`,
+      failed: waits,
+    }[state];
+    const who = isInBrowser ? here : "Decode runs on the server";
+    if (this.speed.who !== who) this.speed = { who, words: "" };
+    const notes = [why, canStore ? "" : NOT_STORED].filter(Boolean);
+    const more = notes.length ? `. ${notes.join(" ")}` : "";
+    setText(this.words, `${who}${this.speed.words}${more}`);
+    this.words.dataset.state = isInBrowser ? state : "off";
+    this.bar.hidden = !isComing || isOther || isFetched;
+    this.bar.max = bytes;
+    this.bar.value = engine.bytes;
+    this.deleteButton.hidden = !(isLarge && stores.length) || isComing;
+    this.wordsQuestion.hidden = !(isLarge && isInBrowser && state === "on");
+    const parameters = `${formatMillions(ready?.numParameters ?? 0)} M parameters`;
+    const isHere = isInBrowser && ready !== null;
+    showBrowserModel(isHere ? `${ready.name} · ${parameters} · in your browser` : "");
+    const offersGpu = isLarge && this.hasGpu && !isComing && !(isInBrowser && state === "on");
+    const once = isWhole ? "" : `, a download of ${taken}`;
+    const useBrowser = `Use your browser${isLarge ? once : ""}`;
+    const offer = offersGpu ? `Run it on your own GPU${once}` : useBrowser;
+    const isBack = this.server !== null && isInBrowser;
+    setText(this.button, isComing ? "Cancel" : isBack ? "Use the server" : offer);
+    this.button.hidden = this.server === null && !isComing && !offersGpu;
+  }
+
+  /** Show the speed of the player's run once it is complete. */
+  showSpeed() {
+    const run = playerOf(document)?.run;
+    if (!run?.isComplete || run.isRecorded || this.ended.has(run.id)) return;
+    this.ended.add(run.id);
+    const { seconds, wholeTokens } = run.numbersAt(run.main.lastPass);
+    if (!seconds || !wholeTokens || run.isOfBrowser !== this.isInBrowser) return;
+    const speed = wholeTokens / seconds;
+    this.speed.words = `, ${speed.toPrecision(speed < 100 ? 2 : 3)} tokens a second`;
+    this.draw();
+  }
+
+  /** Switch between the server and this browser, or cancel a download. */
+  press() {
+    if (this.server) this.choose(!this.isInBrowser);
+    else if (this.decoder.state === "coming") this.decoder.cancel();
+    else void this.decoder.turnOn();
+    void this.inspectBrowser();
+  }
+
+  /** Let new decodes run in this browser, or on the server. */
+  choose(isInBrowser: boolean) {
+    const { decoder } = this;
+    this.isInBrowser = isInBrowser;
+    const address = new URL(window.location.href);
+    if (isInBrowser) {
+      void navigator.storage?.persist?.().catch(() => false);
+      void decoder.turnOn();
+      address.searchParams.set("engine", "browser");
+    } else {
+      if (decoder.state === "coming") decoder.cancel();
+      else decoder.stop();
+      address.searchParams.delete("engine");
+    }
+    replaceAddress(address);
+    this.draw();
+  }
+
+  /** Load the model before the visitor decodes, if it is small or was stored. */
+  async warm() {
+    const isSmall = (this.model?.export?.bytes ?? 0) <= MAX_UNREQUESTED_BYTES;
+    if (isSmall || (await findStores(this.model?.name ?? "")).isWhole) void this.decoder.turnOn();
+  }
+
+  /** Whether a link's decode would first download much that the visitor did not ask for; says so. */
+  async refusesLink() {
+    if (!this.isInBrowser || !this.model?.export) return false;
+    const isSmall = this.model.export.bytes <= MAX_UNREQUESTED_BYTES;
+    if (isSmall || (await findStores(this.model.name)).isWhole) return false;
+    sayStatus(LINKED);
+    return true;
+  }
+}
+
+/** Mount the choice. @param functions of the server; null for a page without one */
+export function mountEngineChoice(
+  element: HTMLElement,
+  functions: Functions | null,
+  signal: AbortSignal,
+) {
+  return new EngineChoice(find(element, ".sbd-engine-choice"), functions, signal);
+}

@@ -1,0 +1,320 @@
+// The home view: plays a recorded run beside next-token prediction, forward pass by forward pass, over and over. The
+// visitor can choose another run.
+
+import { entropyColour, unsureness } from "./core/colours.ts";
+import { clamp, formatSeconds } from "./core/numbers.ts";
+import { History, type Lane, type Run } from "./core/run.ts";
+import { fasterWords } from "./core/times.ts";
+import { LANE_TITLES } from "./core/words.ts";
+import {
+  find,
+  make,
+  makeButton,
+  type Part,
+  setStyle,
+  setText,
+  showPlaying,
+} from "./dom/elements.ts";
+import { listenToKeys } from "./dom/keys.ts";
+import { promptBox } from "./dom/page.ts";
+import { isDarkPage, onScheme, prefersReducedMotion } from "./dom/screen.ts";
+import { askForChat, onViewChange } from "./dom/views.ts";
+import { initialState, makeClock, Reveals, type View, viewOf } from "./watch/playhead.ts";
+import { LaneText } from "./watch/text.ts";
+
+const RACE_SECONDS = 14;
+const REST_PASSES = 18; // pause at the end, in forward passes
+const [LEAST_MS, MOST_MS] = [110, 300]; // limits of the time per forward pass
+const [SURE, UNSURE] = [0.02, 3]; // nats, for samples in the key
+
+/** One lane: its name, the number of its forward passes so far, and its text. */
+class HomeLane {
+  fill: HTMLSpanElement;
+  count: HTMLElement;
+  unit: HTMLElement;
+  text: LaneText;
+  spacer: LaneText;
+  root: HTMLElement;
+
+  constructor(
+    readonly lane: Lane,
+    isMain: boolean,
+  ) {
+    const title = LANE_TITLES[lane.name] ?? lane.name;
+    this.fill = make("span", "sbd-home-fill");
+    this.count = make("b");
+    this.unit = make("small");
+    // Positions cannot be inspected here.
+    const still = { hover: () => {}, toggleHold: () => {} };
+    this.text = new LaneText(`${title}: answer`, still);
+    // The whole answer, invisible, so that its space is taken from the start.
+    this.spacer = new LaneText("", still);
+    const room = make("div", "sbd-home-room", { inert: "", "aria-hidden": "true" });
+    room.append(this.spacer.root);
+    this.root = make(
+      "section",
+      `sbd-home-lane sbd-lane-${isMain ? "main" : "ntp"}`,
+      make("span", "sbd-home-meter", { "aria-hidden": "true" }, this.fill),
+      make(
+        "div",
+        "sbd-home-lane-head",
+        make("h2", "", title),
+        make("span", "sbd-home-count", this.count, " ", this.unit),
+      ),
+      make("div", "sbd-home-answer", room, this.text.root),
+    );
+  }
+
+  /** @param clock the forward pass to show; a lane that has ended stays at its last */
+  update(clock: number, viewAt: (pass: number) => View) {
+    const { lastPass } = this.lane;
+    const pass = Math.min(clock, lastPass);
+    const whole = Math.max(this.lane.numCommitted, 1);
+    setText(this.count, String(pass + 1));
+    setText(this.unit, pass === 0 ? "pass" : "passes");
+    setStyle(this.fill, "width", `${(100 * this.lane.numTokensAt(pass)) / whole}%`);
+    this.root.classList.toggle("is-finished", pass === lastPass);
+    this.spacer.update(viewAt(lastPass), this.lane);
+    this.text.update(viewAt(pass), this.lane);
+  }
+}
+
+class HomeRace {
+  state: {
+    isPlaying: boolean;
+    pass: number;
+    ntpPass: number | null;
+    speed: number;
+    hovered: number | null;
+    held: number | null;
+    gammaPreview: number | null;
+    alternative: number | null;
+    showsHindsight: boolean;
+  };
+  reveals = new Reveals();
+  lanes: HomeLane[];
+  lastPass: number;
+  outcome: HTMLParagraphElement;
+  root: HTMLDivElement;
+  play: HTMLButtonElement;
+  clock: { start: () => void; hurry: () => void; stop: () => void };
+
+  /** @param run complete, with two lanes @param signal ends the race */
+  constructor(
+    readonly run: Run,
+    signal: AbortSignal,
+  ) {
+    this.state = { ...initialState(), isPlaying: false };
+    this.lanes = [new HomeLane(run.main, true)];
+    if (run.ntp) this.lanes.push(new HomeLane(run.ntp, false));
+    this.lastPass = Math.max(...this.lanes.map(({ lane }) => lane.lastPass));
+    const lanes = make("div", "sbd-home-lanes", ...this.lanes.map(({ root }) => root));
+    const same = haveSameAnswer(run)
+      ? "Both answers are identical, token for token."
+      : "The answers differ.";
+    this.outcome = make("p", "sbd-home-outcome", { role: "status" }, same);
+    this.root = make(
+      "div",
+      "sbd-home-race",
+      { "data-strategy": run.strategy },
+      make("p", "sbd-home-prompt", make("span", "", "Prompt"), ` ${run.prompt}`),
+      lanes,
+      make("div", "sbd-home-under", makeKey(run), this.outcome),
+    );
+    this.play = makeButton("play", "Play (space)", () => this.toggle());
+    const pause = clamp((RACE_SECONDS * 1000) / (this.lastPass + 1), LEAST_MS, MOST_MS);
+    this.clock = makeClock(
+      () => this.state.isPlaying,
+      () => 1000 / pause,
+      () => this.advance(),
+    );
+    listenToKeys(this.root, { togglePlay: () => this.toggle() }, signal);
+    onScheme(() => this.draw(), signal);
+    signal.addEventListener("abort", () => this.clock.stop());
+    this.seek(prefersReducedMotion() ? this.lastPass : 0);
+  }
+
+  toggle() {
+    if (!this.state.isPlaying && this.state.pass >= this.lastPass) this.seek(0);
+    this.setPlaying(!this.state.isPlaying);
+  }
+
+  setPlaying(isPlaying: boolean) {
+    this.state.isPlaying = isPlaying;
+    showPlaying(this.play, isPlaying);
+    this.clock.start();
+  }
+
+  /** Show the next forward pass; after the last one and a pause, the first. */
+  advance() {
+    const { pass } = this.state;
+    this.seek(pass < this.lastPass + REST_PASSES ? pass + 1 : 0);
+  }
+
+  seek(pass: number) {
+    this.state.pass = pass;
+    this.draw();
+  }
+
+  draw() {
+    const { run, reveals, state } = this;
+    const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
+    this.outcome.classList.toggle("is-due", state.pass >= this.lastPass);
+    for (const lane of this.lanes) {
+      lane.update(state.pass, (pass) => viewOf({ ...state, pass }, parts));
+    }
+  }
+}
+
+/** model: the title of the run's model */
+type RecordedRun = { model: string; run: Run };
+
+const VIEW_MS = 50; // until the Watch view is shown
+
+/** Whether both lanes have the same answer. */
+function haveSameAnswer({ main, ntp }: Run) {
+  if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
+  return [...main.fixed].every(
+    ([position, { token }]) => position >= main.end || ntp.fixed.get(position)?.token === token,
+  );
+}
+
+function makeSentence(run: Run) {
+  const words = haveSameAnswer(run) ? "the same words" : "an answer";
+  return make(
+    "h2",
+    "sbd-home-sentence",
+    `Here the same model writes ${words} in `,
+    make("b", "sbd-home-own", String(run.main.steps.length)),
+    " forward passes instead of ",
+    make("b", "sbd-home-plain", String(run.ntp?.steps.length ?? 0)),
+    ".",
+  );
+}
+
+/**
+ * Create a paragraph on the model, its forward passes and the recorded times. If the run was not faster, a link
+ * leads to where visitors can measure their own times.
+ * @param processor on which the runs were recorded, "" if unknown
+ */
+function makeWhy({ model, run }: RecordedRun, processor: string) {
+  const { strategy, main, ntp } = run;
+  const [mainSeconds, ntpSeconds] = [main, ntp].map((lane) => lane?.secondsAt(lane.lastPass) ?? 0);
+  const checked =
+    strategy === "verify"
+      ? "every token is checked"
+      : "no token is checked against next-token prediction, so other prompts may get other words";
+  const pass = `Each pass runs the whole model, ${model}; ${checked}.`;
+  const why = make("p", "sbd-home-why", pass);
+  if (!mainSeconds || !ntpSeconds) return why;
+  const where = processor && ` on an ${processor} processor`;
+  const clock = `As recorded${where}: ${formatSeconds(mainSeconds)} instead of ${formatSeconds(ntpSeconds)}`;
+  why.append(make("br"));
+  if (mainSeconds < ntpSeconds) {
+    const dearer = main.steps.length * ntpSeconds < (ntp?.steps.length ?? 0) * mainSeconds;
+    const ratio = ((ntp?.steps.length ?? 0) / main.steps.length).toFixed(1);
+    const because = dearer ? `, not ${ratio}×, as its passes take longer` : "";
+    why.append(`${clock}, ${fasterWords(ntpSeconds / mainSeconds)}${because}.`);
+    return why;
+  }
+  const yours = make("a", "", { href: "#watch", "data-view": "watch" }, "measure yours");
+  const words = `${clock}, ${fasterWords(ntpSeconds / mainSeconds)} there, as its passes take longer; `;
+  why.append(words, yours, ".");
+  return why;
+}
+
+/** Create a key of the main lane's colours and marks. */
+function makeKey({ strategy }: Run) {
+  const item = (kind: string, word: string, entropy: number | null) => {
+    const sample = make("span", `sbd-word sbd-home-sample is-${kind}`, { "aria-hidden": "true" });
+    if (entropy !== null) {
+      setStyle(sample, "--ink-light", entropyColour(entropy, false));
+      setStyle(sample, "--ink-dark", entropyColour(entropy, true));
+      setStyle(sample, "--unsure", unsureness(entropy).toFixed(2));
+    }
+    return make("li", "", sample, word);
+  };
+  const kinds = strategy === "verify" ? ["draft", "not guessed"] : ["mask"];
+  return make(
+    "ul",
+    "sbd-home-key",
+    { "aria-label": "Colours" },
+    ...kinds.map((kind) => item(kind, kind, null)),
+    item("sure", "sure", SURE),
+    item("unsure", "unsure", UNSURE),
+    item("new", "new", null),
+  );
+}
+
+function makeViewLink(view: string, kind: string, ...parts: Part[]) {
+  return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, ...parts);
+}
+
+/** @param lines wire lines @returns null without next-token prediction as a lane */
+function runOf(lines: string): Run | null {
+  const history = new History();
+  history.accept(lines);
+  return history.run?.ntp ? history.run : null;
+}
+
+export function mountHome(element: HTMLElement, value: string, signal: AbortSignal) {
+  const { runs, processor }: { runs: { model: string; lines: string }[]; processor: string } =
+    JSON.parse(value);
+  const root = find(element, ".sbd-home");
+  let race: HomeRace | null = null;
+  let leaving = new AbortController();
+  signal.addEventListener("abort", () => leaving.abort());
+
+  function makeViewLinks() {
+    const own = makeViewLink("watch", "is-main", "Try your own prompt", () => {
+      askForChat();
+      setTimeout(() => promptBox()?.select(), VIEW_MS);
+    });
+    return make("div", "sbd-home-ways", makeViewLink("learn", "", "How it works"), own);
+  }
+
+  function show(all: RecordedRun[], index: number) {
+    const shown = all[index];
+    const ways = makeViewLinks();
+    if (!shown) {
+      root.replaceChildren(ways); // the recorded runs are missing
+      return;
+    }
+    leaving.abort();
+    leaving = new AbortController();
+    const { run } = shown;
+    race = new HomeRace(run, leaving.signal);
+    ways.append(race.play);
+    const choices = all.map(({ model, run: { strategy } }, at) => {
+      const name = `${LANE_TITLES[strategy]} · ${model}`;
+      const attributes = { "aria-pressed": String(at === index) };
+      return make("button", "sbd-home-choice", attributes, name, () => {
+        show(all, at);
+        find(root, "[aria-pressed=true]").focus({ preventScroll: true });
+        race?.setPlaying(!prefersReducedMotion());
+      });
+    });
+    const group = { role: "group", "aria-label": "Recorded run" };
+    root.setAttribute("data-strategy", run.strategy);
+    root.replaceChildren(
+      makeSentence(run),
+      makeWhy(shown, processor),
+      make("div", "sbd-home-choices", group, ...(choices.length > 1 ? choices : [])),
+      race.root,
+      ways,
+    );
+  }
+
+  onViewChange((name) => {
+    const isInFront = name === "home";
+    if (isInFront && !root.firstChild) {
+      const whole = runs.flatMap(({ model, lines }) => {
+        const run = runOf(lines);
+        return run ? [{ model, run }] : [];
+      });
+      show(whole, 0);
+    }
+    // The race pauses while another view is shown.
+    race?.setPlaying(isInFront && !prefersReducedMotion());
+  }, signal);
+}

@@ -1,0 +1,191 @@
+// Decodes in this browser. The engine runs in a worker, so that the page stays responsive.
+
+import { type Channel, channel } from "./dom/views.ts";
+import type { Job, Message, Ready, Reply, Source } from "./engine/worker.ts";
+import { sayStatus } from "./form/status.ts";
+import type { News } from "./jobs.ts";
+
+/** The engine has loaded its model, or has failed to. */
+export const { say: saySettled, hear: onSettled }: Channel<void> = channel("sbd-engine-settled");
+
+/** The state of the model in this browser; "coming": it is being loaded. */
+type State = "off" | "coming" | "on" | "failed";
+
+const NOT_BEGUN = "Stopped before it began.";
+
+export class Decoder {
+  state: State = "off";
+  /** Why the model could not be loaded. */
+  reason = "";
+  /** The job that waits for the model. */
+  pending: Job | null = null;
+  ready: Ready | null = null;
+  engine: Engine;
+
+  /**
+   * @param hear hears the news of jobs
+   * @param onChange called when the state or the bytes read change
+   */
+  constructor(
+    addresses: EngineAddresses,
+    readonly hear: (news: News) => void,
+    readonly onChange: () => void,
+  ) {
+    this.engine = new Engine(addresses, (news) => this.pass(news), onChange);
+  }
+
+  /** Load the model; if that fails, show why and return false. */
+  async turnOn() {
+    if (this.state === "on") return true;
+    this.setState("coming");
+    try {
+      this.ready = await this.engine.load();
+      this.setState("on");
+      return true;
+    } catch (error) {
+      this.reason = error instanceof Error ? error.message : String(error);
+      this.setState("failed");
+      sayStatus(`${this.reason} The recorded runs go on.`, true);
+      return false;
+    }
+  }
+
+  /** Decode with another model from the next job on. */
+  use(source: Source) {
+    if (source.name === this.engine.addresses.source.name) return;
+    this.engine.addresses.source = source;
+    this.cancel();
+  }
+
+  /** End the engine, and with it any decode or download. */
+  cancel() {
+    const isAtWork = this.pending !== null || this.state === "on";
+    this.engine.end();
+    [this.ready, this.pending] = [null, null];
+    if (isAtWork) this.hear({ about: "decode", text: "", isRunning: false });
+    this.setState("off");
+  }
+
+  setState(state: State) {
+    this.state = state;
+    this.onChange();
+    if (state === "on" || state === "failed") saySettled();
+  }
+
+  /** Do a job, once the model is loaded. */
+  take(job: Job) {
+    if (job.kind === "stop") this.stop();
+    else void this.send(job);
+  }
+
+  /** Stop the decode, or drop the job that waits for the model. */
+  stop() {
+    const { pending } = this;
+    this.pending = null;
+    const about = pending?.kind === "compare" ? "compare" : "decode";
+    if (pending) this.hear({ about, text: NOT_BEGUN, isRunning: false });
+    else this.engine.send({ kind: "stop" });
+  }
+
+  async send(job: Job) {
+    if (job.kind === "decode" && this.state !== "on")
+      sayStatus("Your browser is loading the model …");
+    this.pending = job;
+    const isOn = await this.turnOn();
+    if (this.pending !== job) return;
+    this.pending = null;
+    if (isOn) return this.engine.send(job);
+    const about = job.kind === "compare" ? "compare" : "decode";
+    this.hear({ about, text: this.reason, isError: true, isRunning: false });
+  }
+
+  /** Pass the engine's news on. */
+  pass(news: News) {
+    this.hear(news);
+    // The worker has died; the next job starts another.
+    if (news.isError && !this.engine.worker) this.setState("off");
+  }
+}
+
+/** The addresses of the engine and its model. */
+type EngineAddresses = { script: string; source: Source };
+
+const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
+const DIED =
+  "The engine in this browser stopped, perhaps for want of memory; decode again to start it anew.";
+const GPU_STOPPED =
+  "Your GPU stopped, perhaps for want of memory; the run so far is kept, and your processor decodes from now on.";
+
+export class Engine {
+  onProgress: () => void;
+  /** Bytes of the model read so far. */
+  bytes = 0;
+  worker: Worker | null = null;
+  loading: Promise<Ready> | null = null;
+
+  /** @param onProgress called when more bytes were read */
+  constructor(
+    readonly addresses: EngineAddresses,
+    readonly hear: (news: News) => void,
+    onProgress: () => void = () => {},
+  ) {
+    this.onProgress = onProgress;
+  }
+
+  /** Load the model, once; the error of a failure says why in a sentence. */
+  load() {
+    this.loading ??= this.start();
+    return this.loading;
+  }
+
+  /** Start a worker and load the model in it. */
+  start(): Promise<Ready> {
+    return new Promise((resolve, reject) => {
+      let isReady = false;
+      const fail = (reason: string) => {
+        this.end();
+        if (!isReady) return reject(new Error(reason));
+        this.hear({ about: "decode", wire: "stop" });
+        for (const about of ["decode", "compare"] as const) {
+          this.hear({ about, text: reason, isError: true, isRunning: false });
+        }
+      };
+      try {
+        this.worker = new Worker(this.addresses.script, { type: "module" });
+      } catch {
+        return fail(BLOCKED);
+      }
+      const { worker } = this;
+      worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
+      worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => {
+        if (worker !== this.worker) return; // a message of an earlier worker
+        if (data.kind === "progress") {
+          this.bytes = Math.max(0, this.bytes + data.bytes);
+          this.onProgress();
+        } else if (data.kind === "ready") {
+          isReady = true;
+          resolve(data);
+        } else if (data.kind === "failed") {
+          fail(data.text);
+        } else if (data.kind === "lost") {
+          this.addresses.source.engine = "wasm";
+          fail(GPU_STOPPED);
+        } else this.hear(data.news);
+      });
+      this.send({ kind: "load", source: this.addresses.source });
+    });
+  }
+
+  /** Send the worker a message. */
+  send(message: Message) {
+    this.worker?.postMessage(message);
+  }
+
+  /** End the worker; the next load() starts another. */
+  end() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.loading = null;
+    this.bytes = 0;
+  }
+}

@@ -1,0 +1,482 @@
+// The Learn view: a lesson of ten scenes, shown one at a time, each with its own address. A scene asks, the reader
+// acts, the scene answers; going forward first shows the answer, then the next scene. Only mountLearn needs the page around it.
+
+import { History, type Run } from "../core/run.ts";
+import { PAPER_SOLVER, plainWords } from "../core/words.ts";
+import { find, icon, make, setAttribute, setText } from "../dom/elements.ts";
+import { listenToKeys } from "../dom/keys.ts";
+import { isLecturing, makeLecture, onResize, scrollBehavior } from "../dom/screen.ts";
+import { makeTermNote, withTerms } from "../dom/terms.ts";
+import { onViewChange, showView } from "../dom/views.ts";
+import { form } from "../form/form.ts";
+import { doJob } from "../jobs.ts";
+import { isChatChosen } from "../models.ts";
+import { makeSizedBox, setSizedTexts } from "./parts.ts";
+import { makeBoundScene } from "./scenes/bound.ts";
+import { makeCacheScene } from "./scenes/cache.ts";
+import { makeCheckScene } from "./scenes/check.ts";
+import { makeCostScene } from "./scenes/cost.ts";
+import { makeGuessScene } from "./scenes/guess.ts";
+import { makeMaskScene } from "./scenes/masks.ts";
+import { makeOrderScene } from "./scenes/order.ts";
+import { makeSingleScene } from "./scenes/single.ts";
+import { makeWrongScene } from "./scenes/wrong.ts";
+import { makeYoursScene } from "./scenes/yours.ts";
+
+/** Functions of the page around the Learn view; the exported lesson has no such page. */
+interface LearnHost {
+  leave: () => void; // shows the player
+  decode: (prompt: string) => void; // decodes a prompt in the player
+}
+
+/** The arguments of a scene. */
+interface SceneContext {
+  lesson: Lesson;
+  signal: AbortSignal; // aborted when the reader leaves the scene
+  onActed: () => void; // called when the reader has done what the scene asks; shows the answer in words
+  say: (words: string) => void; // announces a text to screen readers
+  host: LearnHost | null; // null in the exported lesson
+}
+
+/** answer: shows the answer in the picture. prompt: returns the prompt to decode; only the last scene has one. */
+type Scene = { root: HTMLElement; answer: () => void; prompt?: () => string };
+export type MakeScene = (context: SceneContext) => Scene;
+
+export class LearnView {
+  host: LearnHost | null;
+  /** read when the view is first opened */
+  lesson: Lesson | null = null;
+  index = 0;
+  isAnswered = false;
+  isOpen = false;
+  scene: Scene | null = null;
+  leaving: AbortController = new AbortController();
+  lecture: { leave: () => void; toggle: () => void | Promise<void> };
+  parts: {
+    dots: HTMLOListElement;
+    place: HTMLParagraphElement;
+    problem: HTMLParagraphElement;
+    question: HTMLHeadingElement;
+    act: HTMLParagraphElement;
+    stage: HTMLDivElement;
+    answer: HTMLParagraphElement;
+    why: HTMLParagraphElement;
+    answerBox: HTMLDivElement;
+    live: HTMLDivElement;
+    back: HTMLButtonElement;
+    next: HTMLButtonElement;
+  };
+
+  /**
+   * @param text JSON of LessonData
+   * @param signal removes the listeners
+   * @param host null in the exported lesson
+   */
+  constructor(
+    readonly root: HTMLElement,
+    readonly text: string,
+    readonly signal: AbortSignal,
+    host: LearnHost | null = null,
+  ) {
+    this.host = host;
+    this.lecture = makeLecture(root, () => this.fit(), signal);
+    this.parts = this.makeParts();
+    signal.addEventListener("abort", () => this.leaving.abort());
+  }
+
+  makeParts() {
+    const back = makeStep("Back", () => this.back());
+    const next = makeStep("Next", () => this.forward());
+    next.classList.add("is-main");
+    const answer = make("p", "sbd-learn-answer");
+    const why = make("p", "sbd-learn-why");
+    return {
+      dots: make("ol", "sbd-learn-dots"),
+      place: make("p", "sbd-learn-place"),
+      problem: make("p", "sbd-learn-problem", { role: "alert" }),
+      question: make("h2", "sbd-learn-question", { tabindex: "-1" }),
+      act: make("p", "sbd-learn-act"),
+      stage: make("div", "sbd-learn-stage sbd-player"),
+      answer,
+      why,
+      answerBox: make(
+        "div",
+        "sbd-learn-said",
+        { "aria-live": "polite" },
+        makeSizedBox(answer),
+        makeSizedBox(why),
+      ),
+      live: make("div", "sbd-live", { "aria-live": "polite" }),
+      back,
+      next,
+    };
+  }
+
+  build(): Lesson {
+    const lesson = readLesson(this.text);
+    const { dots, place, problem, question, act, stage, answerBox, live, back, next } = this.parts;
+    dots.append(...lesson.scenes.map(({ title }, index) => this.makeDot(title, index)));
+    const large = makeStep("Lecture (L)", () => this.lecture.toggle());
+    large.prepend(icon("lecture"));
+    large.classList.add("sbd-learn-lecture");
+    const places = lesson.scenes.map((_, index) => placeWords(lesson.scenes, index));
+    const tools = make("div", "sbd-learn-tools", makeSizedBox(place, places), large);
+    if (this.host) tools.append(this.makeSkip());
+    this.root.replaceChildren(
+      make("nav", "sbd-learn-head", { "aria-label": "Scenes" }, dots, tools),
+      make(
+        "section",
+        "sbd-learn-scene",
+        { "aria-label": "Scene" },
+        problem,
+        make("div", "sbd-learn-ask", question, act),
+        stage,
+        answerBox,
+      ),
+      make("div", "sbd-learn-foot", back, make("span", "sbd-learn-keys", "← → keys"), next),
+      live,
+      makeTermNote(this.root, this.signal),
+    );
+    this.listen();
+    return lesson;
+  }
+
+  makeSkip() {
+    const skip = makeStep("Skip to the player", () => this.host?.leave());
+    skip.classList.add("sbd-learn-skip");
+    return skip;
+  }
+
+  makeDot(title: string, index: number) {
+    const label = `Scene ${index + 1}: ${title}`;
+    const dot = make("button", "sbd-learn-dot", { title: label, "aria-label": label });
+    dot.addEventListener("click", () => this.go(index));
+    return make("li", "", dot);
+  }
+
+  listen() {
+    const { signal } = this;
+    const keys = {
+      forward: () => this.forward(),
+      back: () => this.back(),
+      first: () => this.go(0),
+      last: () => this.go(SCENES.length - 1),
+      togglePlay: () => this.forward(),
+      lecture: () => this.lecture.toggle(),
+      closeAll: () => this.lecture.leave(),
+    };
+    listenToKeys(this.root, keys, signal);
+    // On a page with other views, an address without a scene belongs to one of them.
+    const follow = () => this.isOpen && (this.isNamed || !this.host) && this.follow();
+    addEventListener("popstate", follow, { signal });
+    addEventListener("hashchange", follow, { signal });
+    onResize(this.root, () => this.fit(), signal);
+  }
+
+  /** Adapt the layout to the width of the view, as the player does. */
+  fit() {
+    const width = this.root.clientWidth;
+    this.root.classList.toggle("is-narrow", width < 640 && !isLecturing(this.root));
+  }
+
+  get addresses() {
+    return this.lesson?.scenes.map(({ address }) => address) ?? [];
+  }
+
+  /** Show a scene when the view comes to the front. */
+  open() {
+    if (this.isOpen) return;
+    this.follow();
+  }
+
+  /** Show the scene that the address names, or else the one shown last. */
+  follow() {
+    this.lesson ??= this.build();
+    this.isOpen = true;
+    const named = sceneAt(location.hash, this.addresses);
+    this.show(named?.index ?? this.index, named?.problem ?? "");
+    if (!named) history.replaceState(history.state, "", this.hash);
+  }
+
+  /** Stop the scene and take it out of the address when another view comes to the front. */
+  close() {
+    if (this.isNamed) history.replaceState(history.state, "", location.pathname + location.search);
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.leaving.abort();
+    this.parts.stage.replaceChildren();
+    this.lecture.leave();
+  }
+
+  /** Whether the address belongs to the Learn view. */
+  get isNamed() {
+    return sceneAt(location.hash, []) !== null;
+  }
+
+  get hash() {
+    return hashOf(this.addresses[this.index] ?? "");
+  }
+
+  go(index: number) {
+    if (index < 0 || index >= SCENES.length) return;
+    this.show(index, "");
+    history.pushState(history.state, "", this.hash);
+    this.parts.question.focus({ preventScroll: true });
+    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView({ block: "start" });
+  }
+
+  back() {
+    this.go(this.index - 1);
+  }
+
+  forward() {
+    if (!this.isAnswered) this.showAnswer();
+    else if (this.index + 1 < SCENES.length) this.go(this.index + 1);
+    else this.host?.decode(this.scene?.prompt?.() ?? "");
+  }
+
+  /** Show the scene's answer, and scroll to it: on a phone it may be below the window. */
+  showAnswer() {
+    this.scene?.answer();
+    this.parts.answerBox.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
+  }
+
+  /** @param problem what is wrong with the address, "" for nothing */
+  show(index: number, problem: string) {
+    const { lesson, parts } = this;
+    const words = lesson?.scenes[index];
+    const makeScene = SCENES[index];
+    if (!lesson || !words || !makeScene) return;
+    this.leaving.abort();
+    this.leaving = new AbortController();
+    this.index = index;
+    this.isAnswered = false;
+    setText(parts.problem, problem);
+    parts.problem.hidden = problem === "";
+    setText(parts.question, words.question);
+    setText(parts.act, words.act);
+    setText(parts.live, "");
+    for (const [part, text] of this.answerTexts(words)) {
+      part.replaceChildren();
+      if (part.parentElement) setSizedTexts(part.parentElement, [plainWords(text)]);
+    }
+    this.scene = makeScene({
+      lesson,
+      signal: this.leaving.signal,
+      onActed: () => this.showAnswerWords(),
+      say: (text) => setText(parts.live, text),
+      host: this.host,
+    });
+    setAttribute(parts.stage, "data-scene", words.address);
+    parts.stage.replaceChildren(this.scene.root);
+    this.showPlace();
+    this.fit();
+  }
+
+  /** Return the elements that hold a scene's answer and its reason, each with its text. */
+  answerTexts({ answer, why = "" }: SceneWords): [part: HTMLElement, text: string][] {
+    return [
+      [this.parts.answer, answer],
+      [this.parts.why, why],
+    ];
+  }
+
+  /** Show the answer in words, after the reader acted or went forward. */
+  showAnswerWords() {
+    const words = this.lesson?.scenes[this.index];
+    if (this.isAnswered || !words) return;
+    this.isAnswered = true;
+    for (const [part, text] of this.answerTexts(words)) part.replaceChildren(...withTerms(text));
+    this.showPlace();
+  }
+
+  showPlace() {
+    const { parts, index, isAnswered } = this;
+    const scenes = this.lesson?.scenes ?? [];
+    setText(parts.place, placeWords(scenes, index));
+    [...parts.dots.querySelectorAll("button")].forEach((dot, at) => {
+      dot.classList.toggle("is-past", at < index || (at === index && isAnswered));
+      if (at === index) dot.setAttribute("aria-current", "step");
+      else dot.removeAttribute("aria-current");
+    });
+    this.root.classList.toggle("is-answered", isAnswered);
+    parts.back.disabled = index === 0;
+    const isLast = index + 1 === scenes.length;
+    const over = isLast ? "Decode it" : "Next";
+    this.root.classList.toggle("is-last", isLast);
+    setText(parts.next, isAnswered ? over : "Show me");
+    parts.next.hidden = isLast && this.host === null && isAnswered;
+  }
+}
+
+function placeWords(scenes: SceneWords[], index: number) {
+  return `${index + 1} of ${scenes.length} · ${scenes[index]?.title ?? ""}`;
+}
+
+function makeStep(words: string, act: () => void) {
+  const button = make("button", "sbd-learn-step", words);
+  button.addEventListener("click", act);
+  return button;
+}
+
+const SCENES: MakeScene[] = [
+  makeSingleScene,
+  makeMaskScene,
+  makeGuessScene,
+  makeBoundScene,
+  makeOrderScene,
+  makeCacheScene,
+  makeWrongScene,
+  makeCheckScene,
+  makeCostScene,
+  makeYoursScene,
+];
+
+/**
+ * Decode a prompt in the player: with Set Block Decoding, as in the scenes, or with verify if the model takes any
+ * prompt, as its adapter was trained to draft.
+ */
+function decodeByBlocks(gamma: number, prompt: string) {
+  showView("watch");
+  form.setByHand({ strategy: isChatChosen() ? "verify" : "sbd", gamma, solver: PAPER_SOLVER });
+  form.set({ prompt });
+  doJob({ kind: "decode", form: form.request });
+}
+
+export function mountLearn(element: HTMLElement, value: string, signal: AbortSignal) {
+  const setting: { gamma: number; lesson?: string; problem?: string } = JSON.parse(value);
+  const host = find(element, ".sbd-learn");
+  if (setting.lesson === undefined) {
+    host.replaceChildren(make("p", "sbd-learn-problem", { role: "alert" }, setting.problem ?? ""));
+    return;
+  }
+  const view = new LearnView(host, setting.lesson, signal, {
+    leave: () => showView("watch"),
+    decode: (prompt) => decodeByBlocks(setting.gamma, prompt),
+  });
+  onViewChange((name) => (name === "learn" ? view.open() : view.close()), signal);
+}
+
+const VIEW = /^#learn(?:\/(.*))?$/;
+
+/**
+ * Return the index of the scene that an address names; null for an address of another view. An unknown scene gives the
+ * first, and a sentence on the problem.
+ * @param addresses of the scenes, in order
+ */
+export function sceneAt(
+  hash: string,
+  addresses: string[],
+): { index: number; problem: string } | null {
+  const match = VIEW.exec(hash);
+  if (!match) return null;
+  const name = readable(match[1] ?? "");
+  if (name === "") return { index: 0, problem: "" };
+  const index = /^\d+$/.test(name) ? Number(name) - 1 : addresses.indexOf(name);
+  if (addresses[index] !== undefined) return { index, problem: "" };
+  const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
+  return {
+    index: 0,
+    problem: `There is no scene “${shown}”, so this is the first of ${addresses.length}.`,
+  };
+}
+
+const MAX_SHOWN = 40;
+
+function readable(text: string) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @param address of a scene */
+export function hashOf(address: string) {
+  return `#learn/${address}`;
+}
+
+type SceneWords = {
+  address: string;
+  title: string;
+  question: string;
+  act: string;
+  answer: string;
+  why?: string;
+};
+/** A word to guess, after the text `before`; entropy in nats. */
+export type Gap = {
+  before: string;
+  entropy: number;
+  guesses: [text: string, probability: number][];
+  options: string[];
+};
+/** Words that do not fit together; end: exclusive. */
+type Clash = { words: string; start: number; end: number; forward_pass: number };
+/**
+ * The story at one gamma. fault: the first one found, "" for none. has_facts: whether the check compared facts with
+ * the prompt. fault_tokens: indices of the tokens that `fault` quotes. pass: index of the pass that filled the
+ * token.
+ */
+export type StoryRun = {
+  gamma: number;
+  is_right: boolean;
+  fault: string;
+  has_facts: boolean;
+  clashes: Clash[];
+  fault_tokens: number[];
+  passes: number;
+  tokens: [text: string, pass: number][];
+};
+/** A sudoku's first empty cell: its index, the digits that the givens leave, the cells that rule out all but one. */
+type Order = { cell: number; candidates: string; settled_by: number[] };
+/**
+ * A chip. rates: the source of its peak rates. is_big: whether it is `big_chip`. seconds: for the run `text`, by
+ * block size (1: one token at a time), then by index in `batches`.
+ */
+export type Machine = {
+  name: string;
+  rates: string;
+  is_big: boolean;
+  seconds: Record<number, number[]>;
+};
+/** seconds of a pass over `rows` tokens */
+export type PassTime = { rows: number; loading: number; computing: number };
+interface LessonData {
+  scenes: SceneWords[];
+  runs: Record<string, string>; // wire lines by the name of the run
+  gaps: Gap[];
+  mask_pass: number; // index of the forward pass of the run `text` for the scene on masks
+  bound_pass: number; // index of the forward pass of the run `text` for the scene on the bound
+  check_pass: number; // index of a forward pass of the run `verify` that rejects part of a draft
+  is_verify_ntp: boolean; // whether verify and next-token prediction wrote the same answer
+  check_ntp_passes: number; // next-token prediction's number of forward passes for the prompt of `verify`
+  order: Order;
+  tokens_per_pass: { sbd: string; verify: string }; // means over all held-out prompts
+  big_chip: string; // name of the chip of `pass_times`
+  edges: StoryRun[]; // by rising gamma
+  story: string; // prompt of `edges`
+  machines: Machine[];
+  batches: number[]; // numbers of texts decoded at the same time
+  blocks: [size: number, passes: number][]; // number of forward passes of the run `text` by block size
+  pass_times: PassTime[];
+  prompts: string[]; // examples for nano
+  chat_prompts: string[]; // examples for a model that takes any prompt
+}
+
+export type Lesson = Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> };
+
+/** Read a run from wire lines. */
+function runOf(lines: string | undefined): Run {
+  const history = new History();
+  history.accept(lines ?? "");
+  if (!history.run) throw new Error("a recorded run of the lesson is missing");
+  return history.run;
+}
+
+/** @param text JSON of LessonData */
+export function readLesson(text: string): Lesson {
+  const data: LessonData = JSON.parse(text);
+  const { text: main, verify, sudoku } = data.runs;
+  return { ...data, runs: { text: runOf(main), verify: runOf(verify), sudoku: runOf(sudoku) } };
+}

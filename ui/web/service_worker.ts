@@ -1,0 +1,93 @@
+// The static page's service worker: stores the page's files, so that it opens and decodes without a network, and adds
+// the headers that let its threads share memory, on any host. scripts/static_site.py puts the list of files before this
+// code.
+
+/** An event that can wait for work. */
+type Extendable = Event & { waitUntil: (work: Promise<unknown>) => void };
+/** An event for a request of the page. */
+type Fetching = Extendable & { request: Request; respondWith: (answer: Promise<Response>) => void };
+
+const worker = self as any;
+/** The files to store; asked: those to store when they are first requested. */
+const {
+  version,
+  files,
+  runtime,
+}: {
+  version: string;
+  files: string[];
+  runtime: { version: string; files: string[]; asked: string[] };
+} = worker.SBD_FILES;
+const STORE = `sbd-${version}`;
+/** The runtime has its own cache, as it seldom changes when the page does. */
+const RUNTIME_STORE = `sbd-runtime-${runtime.version}`;
+/** The names of the caches in which the engine stores models begin with this. */
+const MODELS = "sbd-model-";
+/** The headers that let a page and its workers share memory. Plain file servers do not send them. */
+const ISOLATING = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+/** Store all files of the page. */
+async function storeAll() {
+  const [store, engine] = await Promise.all([caches.open(STORE), caches.open(RUNTIME_STORE)]);
+  // "no-cache" makes the browser ask the host whether its copy is still current.
+  const keep = (file: string) => store.add(new Request(file, { cache: "no-cache" }));
+  const keepRuntime = async (file: string) => {
+    if (!(await engine.match(file))) await engine.add(file);
+  };
+  await Promise.all([...files.map(keep), ...runtime.files.map(keepRuntime)]);
+  await worker.skipWaiting();
+}
+
+/** Delete the caches of older versions. */
+async function dropOld() {
+  const names = await caches.keys();
+  const isOld = (name: string) =>
+    name.startsWith("sbd-") && ![STORE, RUNTIME_STORE].includes(name) && !name.startsWith(MODELS);
+  const old = names.filter(isOld);
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await worker.clients.claim();
+}
+
+/** Return the stored response to a request, if there is one. */
+async function storedResponse(request: Request) {
+  const search = { ignoreSearch: true };
+  const found = await caches.match(request, { ...search, cacheName: STORE });
+  return found ?? caches.match(request, { ...search, cacheName: RUNTIME_STORE });
+}
+
+/** Return a response with the headers that let the page share memory, unless the host has set them. */
+function withIsolation(response: Response) {
+  const { body, status, statusText } = response;
+  if (!status) return response; // a redirect, which only the browser may follow
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(ISOLATING)) {
+    if (!headers.has(name)) headers.set(name, value);
+  }
+  return new Response(body, { status, statusText, headers });
+}
+
+/** Return the host's response, and store it if it belongs to the runtime. */
+async function fetchAndStore(request: Request) {
+  const response = await fetch(request);
+  if (response.ok && runtime.asked.some((file) => request.url.includes(file))) {
+    const store = await caches.open(RUNTIME_STORE);
+    await store.put(request, response.clone()).catch(() => {}); // storage is full
+  }
+  return response;
+}
+
+/** Return the stored response to a request, or else the host's. */
+async function answer(request: Request) {
+  return withIsolation((await storedResponse(request)) ?? (await fetchAndStore(request)));
+}
+
+self.addEventListener("install", (event) => (event as Extendable).waitUntil(storeAll()));
+self.addEventListener("activate", (event) => (event as Extendable).waitUntil(dropOld()));
+self.addEventListener("fetch", (event) => {
+  const { request, respondWith } = event as Fetching;
+  const isOwn = new URL(request.url).origin === location.origin;
+  if (request.method === "GET" && isOwn) respondWith.call(event, answer(request));
+});

@@ -1,0 +1,190 @@
+// Draws a run as a picture for a paper: counts and prompt above the staircase. Draws on a canvas of its own, with the
+// functions that draw the staircase on the page; does not touch the page.
+
+import constants from "../constants.json" with { type: "json" };
+import { entropyColour, MAX_ENTROPY } from "../core/colours.ts";
+import { countOf } from "../core/numbers.ts";
+import type { Run } from "../core/run.ts";
+import { decodingWords } from "../core/words.ts";
+import {
+  drawBlocks,
+  drawCurrent,
+  drawDiagonal,
+  drawPasses,
+  MAX_CELL_HEIGHT,
+  staircaseExtent,
+  stairsKey,
+} from "../watch/staircase.ts";
+
+export const WIDTH = 1280;
+export const PAD = 40;
+export const INNER = WIDTH - 2 * PAD;
+const STAIRS_HEIGHT = 560;
+const SANS = 'ui-sans-serif, system-ui, "Segoe UI", Roboto, Arial, sans-serif';
+
+/** Colours of the page's style sheet, which a canvas cannot read. */
+const LIGHT = { page: "#f8f7f4", well: "#f3f2ee", ghost: "#6a6e78", soft: "#e4edfb" };
+const DARK = { page: "#0f1115", well: "#20242d", ghost: "#9aa0ad", soft: "#22304a" };
+
+export type Box = { x: number; y: number; width: number; height: number };
+/** width: where the text is cut off */
+export type Letters = { weight?: number; font?: string; align?: CanvasTextAlign; width?: number };
+
+/** Return the counts at a pass: "24 forward passes · 76 tokens · 3.17 a forward pass". */
+export function countsText(run: Run, pass: number) {
+  const { numPasses, numTokens, numPinned, tokensPerPass } = run.numbersAt(pass);
+  const tokens = `${countOf(numTokens, "token")}${numPinned ? `, ${numPinned} given` : ""}`;
+  const rate = `${tokensPerPass.toFixed(2)}${numPinned ? " decoded" : ""} a forward pass`;
+  return `${countOf(numPasses, "forward pass")} · ${tokens} · ${rate}`;
+}
+
+/** Name the strategy, its settings and the block size: "Set Block Decoding, γ 0.35, block 16". */
+export function strategyLabel(run: Run) {
+  return run.strategy === "ntp"
+    ? decodingWords(run)
+    : `${decodingWords(run)}, block ${run.blockSize}`;
+}
+
+/** A canvas to draw a run on, in the page's colours and WIDTH units wide. */
+export class Picture {
+  inks: {
+    page: string;
+    well: string;
+    ghost: string;
+    soft: string;
+    ramp: string;
+    card: string;
+    line: string;
+    text: string;
+    muted: string;
+    accent: string;
+    sbd: string;
+    verify: string;
+    ntp: string;
+  };
+  canvas: HTMLCanvasElement;
+  context: CanvasRenderingContext2D;
+
+  /**
+   * @param height in units
+   * @param scale pixels per unit
+   */
+  constructor(
+    readonly run: Run,
+    readonly isDark: boolean,
+    readonly height: number,
+    scale: number,
+  ) {
+    this.inks = isDark
+      ? { ...constants.inks.dark, ...DARK }
+      : { ...constants.inks.light, ...LIGHT };
+    this.canvas = document.createElement("canvas");
+    this.canvas.width = WIDTH * scale;
+    this.canvas.height = height * scale;
+    const context = this.canvas.getContext("2d", { willReadFrequently: true });
+    if (!context) throw new Error("this browser gives no canvas to draw on");
+    context.scale(scale, scale);
+    this.context = context;
+    this.clear();
+  }
+
+  clear() {
+    this.fill(this.inks.page, 0, 0, WIDTH, this.height);
+  }
+
+  fill(colour: string, x: number, y: number, width: number, height: number) {
+    this.context.fillStyle = colour;
+    this.context.fillRect(x, y, width, height);
+  }
+
+  /** Write one line of text; y is its base line. */
+  write(
+    text: string,
+    x: number,
+    y: number,
+    size: number,
+    colour: string,
+    { weight = 400, font = SANS, align = "left", width = 1e4 }: Letters = {},
+  ) {
+    const { context } = this;
+    context.font = `${weight} ${size}px ${font}`;
+    context.fillStyle = colour;
+    context.textAlign = align;
+    context.textBaseline = "alphabetic";
+    context.fillText(this.fit(text, width), x, y);
+  }
+
+  /** Cut a text to a width, with an ellipsis if it is too long. */
+  fit(text: string, width: number) {
+    const fits = (words: string) => this.context.measureText(words).width <= width;
+    if (fits(text)) return text;
+    let [low, high] = [0, text.length];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (fits(`${text.slice(0, middle)}…`)) low = middle;
+      else high = middle - 1;
+    }
+    return `${text.slice(0, low)}…`;
+  }
+
+  writePrompt(y: number, size: number, width: number) {
+    this.write(this.run.prompt.replace(/\s+/g, " "), PAD, y, size, this.inks.muted, { width });
+  }
+
+  /** Draw the staircase in a box, up to `pass`. */
+  drawStairs(pass: number, { x, y, width, height }: Box) {
+    const { context, run, isDark } = this;
+    const { accent, ntp, line, muted, well } = this.inks;
+    const { positions, passes } = staircaseExtent(run);
+    const cellWidth = width / positions;
+    const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
+    const geometry = { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
+    const style = { accent, ntp, line, muted, font: SANS, size: 13 };
+    // As the player shows this forward pass with all reveals done and no position pointed at.
+    const reveals = { progress: () => 1 };
+    const view = { run, pass, isDark, reveals, focus: null, showsFocus: false };
+    context.save();
+    context.beginPath();
+    context.roundRect(x - 8, y - 8, width + 16, height + 16, 10);
+    context.fillStyle = well;
+    context.fill();
+    context.clip();
+    context.translate(x, y);
+    drawBlocks(context, run, geometry, style);
+    drawPasses(context, view, geometry, 0, pass + 1);
+    drawDiagonal(context, geometry, style);
+    drawCurrent(context, view, geometry, style);
+    context.restore();
+  }
+
+  /** Draw the key of the staircase's colours and dots. */
+  drawKey(right: number, y: number) {
+    const left = right - 180;
+    for (let i = 0; i < 180; i += 1) {
+      const colour = entropyColour((i / 180) ** 2 * MAX_ENTROPY, this.isDark);
+      this.fill(colour, left + i, y, 1.5, 8);
+    }
+    const { colour, dots } = stairsKey(this.run);
+    const { muted } = this.inks;
+    this.write("sure", left - 8, y + 9, 13, muted, { align: "right" });
+    this.write(colour, right, y + 26, 13, muted, { align: "right" });
+    this.write(dots, left - 8, y + 26, 13, muted, { align: "right" });
+  }
+}
+
+/** Return a canvas with the whole staircase of a run. */
+export function staircasePicture(run: Run, isDark: boolean, scale: number) {
+  const picture = new Picture(run, isDark, STAIRS_HEIGHT, scale);
+  const { lastPass, pins } = run.main;
+  const { text, muted } = picture.inks;
+  const foot = STAIRS_HEIGHT - 16;
+  const label = [run.model, strategyLabel(run)].filter(Boolean).join(" · ");
+  const counts = countsText(run, lastPass);
+  picture.write(counts, PAD, 44, pins.size ? 18 : 20, text, { weight: 650, width: 760 });
+  picture.writePrompt(68, 14, 700);
+  picture.drawKey(WIDTH - PAD, 34);
+  picture.drawStairs(lastPass, { x: PAD, y: 100, width: INNER, height: STAIRS_HEIGHT - 150 });
+  picture.write("Position → by forward pass ↓", PAD, foot, 13, muted);
+  picture.write(label, WIDTH - PAD, foot, 13, muted, { align: "right", width: 700 });
+  return picture.canvas;
+}

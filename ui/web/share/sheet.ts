@@ -1,0 +1,257 @@
+// The share dialog: saves a run as a replay page, a trace or a picture, copies its link, and opens a trace. A trace is
+// opened by the server, through `host`; without a host the dialog only saves pictures.
+
+import constants from "../constants.json" with { type: "json" };
+import { failureWords } from "../core/numbers.ts";
+import type { Run, WireLine } from "../core/run.ts";
+import type { Timing } from "../core/times.ts";
+import { traceText } from "../core/trace.ts";
+import { icon, make, setText } from "../dom/elements.ts";
+import { isDarkPage } from "../dom/screen.ts";
+import { settingsOf } from "../models.ts";
+import { makeGif } from "./gif.ts";
+import { linkTo } from "./permalink.ts";
+import { staircasePicture } from "./picture.ts";
+
+/** Let the browser save a file. */
+function saveFile(name: string, blob: Blob) {
+  const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Format a file size: "84 kB", "1.2 MB". */
+function fileSize(bytes: number) {
+  return bytes < 1e6
+    ? `${Math.max(Math.round(bytes / 1000), 1)} kB`
+    : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** What the dialog needs of the page around the player. */
+export interface ShareHost {
+  replayPage: (run: Run) => Promise<string>; // returns the HTML of a page that replays a run
+  sendTrace: (file: { name: string; text: string }) => void; // sends a trace file to be checked and shown
+}
+
+const { limits } = constants;
+
+/** The dialog; of the player it only knows which run is shown. */
+export class Share {
+  status: HTMLParagraphElement;
+  bar: HTMLProgressElement;
+  root: HTMLDialogElement;
+
+  /** @param signal removes the listeners, and ends an animation that is being drawn */
+  constructor(
+    readonly player: { readonly run: Run | null },
+    host: ShareHost | null,
+    readonly signal: AbortSignal,
+  ) {
+    this.status = make("p", "sbd-share-status", { role: "status" });
+    this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
+    this.bar.hidden = true;
+    const title = { "aria-label": "Close sharing", title: "Close (Esc)" };
+    const close = make("button", "sbd-button", title, icon("close"), () => this.root.close());
+    const rows = [...(host ? this.serverRows(host) : []), ...this.pictureRows()];
+    const heading = make("h2", "", { id: "sbd-share-title" }, "Take it home");
+    this.root = make(
+      "dialog",
+      "sbd-help sbd-share",
+      { "aria-labelledby": "sbd-share-title", "data-key": "s" },
+      make("div", "sbd-help-head", heading, close),
+      make("div", "sbd-share-rows", ...rows),
+      make("div", "sbd-share-foot", this.bar, this.status),
+      (event) => event.target === this.root && this.root.close(),
+    );
+    if (host) this.listenToDrops(host, signal);
+  }
+
+  serverRows(host: ShareHost) {
+    const replay = "One file that plays this run anywhere, with no network.";
+    const trace =
+      "Every number of this run, without next-token prediction beside it; opens here again.";
+    return [
+      this.linkRow(),
+      this.row("Replay page", replay, "Save HTML", (run) => this.saveReplay(host, run)),
+      this.row("Trace", trace, "Save JSON", (run) => {
+        this.save(fileName(run, "json"), new Blob([traceText(run)], { type: "application/json" }));
+      }),
+      this.openRow(host),
+    ];
+  }
+
+  pictureRows() {
+    const frames = "Tiles and staircase, a forward pass a frame, 1280 pixels wide, for a slide.";
+    return [
+      this.row("Staircase", "A picture at double size, for a paper.", "Save PNG", (run) =>
+        this.savePng(run),
+      ),
+      this.row("Animation", frames, "Save GIF", (run) => this.saveGif(run)),
+    ];
+  }
+
+  async saveReplay(host: ShareHost, run: Run) {
+    this.say("Preparing the file …");
+    try {
+      const page = await host.replayPage(run);
+      this.save(fileName(run, "html"), new Blob([page], { type: "text/html" }));
+    } catch {
+      this.say("The parts of the replay page cannot be reached.", true);
+    }
+  }
+
+  savePng(run: Run) {
+    staircasePicture(run, isDarkPage(), 2).toBlob((blob) => {
+      if (blob) this.save(fileName(run, "png"), blob);
+      else this.say("The picture cannot be drawn in this browser.", true);
+    }, "image/png");
+  }
+
+  async saveGif(run: Run) {
+    if (!this.bar.hidden) return; // another is being drawn
+    this.bar.hidden = false;
+    this.bar.value = 0;
+    this.say("Drawing the animation …");
+    const show = (part: number) => {
+      this.bar.value = part;
+    };
+    try {
+      this.save(fileName(run, "gif"), await makeGif(run, isDarkPage(), show, this.signal));
+    } catch (failure) {
+      this.say(`The animation cannot be made: ${failureWords(failure)}.`, true);
+    } finally {
+      this.bar.hidden = true;
+    }
+  }
+
+  save(name: string, blob: Blob) {
+    saveFile(name, blob);
+    this.say(`Saved ${name}, ${fileSize(blob.size)}.`);
+  }
+
+  /** Create a row of the dialog, with a button that acts on the run shown. */
+  row(title: string, words: string, label: string, act: (run: Run) => void) {
+    const click = () => this.player.run && act(this.player.run);
+    const button = make("button", "sbd-action sbd-share-do", label, click);
+    const text = make("div", "", make("h3", "", title), make("p", "", words));
+    return make("div", "sbd-share-row", text, button);
+  }
+
+  /** Create the row that copies the link that decodes this run again. */
+  linkRow() {
+    const words = "Opens the page with these settings and decodes again.";
+    return this.row("Link", words, "Copy link", async (run) => {
+      const address = linkTo(settingsOf(run)).href;
+      try {
+        await navigator.clipboard.writeText(address);
+        this.say("Copied the link.");
+      } catch {
+        this.say(address); // no access to the clipboard: to be copied by hand
+      }
+    });
+  }
+
+  /** Create the row that opens a trace file. */
+  openRow(host: ShareHost) {
+    const input = make("input", "", {
+      type: "file",
+      accept: ".json,application/json",
+      "aria-label": "Trace file",
+      tabindex: "-1",
+    });
+    input.hidden = true;
+    input.addEventListener("change", () => {
+      this.open(host, input.files?.[0]);
+      input.value = "";
+    });
+    const words = "Or drop the file anywhere on this page.";
+    const row = this.row("Open a trace", words, "Open file", () => input.click());
+    row.append(input);
+    return row;
+  }
+
+  /** Open files dropped anywhere on the page. */
+  listenToDrops(host: ShareHost, signal: AbortSignal) {
+    const holdsFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+    const over = (event: DragEvent) => holdsFiles(event) && event.preventDefault();
+    const drop = (event: DragEvent) => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      this.open(host, event.dataTransfer?.files[0]);
+    };
+    document.addEventListener("dragover", over, { signal });
+    document.addEventListener("drop", drop, { signal });
+  }
+
+  /**
+   * Send a trace file to be checked and shown, unless it is too large.
+   * @param file undefined: none was chosen
+   */
+  async open(host: ShareHost, file: File | undefined) {
+    if (!file) return;
+    const { name } = file;
+    if (file.size > limits.fileBytes) {
+      const limit = fileSize(limits.fileBytes);
+      this.show();
+      this.say(`${name} must be at most ${limit}; got ${fileSize(file.size)}.`, true);
+      return;
+    }
+    this.say(`Reading ${name} …`);
+    host.sendTrace({ name, text: await file.text() });
+  }
+
+  /** Take the server's answer about a trace: close the dialog if the trace is shown, else say the error. */
+  receive({ error = "", isShown }: { error?: string; isShown?: boolean }) {
+    if (isShown) this.root.close();
+    else this.show();
+    this.say(error, !isShown);
+  }
+
+  say(text: string, isError: boolean = false) {
+    this.status.classList.toggle("is-error", isError);
+    setText(this.status, text);
+  }
+
+  show() {
+    if (!this.root.open) this.root.showModal();
+  }
+
+  toggle() {
+    this.say("");
+    if (this.root.open) this.root.close();
+    else if (this.player.run) this.show();
+  }
+}
+
+/** Return the file name of a run: "sbd-tara-has-49-pencils.json". */
+const fileName = (run: Run, kind: string) => `${run.fileStem}.${kind}`;
+
+/** engine seconds of each repeat; null: none */
+type RepeatTimes = Pick<Timing, "seconds" | "ntpSeconds"> | null;
+
+/** Make a run's replay page; rejects if a file cannot be fetched. */
+export async function replayPage(run: Run, timing: RepeatTimes) {
+  const styles = constants.replayStyles.map((name) => `../css/${name}.css`);
+  const parts = ["../html/replay.html", "replay.js", ...styles];
+  const [frame = "", code = "", ...sheets] = await Promise.all(parts.map(read));
+  // Functions, because "$&" has a special meaning in a string that replaces another.
+  return frame
+    .replace("/*STYLES*/", () => sheets.join("\n"))
+    .replace("/*SCRIPTS*/", () => code)
+    .replace("<!--LINES-->", () => recordedLines(run, timing).join("\n"));
+}
+
+async function read(path: string) {
+  const response = await fetch(new URL(path, import.meta.url));
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response.text();
+}
+
+/** Return a run's lines, marked as recorded, and its timing's line. */
+export function recordedLines({ id, lines }: Run, timing: RepeatTimes) {
+  const rows = lines.map((line) => line.replace('"is_recorded":false', '"is_recorded":true'));
+  if (!timing?.seconds.length) return rows;
+  const { seconds, ntpSeconds } = timing;
+  const { seq } = JSON.parse(lines.at(-1) ?? "{}") as WireLine;
+  return [...rows, JSON.stringify({ run: id, seq: seq + 1, type: "timing", seconds, ntpSeconds })];
+}

@@ -1,0 +1,213 @@
+// What the engine refuses, each with its sentence: broken files, a silent host, a worker that dies.
+
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { decompress, Files } from "../../engine/files.ts";
+import { checkWebAssembly } from "../../engine/runtime.ts";
+import type { News } from "../../engine/session.ts";
+import { Engine } from "../../in_browser.ts";
+
+const globals = globalThis as unknown as Record<string, any>;
+const NAMES = ["WebAssembly", "fetch", "Worker", "caches"];
+const before = Object.fromEntries(NAMES.map((name) => [name, globals[name]]));
+const BASE = "https://models.example/m/";
+const DATA = Uint8Array.of(1, 2, 3, 4);
+const DIGEST = Buffer.from(await crypto.subtle.digest("SHA-256", DATA)).toString("hex");
+const PROMISED = { size: 4, sha256: DIGEST };
+
+afterEach(() => {
+  for (const name of NAMES) {
+    if (before[name] === undefined) delete globals[name];
+    else globals[name] = before[name];
+  }
+});
+
+/** @param data that every address answers with; null: status 404 */
+function answerWith(data: Uint8Array<ArrayBuffer> | null) {
+  globals.fetch = async () => new Response(data, { status: data ? 200 : 404 });
+  return new Files(BASE, () => {});
+}
+
+function manifestOf(manifest: object) {
+  return answerWith(new TextEncoder().encode(JSON.stringify(manifest))).manifest();
+}
+
+test("a part that is cut off, altered, missing or of another export is a sentence each", async () => {
+  const read = (data: Uint8Array<ArrayBuffer> | null) =>
+    answerWith(data).read("weights-00.bin", PROMISED);
+  assert.deepEqual(await read(DATA), DATA);
+  const altered = DATA.with(2, 9);
+  for (const [data, words] of [
+    [DATA.slice(0, 3), /weights-00\.bin is cut off: it has 3 bytes of 4\.$/],
+    [altered, /weights-00\.bin was altered, or is of another export: its SHA-256 is another\.$/],
+    [Uint8Array.of(...DATA, 5), /is of another export: it has more than its 4 bytes\.$/],
+    [null, /The model’s folder has no weights-00\.bin\. A page open/],
+  ] as [Uint8Array<ArrayBuffer> | null, RegExp][]) {
+    await assert.rejects(read(data), words);
+  }
+});
+
+test("a file that has no end is given up once it is longer than was promised", async () => {
+  let isCancelled = false;
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(3)),
+    cancel: () => {
+      isCancelled = true;
+    },
+  });
+  globals.fetch = async () => new Response(body);
+  await assert.rejects(new Files(BASE, () => {}).read("a.bin", PROMISED), /of another export/);
+  assert.ok(isCancelled);
+});
+
+test("a host that does not answer, or stops in the middle, is said", async () => {
+  const sentence = /^Error: The model’s files cannot be reached\.$/;
+  globals.fetch = async () => {
+    throw new TypeError("Failed to fetch");
+  };
+  await assert.rejects(new Files(BASE, () => {}).manifest(), sentence);
+  let numPulled = 0;
+  const body = new ReadableStream({
+    pull: (controller) => {
+      numPulled += 1;
+      if (numPulled < 2) controller.enqueue(new Uint8Array(1));
+      else controller.error(new TypeError("network error"));
+    },
+  });
+  globals.fetch = async () => new Response(body);
+  await assert.rejects(new Files(BASE, () => {}).read("a.bin", PROMISED), sentence);
+});
+
+test("a manifest of a newer version, of something else or of no JSON is a sentence", async () => {
+  await assert.rejects(
+    manifestOf({ format: 2 }),
+    /exported by a newer version: format 2, .* reads 1/,
+  );
+  await assert.rejects(manifestOf({ name: "m" }), /is not that of a model exported for browsers/);
+  await assert.rejects(answerWith(DATA).manifest(), /manifest\.json is not JSON/);
+  await assert.rejects(
+    answerWith(null).manifest(),
+    /has no manifest\.json\. A page open for long may need a reload\.$/,
+  );
+});
+
+test("a name outside the folder is not fetched", async () => {
+  globals.fetch = async () => assert.fail("was fetched");
+  const files = new Files(BASE, () => {});
+  await assert.rejects(files.read("../secret", PROMISED), /names a file outside the folder/);
+});
+
+/** A Cache Storage in memory. */
+class Storage {
+  stores: Map<string, Map<string, Uint8Array>> = new Map();
+
+  async keys() {
+    return [...this.stores.keys()];
+  }
+
+  async delete(name: string) {
+    return this.stores.delete(name);
+  }
+
+  async open(name: string) {
+    const store = this.stores.get(name) ?? new Map();
+    this.stores.set(name, store);
+    return {
+      match: async (address: string) => {
+        const data = store.get(address);
+        return data && new Response(data);
+      },
+      put: async (address: string, response: Response) => {
+        store.set(address, new Uint8Array(await response.arrayBuffer()));
+      },
+    };
+  }
+}
+
+test("what was fetched is kept by its digest and not fetched again, if it is whole", async () => {
+  const storage = new Storage();
+  globals.caches = storage;
+  const manifest = { format: 1, name: "m", digest: "b".repeat(64) };
+  await storage.open(`sbd-model-m-${"a".repeat(64)}`);
+  await storage.open(`sbd-model-m-large-${"a".repeat(64)}`);
+  await storage.open("sbd-page");
+  const bytes: number[] = [];
+  const open = async () => {
+    globals.fetch = async () => Response.json(manifest);
+    const files = new Files(BASE, (count) => bytes.push(count));
+    await files.manifest();
+    return files;
+  };
+  const first = await open();
+  globals.fetch = async () => new Response(DATA);
+  await first.read("a.bin", PROMISED);
+  const kept = `sbd-model-m-${manifest.digest}`;
+  const others = [`sbd-model-m-large-${"a".repeat(64)}`, "sbd-page"];
+  assert.deepEqual(await storage.keys(), [...others, kept], "older exports of it alone are gone");
+  const again = await open();
+  globals.fetch = async () => assert.fail("was fetched again");
+  bytes.length = 0;
+  assert.deepEqual(await again.read("a.bin", PROMISED), DATA);
+  assert.deepEqual([bytes, again.canStore], [[4], true]);
+  storage.stores.get(kept)?.set(`${BASE}a.bin`, DATA.with(0, 9));
+  globals.fetch = async () => new Response(DATA);
+  assert.deepEqual(await again.read("a.bin", PROMISED), DATA, "altered since, so fetched");
+});
+
+test("code is unpacked here unless its host did so, and cut-off code is a sentence", async () => {
+  const packed = new Uint8Array(gzipSync(DATA));
+  assert.deepEqual(new Uint8Array(await decompress(packed)), DATA);
+  assert.deepEqual(new Uint8Array(await decompress(DATA)), DATA);
+  await assert.rejects(decompress(packed.slice(0, -6)), /^Error: The engine’s code is cut off\.$/);
+});
+
+test("without WebAssembly there is a sentence", () => {
+  checkWebAssembly();
+  globals.WebAssembly = undefined;
+  assert.throws(checkWebAssembly, /^Error: This browser has no WebAssembly/);
+});
+
+const PLACE = { script: "engine.js", source: { name: "m", base: BASE } };
+
+test("a worker that is blocked, or dies on its way, is a sentence", async () => {
+  globals.Worker = class {
+    constructor() {
+      throw new Error("blocked by the page's policy");
+    }
+  };
+  const sentence = /^Error: This browser does not let the page start a worker/;
+  await assert.rejects(new Engine(PLACE, () => {}).load(), sentence);
+  globals.Worker = class extends EventTarget {
+    constructor() {
+      super();
+      queueMicrotask(() => this.dispatchEvent(new Event("error")));
+    }
+    postMessage() {}
+    terminate() {}
+  };
+  await assert.rejects(new Engine(PLACE, () => {}).load(), sentence);
+});
+
+test("a worker that dies later is a sentence, and the next decode starts another", async () => {
+  const workers: EventTarget[] = [];
+  globals.Worker = class extends EventTarget {
+    constructor() {
+      super();
+      workers.push(this);
+    }
+    postMessage() {
+      const ready = { kind: "ready", name: "m", numParameters: 1 };
+      queueMicrotask(() => this.dispatchEvent(new MessageEvent("message", { data: ready })));
+    }
+    terminate() {}
+  };
+  const said: News[] = [];
+  const engine = new Engine(PLACE, (news) => said.push(news));
+  await engine.load();
+  workers[0]?.dispatchEvent(new Event("error"));
+  assert.match(said.at(-1)?.text ?? "", /^The engine in this browser stopped, .* decode again/);
+  assert.deepEqual([said.at(-1)?.isError, said.at(-1)?.isRunning], [true, false]);
+  await engine.load();
+  assert.equal(workers.length, 2);
+});

@@ -1,0 +1,133 @@
+// Lanes side by side in Compare, and how each differs from next-token prediction.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { differenceWords, laneDifferences } from "../../compare/form.ts";
+import { clockComparison, compareWithNtp, progressWords } from "../../compare/lane.ts";
+import { nearestPassEnd } from "../../compare/player.ts";
+import { formatRaceSeconds } from "../../core/numbers.ts";
+import { Lane } from "../../core/run.ts";
+import { laneTitle } from "../../core/words.ts";
+import { laneForms } from "../../engine/session.ts";
+import { END, PREFILL, runOf, start, wire } from "../core/lines.ts";
+
+/**
+ * Return a run in which each lane has one of these answers.
+ * @param answers token ids by lane
+ * @param finish why the lanes ended, other than next-token prediction's
+ */
+function compared(answers: Record<string, number[]>, finish: string = "end_of_sequence") {
+  const names = Object.keys(answers);
+  const strategies = names.map((name) => (name.includes(":") ? "sbd" : name));
+  const lines = Object.entries(answers).flatMap(([lane, committed], index) => [
+    { ...PREFILL, lane, seq: 2 * index + 1, committed },
+    { ...END, lane, seq: 2 * index + 2, finish: lane === "ntp" ? "end_of_sequence" : finish },
+  ]);
+  return runOf(wire(start({ strategies, names }), ...lines));
+}
+
+test("lanes are compared with next-token prediction", () => {
+  const run = compared({ ntp: [1, 2, 3], "sbd:0.1": [1, 0] });
+  const [ntp, other] = [...run.lanes.values()].map((lane) => compareWithNtp(run, lane));
+  assert.ok(ntp && other);
+  assert.equal(ntp.differing.size, 0);
+  assert.deepEqual([...other.differing], [1]);
+  assert.match(other?.words ?? "", /1 missing/);
+});
+
+test("a lane that was stopped is compared as far as it got", () => {
+  const run = compared({ ntp: [1, 2, 3], "sbd:0.1": [1, 2] }, "stopped");
+  const against = compareWithNtp(run, run.lanes.get("sbd:0.1") ?? assert.fail());
+  assert.ok(against);
+  assert.equal(against.words, "");
+});
+
+test("by time a step goes to where a lane ends a forward pass, and no further than the last", () => {
+  const ends = [10, 30, 12, 30];
+  assert.deepEqual(
+    [0, 10, 11, 12, 30].map((clock) => nearestPassEnd(ends, clock, 1)),
+    [10, 12, 12, 30, Infinity],
+  );
+  assert.deepEqual(
+    [30, 12, 10.5, 10, 0].map((clock) => nearestPassEnd(ends, clock, -1)),
+    [12, 10, 10, 0, 0],
+  );
+});
+
+test("without it there is nothing to compare with", () => {
+  const run = compared({ verify: [1] });
+  assert.equal(compareWithNtp(run, run.main), null);
+});
+
+test("a lane that is chosen and not on the stage is named, and one on it that is not chosen", () => {
+  assert.deepEqual(laneDifferences(["ntp", "sbd:0.1"], ["ntp", "sbd:0.1"]), []);
+  assert.deepEqual(laneDifferences(["ntp", "sbd:0.1"], ["sbd:0.2", "top-k:2"]), [
+    "“Set Block Decoding, γ 0.2” too",
+    "“Top-k, k 2” too",
+    "no “Next-token prediction”",
+    "no “Set Block Decoding, γ 0.1”",
+  ]);
+});
+
+test("a lane is what its name says", () => {
+  const forms = new Map(laneForms(["verify", "sbd:0.2", "factor:2", "verify"], { seed: 1 }));
+  assert.equal(forms.size, 3);
+  assert.deepEqual(forms.get("sbd:0.2"), {
+    seed: 1,
+    strategy: "sbd",
+    solver: "entropy-bound",
+    gamma: 0.2,
+  });
+  assert.deepEqual(forms.get("factor:2"), {
+    seed: 1,
+    strategy: "sbd",
+    solver: "factor",
+    factor: 2,
+  });
+  assert.deepEqual(forms.get("verify"), { seed: 1, strategy: "verify" });
+  assert.equal(laneTitle("confidence-threshold:0.9"), "Confidence threshold, τ 0.9");
+  for (const lanes of [[], ["ntp:3"], ["ntp", "verify", "sbd", "random", "factor"], ["beam"]])
+    assert.throws(() => laneForms(lanes, {}), /must|takes no value/);
+});
+
+test("how much faster a lane was for a token follows from the times that are shown", () => {
+  /** @param count tokens */
+  const laneOf = (seconds: number, count: number) => {
+    const lane = new Lane("any", new Map());
+    const run = compared({ ntp: Array.from({ length: count }, () => 1) });
+    for (const step of run.main.steps) lane.append({ ...step, seconds: seconds * count });
+    return lane;
+  };
+  const plain = laneOf(0.01844, 2);
+  for (const seconds of [0.01561, 0.01564, 0.01644, 0.1, 1.2345, 0.0004]) {
+    const read = [seconds, 0.01844].map((each) => formatRaceSeconds(each).split(" "));
+    const [less = 0, more = 0] = read.map(
+      ([text, unit]) => Number(text) * (unit === "s" ? 1000 : 1),
+    );
+    const times = more / less;
+    const words = times > 1 ? `${times.toFixed(1)}× faster` : `${(1 / times).toFixed(1)}× slower`;
+    assert.equal(clockComparison(laneOf(seconds, 3), plain), words);
+  }
+});
+
+test("a lane is so many forward passes on its way, or so long by time", () => {
+  assert.deepEqual(progressWords(-1, { seconds: 0, tokens: 9 }, false), {
+    value: "0",
+    unit: "passes, 0 tokens",
+  });
+  assert.deepEqual(progressWords(0, { seconds: 0.35, tokens: 1 }, false), {
+    value: "1",
+    unit: "pass, 1 token",
+  });
+  assert.deepEqual(progressWords(4, { seconds: 0.35, tokens: 9 }, true), {
+    value: "350 ms",
+    unit: "9 tokens",
+  });
+});
+
+test("a button that would refuse is not offered, and why is said", () => {
+  const of = "the form asks for blocks of 4";
+  assert.equal(differenceWords(["blocks of 4"], "", false), `${of}; press Compare to run that`);
+  assert.equal(differenceWords(["blocks of 4"], "", true), of);
+  assert.equal(differenceWords(["blocks of 4"], "why", true), `${of}, which Compare refuses: why`);
+});

@@ -1,0 +1,208 @@
+// The playhead: seeking, playing, the clock, the pace of reveals, and the position in focus.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  initialState,
+  MAX_PASSES_A_SECOND,
+  makeClock,
+  Playhead,
+  playRate,
+  Reveals,
+  revealDurations,
+  viewOf,
+} from "../../watch/playhead.ts";
+import { runOf } from "../core/lines.ts";
+
+/** Return a playhead on a run of three forward passes. */
+function playbackAt(pass = 0) {
+  const run = runOf();
+  const state = { ...initialState(), pass, gammaPreview: 0.3 };
+  const playhead = new Playhead(
+    state,
+    () => run,
+    (change) => Object.assign(state, change),
+  );
+  return { playhead, state, run };
+}
+
+test("a seek stays within the run, ends a preview and, by hand, pauses", () => {
+  const { playhead, state } = playbackAt();
+  state.isPlaying = true;
+  playhead.seek(Infinity, true);
+  assert.deepEqual([state.pass, state.isPlaying, state.gammaPreview], [2, false, null]);
+  playhead.seek(-1, false);
+  assert.equal(state.pass, 0);
+});
+
+test("reveals settle after a step to the next pass, and not after a jump", () => {
+  const { playhead } = playbackAt();
+  playhead.seek(1, true);
+  assert.equal(playhead.isStep, true);
+  playhead.seek(0, true);
+  assert.equal(playhead.isStep, false);
+  playhead.seek(2, true);
+  assert.equal(playhead.isStep, false);
+});
+
+test("play at the end of a whole run begins it anew; the last pass pauses it", () => {
+  const { playhead, state } = playbackAt(2);
+  playhead.toggle();
+  assert.deepEqual([state.pass, state.isPlaying], [0, true]);
+  for (let step = 0; step < 3; step += 1) playhead.advance();
+  assert.deepEqual([state.pass, state.isPlaying], [2, false]);
+});
+
+test("a live run leaves late passes out to stay a second behind at most; played again, none", () => {
+  const { playhead, state, run } = playbackAt();
+  playhead.isFollowing = true;
+  Object.defineProperty(run.main, "lastPass", { get: () => MAX_PASSES_A_SECOND + 18 });
+  playhead.advance(4);
+  assert.equal(state.pass, 5);
+  playhead.advance(40);
+  assert.equal(state.pass, 19);
+  playhead.advance(40);
+  assert.equal(state.pass, 20);
+  playhead.isFollowing = false;
+  state.pass = 0;
+  playhead.advance(40);
+  assert.equal(state.pass, 1);
+});
+
+/** Call `run` with a function that runs the next frame. */
+function withManualFrames(run: (frame: (now: number) => void) => void) {
+  const { requestAnimationFrame } = globalThis;
+  const asked: FrameRequestCallback[] = [];
+  globalThis.requestAnimationFrame = (callback) => asked.push(callback);
+  try {
+    run((now) => asked.shift()?.(now));
+  } finally {
+    globalThis.requestAnimationFrame = requestAnimationFrame;
+  }
+}
+
+test("what came in after the frame began is shown in it", () => {
+  withManualFrames((frame) => {
+    let advanced = 0;
+    const clock = makeClock(
+      () => true,
+      () => Infinity,
+      () => {
+        advanced += 1;
+      },
+    );
+    const frameBegan = performance.now();
+    while (performance.now() === frameBegan);
+    clock.start();
+    clock.hurry();
+    frame(frameBegan);
+    assert.equal(advanced, 1);
+  });
+});
+
+test("frames that take too long are told how many passes were due meanwhile", () => {
+  withManualFrames((frame) => {
+    const late: number[] = [];
+    const clock = makeClock(
+      () => true,
+      () => 1000,
+      (numLate) => late.push(numLate),
+    );
+    clock.start();
+    for (const ms of [0, 20]) {
+      const until = performance.now() + ms;
+      while (performance.now() <= until);
+      frame(performance.now());
+    }
+    assert.ok((late.at(-1) ?? 0) >= 10, `${late}`);
+  });
+});
+
+test("starting twice keeps one clock, and a pause stops it", () => {
+  withManualFrames((frame) => {
+    let isPlaying = true;
+    let advanced = 0;
+    const clock = makeClock(
+      () => isPlaying,
+      () => Infinity,
+      () => {
+        advanced += 1;
+      },
+    );
+    clock.start();
+    clock.start();
+    clock.hurry();
+    frame(performance.now());
+    assert.equal(advanced, 1);
+    isPlaying = false;
+    frame(performance.now());
+    frame(performance.now());
+    assert.equal(advanced, 1);
+  });
+});
+
+test("while no pass is due no frame is asked for", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  withManualFrames(() => {
+    let isAsked = false;
+    const ask = globalThis.requestAnimationFrame;
+    globalThis.requestAnimationFrame = (callback) => {
+      isAsked = true;
+      return ask(callback);
+    };
+    let rate = 4;
+    const clock = makeClock(
+      () => true,
+      () => rate,
+      () => {},
+    );
+    clock.start();
+    context.mock.timers.tick(200);
+    assert.equal(isAsked, false);
+    rate = 1000;
+    clock.hurry();
+    assert.equal(isAsked, true, "what comes sooner is waited for no longer than that");
+  });
+});
+
+test("a reveal is gentle when slow and keeps up when quick", () => {
+  const [slow, quick] = [revealDurations(1000), revealDurations(1000 / 30)];
+  assert.ok(slow.animation >= 400);
+  assert.ok(quick.animation + quick.spread <= 60);
+});
+
+test("a live run is played as quickly as it comes, unless slow motion is wanted", () => {
+  assert.equal(playRate(1, 0, 40), 3);
+  assert.ok(playRate(1, 6, 40) >= 20, "0.3 s behind 20 forward passes a second, not more");
+  assert.equal(playRate(0.5, 300, 300), 1.5);
+});
+
+test("a run that comes quicker than an eye can follow leaves the engine its cores", () => {
+  for (const backlog of [30, 300, 3000]) {
+    assert.ok(playRate(1, backlog, backlog) >= 30);
+    assert.ok(playRate(4, backlog, backlog) <= 40);
+  }
+});
+
+test("of a short run every forward pass stands for 0.8 s at least, unless a higher speed is chosen", () => {
+  for (const numPasses of [1, 7, 12]) assert.ok(1 / playRate(1, 0, numPasses) >= 0.8);
+  assert.ok(1 / playRate(1, 11, 12) >= 0.8, "nor is it hurried while it comes in");
+  assert.ok(playRate(2, 0, 12) > playRate(1, 0, 12));
+});
+
+const viewAt = (change: Partial<import("../../watch/playhead.ts").PlayerState>) =>
+  viewOf(
+    { ...initialState(), pass: 1, ...change },
+    { run: runOf(), reveals: new Reveals(), isDark: false, isLecture: false, isStep: false },
+  );
+
+test("the focus is what is pointed at, then what is held, else the most uncertain", () => {
+  assert.deepEqual([viewAt({}).focus, viewAt({}).showsFocus], [0, false]);
+  assert.deepEqual([viewAt({ held: 1 }).focus, viewAt({ held: 1 }).showsFocus], [1, true]);
+  assert.equal(viewAt({ held: 1, hovered: 0 }).focus, 0);
+});
+
+test("a dragged gamma says what it would reveal", () => {
+  assert.equal(viewAt({}).wouldReveal, null);
+  assert.deepEqual([...(viewAt({ gammaPreview: 0.1 }).wouldReveal ?? [])], [1, 0]);
+});

@@ -1,0 +1,380 @@
+// The entropy budget of a forward pass, as a bar on a fixed axis in nats: the entropies that count towards gamma, then,
+// hatched, the one revealed entropy that does not count, then those of positions not revealed. While gamma is dragged,
+// the positions that it would reveal light up, without a forward pass.
+
+import { entropyColour, inkOn } from "../core/colours.ts";
+import { clamp, digitsThatShow, formatGamma, roundDraggedGamma } from "../core/numbers.ts";
+import { MAX_TILES, type Masked, type Run, type Solver } from "../core/run.ts";
+import {
+  type Bound,
+  boundOf,
+  countRevealed,
+  hasBudget,
+  revealCosts,
+  solverOrder,
+} from "../core/solvers.ts";
+import { SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
+import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
+import { paperLink, question, setTerm, withTerms } from "../dom/terms.ts";
+import type { Actions } from "./actions.ts";
+import type { View } from "./playhead.ts";
+
+export type BudgetActions = Pick<Actions, "hover" | "previewGamma" | "gamma" | "canRedo" | "redo">;
+
+const THIN = 0.05; // share of the bar below which a segment is too narrow for its token
+
+/** Make the ticks under the bar. */
+function makeTicks() {
+  return AXIS_TICKS.map((nats) => {
+    const tick = make("span", "sbd-budget-tick", String(nats));
+    tick.style.left = percent(axisPlace(nats));
+    return tick;
+  });
+}
+
+/** @param place on the axis, 0 to 1 */
+function percent(place: number) {
+  return `${(place * 100).toFixed(2)}%`;
+}
+
+/** The budget as a bar of segments, with a line at gamma that can be dragged. */
+export class Budget {
+  layout: BudgetLayout | null = null;
+  /** by rank; at: the position that the segment shows now */
+  segmentNodes: { node: HTMLElement; at: number }[] = [];
+  note: HTMLSpanElement;
+  solverQuestion: HTMLElement;
+  redoButton: HTMLButtonElement;
+  bar: HTMLDivElement;
+  handle: HTMLDivElement;
+  track: HTMLDivElement;
+  exemptLabel: HTMLSpanElement;
+  axis: HTMLDivElement;
+  title: HTMLHeadingElement;
+  /** the bound that the title describes now */
+  titledBound: Bound | null = null;
+  head: HTMLDivElement;
+  root: HTMLElement;
+
+  constructor(readonly actions: BudgetActions) {
+    this.note = make("span", "sbd-budget-note");
+    this.solverQuestion = question("solver", "");
+    const redo = () => actions.redo({ gamma: actions.gamma() }, { kind: "gamma" });
+    this.redoButton = make("button", "sbd-action sbd-again", "Decode again at this γ", redo);
+    this.bar = make("div", "sbd-budget-bar");
+    const grip = make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ");
+    const slider = { role: "slider", tabindex: "0", "aria-valuemin": "0" };
+    this.handle = make("div", "sbd-gamma", slider, grip);
+    this.track = make("div", "sbd-budget-track", this.bar, this.handle);
+    this.exemptLabel = make("span", "sbd-budget-free");
+    const hidden = { "aria-hidden": "true" };
+    this.axis = make("div", "sbd-budget-axis", hidden, ...makeTicks(), this.exemptLabel);
+    this.title = make("h3");
+    this.head = make(
+      "div",
+      "sbd-budget-head",
+      this.title,
+      this.solverQuestion,
+      this.redoButton,
+      this.note,
+    );
+    this.root = make("section", "sbd-budget", this.head, this.track, this.axis);
+    this.listen();
+  }
+
+  listen() {
+    const { track, handle, actions } = this;
+    track.addEventListener("pointerdown", (event) => {
+      if (!this.canDragGamma) return;
+      event.preventDefault();
+      track.setPointerCapture(event.pointerId);
+      handle.focus({ preventScroll: true });
+      this.drag(event);
+    });
+    track.addEventListener("pointermove", (event) => {
+      if (track.hasPointerCapture(event.pointerId)) this.drag(event);
+    });
+    handle.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") actions.previewGamma(null);
+      const gamma = gammaAfterKey(event.key, actions.gamma());
+      if (gamma === null) return;
+      event.preventDefault();
+      event.stopPropagation();
+      actions.previewGamma(gamma);
+    });
+  }
+
+  get canDragGamma() {
+    return Boolean(this.layout?.hasGamma && this.layout.segments.length);
+  }
+
+  drag(event: PointerEvent) {
+    const box = this.track.getBoundingClientRect();
+    const place = clamp((event.clientX - box.left) / box.width, 0, 1);
+    this.actions.previewGamma(roundDraggedGamma(axisNats(place)));
+  }
+
+  segmentAt(rank: number) {
+    const known = this.segmentNodes[rank];
+    if (known) return known;
+    const segment = { node: make("span", "sbd-segment"), at: 0 };
+    segment.node.addEventListener("pointerenter", () => this.actions.hover(segment.at));
+    segment.node.addEventListener("pointerleave", () => this.actions.hover(null));
+    this.segmentNodes[rank] = segment;
+    return segment;
+  }
+
+  /** Show the title that fits the solver. */
+  showTitle(bound: Bound) {
+    if (bound === this.titledBound) return;
+    this.titledBound = bound;
+    const equation = bound.equation ? [", ", paperLink(bound.equation)] : [];
+    this.title.replaceChildren(...withTerms(bound.title), ...equation);
+    setAttribute(this.root, "aria-label", this.title.textContent ?? "");
+    setAttribute(this.handle, "aria-label", `Gamma, ${bound.gamma}`);
+  }
+
+  showSegment(view: View, { item, left, width, isRevealed, isExempt }: Segment, rank: number) {
+    const segment = this.segmentAt(rank);
+    const { node } = segment;
+    const isThin = width < THIN;
+    const classes = ["sbd-segment"];
+    if (isRevealed) classes.push("is-in");
+    if (isExempt) classes.push("is-free");
+    if (isThin) classes.push("is-thin");
+    if (view.focus === item.position && view.showsFocus) classes.push("is-focused");
+    segment.at = item.position;
+    node.className = classes.join(" ");
+    setStyle(node, "left", percent(left));
+    setStyle(node, "width", percent(width));
+    setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
+    setStyle(node, "--on-ink", inkOn(item.entropy, view.isDark));
+    showToken(node, view.run.shownText(item.top[0]?.token));
+    const { isSum, digits } = this.layout ?? { isSum: true, digits: 2 };
+    const why = isSum ? "not counted" : "though not below γ";
+    const words = isExempt ? `, revealed, ${why}` : isRevealed ? ", revealed" : "";
+    setAttribute(
+      node,
+      "title",
+      `Position ${item.position}: ${item.entropy.toFixed(digits)} nats${words}`,
+    );
+  }
+
+  update(view: View) {
+    const step = view.run.main.steps[view.pass];
+    const revealed = view.wouldReveal ?? new Set((step?.reveals ?? []).map((r) => r.position));
+    const { solver } = view.run;
+    const layout = layOut(view.run, view.pass, revealed, view.gammaPreview ?? solver.gamma);
+    const segments = layout.segments.slice(0, MAX_TILES);
+    this.layout = layout;
+    this.showTitle(boundOf(solver));
+    segments.forEach((segment, rank) => {
+      this.showSegment(view, segment, rank);
+    });
+    if (this.bar.childNodes.length !== segments.length) {
+      const shown = this.segmentNodes.slice(0, segments.length);
+      this.bar.replaceChildren(...shown.map(({ node }) => node));
+    }
+    setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
+    this.showExempt(layout, exemptWords(solver, layout));
+    const rule = SOLVER_TITLES[solver.name] ?? solver.name;
+    setTerm(this.solverQuestion, "", `${rule}: ${SOLVER_LINES[solver.name] ?? ""}`);
+    this.root.classList.toggle("has-gamma", this.canDragGamma);
+    this.root.classList.toggle("is-cut", layout.isCut);
+    this.root.classList.toggle("is-preview", view.gammaPreview !== null);
+    this.redoButton.hidden = view.gammaPreview === null || !this.actions.canRedo;
+    if (this.canDragGamma) this.showGamma(view.gammaPreview ?? solver.gamma ?? 0);
+  }
+
+  /** Show the label of the hatched segment, under its middle but never outside the bar. */
+  showExempt(layout: BudgetLayout, words: string) {
+    const segment = layout.segments.find(({ isExempt }) => isExempt);
+    this.exemptLabel.hidden = !segment;
+    const middle = segment ? clamp(segment.left + segment.width / 2, 0, 1) : 0;
+    if (!segment) return;
+    setText(this.exemptLabel, words);
+    setStyle(this.exemptLabel, "left", percent(middle));
+    setStyle(this.exemptLabel, "transform", `translateX(-${percent(middle)})`);
+  }
+
+  showGamma(gamma: number) {
+    setStyle(this.handle, "left", percent(axisPlace(gamma)));
+    setAttribute(this.handle, "aria-valuenow", formatGamma(gamma));
+    setAttribute(this.handle, "aria-valuemax", formatGamma(Math.max(gamma, AXIS_END)));
+    setAttribute(this.handle, "aria-valuetext", this.note.textContent ?? "");
+  }
+}
+
+/** A masked position on the axis. left, width: 0 to 1. isExempt: revealed whatever gamma is. */
+type Segment = {
+  item: Masked;
+  left: number;
+  width: number;
+  isRevealed: boolean;
+  isExempt: boolean;
+};
+export type BudgetLayout = ReturnType<typeof layOut>;
+export const AXIS_END = 16; // nats; the bar cuts off what is beyond
+const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
+
+const GAMMA_KEYS: Readonly<Record<string, number>> = {
+  ArrowRight: 0.01,
+  ArrowUp: 0.01,
+  ArrowLeft: -0.01,
+  ArrowDown: -0.01,
+  PageUp: 0.1,
+  PageDown: -0.1,
+  Home: -Infinity,
+  End: Infinity,
+};
+
+/** Return gamma as a key pressed on its line changes it; null if the key does not move it. */
+export function gammaAfterKey(key: string, gamma: number) {
+  const change = GAMMA_KEYS[key];
+  if (change === undefined) return null;
+  return roundDraggedGamma(clamp(gamma + change, 0, Math.max(gamma, AXIS_END)));
+}
+
+/** Return the place of a sum of entropies on the axis, 0 to 1; the cube root spreads out small sums. */
+export function axisPlace(nats: number) {
+  return Math.cbrt(clamp(nats, 0, AXIS_END) / AXIS_END);
+}
+
+/** Return the sum of entropies at a place on the axis. @param place 0 to 1 */
+export function axisNats(place: number) {
+  return AXIS_END * clamp(place, 0, 1) ** 3;
+}
+
+/**
+ * Return the position revealed whatever gamma is, null for none: where gamma bounds a sum, the largest entropy or the
+ * leftmost mask, which the sum leaves out; where gamma bounds each entropy, the surest one if none is below gamma.
+ * @param revealed in the solver's order
+ */
+function exemptOf(solver: Solver, revealed: Masked[], gamma: number): Masked | null {
+  const [first] = revealed;
+  if (!first || !hasBudget(solver)) return null;
+  const { kind } = boundOf(solver);
+  if (kind === "all but the leftmost") return first;
+  if (kind === "each") return first.entropy >= gamma ? first : null;
+  return revealed.reduce((most, item) => (item.entropy >= most.entropy ? item : most));
+}
+
+/** Return the positions that a pass saw masked, in the solver's order. */
+function orderOf(run: Run, pass: number) {
+  const step = run.main.steps[pass];
+  return step ? solverOrder(run.solver, step.masked, step.reveals) : [];
+}
+
+/**
+ * Return nats as a whole number of units of the last digit shown.
+ * @param digits after the point
+ */
+function inUnits(nats: number, digits: number) {
+  return Math.round(Number(nats.toFixed(digits)) * 10 ** digits);
+}
+
+/**
+ * Return how many digits show that the entropy spent is within gamma, and would not be with one position more.
+ * @param spent nats
+ * @param next nats with one position more; null if there is none
+ * @param gamma as shown
+ */
+function digitsOf(spent: number, next: number | null, gamma: string) {
+  const least = gamma.split(".")[1]?.length ?? 2;
+  return digitsThatShow(least, (digits) => {
+    const [own, most] = [inUnits(spent, digits), inUnits(Number(gamma), digits)];
+    if (spent > 0 && own === 0) return false;
+    if (next === null) return true;
+    const isOver = own + inUnits(next - spent, digits) > most && inUnits(next, digits) > most;
+    return own <= most && isOver;
+  });
+}
+
+/**
+ * Lay out the budget of a pass, as it was or as it would be at another gamma.
+ * @param revealed positions that are or would be revealed
+ * @param gamma that reveals them
+ */
+export function layOut(
+  run: Run,
+  pass: number,
+  revealed: Set<number>,
+  gamma: number = run.solver.gamma ?? 0,
+) {
+  const { solver } = run;
+  const order = orderOf(run, pass);
+  const chosen = order.filter((item) => revealed.has(item.position));
+  const rest = order.filter((item) => !revealed.has(item.position));
+  const exempt = exemptOf(solver, chosen, gamma);
+  const counted = chosen.filter((item) => item !== exempt);
+  const isSum = boundOf(solver).kind !== "each";
+  let end = 0;
+  const segments = [...counted, ...(exempt ? [exempt] : []), ...rest].map((item) => {
+    const left = axisPlace(end);
+    end = isSum ? end + item.entropy : Math.max(end, item.entropy);
+    const isRevealed = revealed.has(item.position);
+    return { item, left, width: axisPlace(end) - left, isRevealed, isExempt: item === exempt };
+  });
+  const spent = counted.reduce((sum, item) => sum + item.entropy, 0);
+  const costs = isSum ? revealCosts(solver, order) : null;
+  const next = (chosen.length && costs?.[chosen.length]) || null;
+  return {
+    segments, // from left to right
+    spent, // nats of the revealed positions, without the exempt one
+    exempt, // the position revealed whatever gamma is; null for none
+    isExemptAfterEnd: exempt !== null && run.main.isAfterEnd(exempt.position, pass),
+    isExemptOffAxis: segments.some(({ isExempt, left }) => isExempt && left === 1),
+    isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END, // whether gamma or the sum is beyond the axis
+    next, // nats spent with one position more; null if gamma bounds no sum or no position is left
+    digits: digitsOf(spent, next, formatGamma(gamma)), // enough to show why no more was revealed
+    count: chosen.length,
+    numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
+    hasGamma: hasBudget(solver),
+    isSum, // false where gamma bounds each entropy, not their sum
+  };
+}
+
+/** Return the positions that `gamma` would reveal in a pass; none if the solver has no gamma. */
+export function revealedAt(run: Run, pass: number, gamma: number) {
+  const order = orderOf(run, pass);
+  const costs = revealCosts(run.solver, order);
+  const count = costs ? countRevealed(run.solver, costs, gamma) : 0;
+  return new Set(order.slice(0, count).map((item) => item.position));
+}
+
+/** Say which position is revealed whatever gamma is; "" for none. */
+export function exemptWords(
+  solver: Solver,
+  { exempt, isExemptAfterEnd, isExemptOffAxis, digits }: BudgetLayout,
+) {
+  if (!exempt) return "";
+  const [who, verb] = boundOf(solver).exempt;
+  const where = [isExemptAfterEnd ? "after the end" : "", isExemptOffAxis ? "off the axis" : ""];
+  const aside = where.filter(Boolean).map((words) => `, ${words}`);
+  return `${who}${aside.join("")}${aside.length ? "," : ""} ${verb}: ${exempt.entropy.toFixed(digits)}`;
+}
+
+/**
+ * Say how much was revealed, or would be at the dragged gamma.
+ * @param preview the dragged gamma; null while none is dragged
+ */
+export function budgetNote(run: Run, pass: number, preview: number | null, layout: BudgetLayout) {
+  const { segments, spent, digits, hasGamma, isSum, numAfterEnd } = layout;
+  const { solver } = run;
+  const count = layout.count - numAfterEnd;
+  if (!segments.length) {
+    return pass === 0 ? "the first forward pass reads the prompt" : "nothing masked";
+  }
+  const numDropped = preview === null ? run.main.numDroppedAt(pass) : 0;
+  const behind = numAfterEnd ? `, ${numAfterEnd} after the end` : "";
+  const older = numDropped ? `, ${numDropped} older ${behind ? "too" : "now after the end"}` : "";
+  const more = behind + older;
+  if (!hasGamma) return `${SOLVER_TITLES[solver.name] ?? solver.name} · ${count} revealed${more}`;
+  const gamma = formatGamma(preview ?? solver.gamma ?? 0);
+  const verb = preview === null ? "revealed" : "would be revealed";
+  if (!isSum) {
+    const who = layout.exempt ? "none" : "each";
+    return `${who} below γ ${gamma} nats · ${count} ${verb}${more}`;
+  }
+  return `${spent.toFixed(digits)} of γ ${gamma} · ${count} ${verb}${more}`;
+}

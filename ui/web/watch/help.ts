@@ -1,0 +1,142 @@
+// The help sheet: what the page shows, and the keys. It is a modal dialog, so the browser keeps the focus inside,
+// closes it on Escape, and then gives the focus back.
+
+import { GLOSSARY, SOLVER_LINES, SOLVER_TITLES } from "../core/words.ts";
+import { make, makeClose } from "../dom/elements.ts";
+import { KEY_WORDS, type KeyWords, makeKeyList, makeLetterSwitch } from "../dom/keys.ts";
+import { makeLegend, paperLink } from "../dom/terms.ts";
+
+const HELP_SIGHTS: [name: string, words: string][] = [
+  [
+    "Tiles",
+    "The next block of the answer starts as masks. One forward pass guesses all of them: " +
+      "the guess is written in grey, and the bar under it is how unsure the model is.",
+  ],
+  [
+    "Reveals",
+    "The forward pass then keeps its surest guesses together, wherever they stand. They get a " +
+      "ring; #4 means revealed in forward pass 4, “set” given before: pinned, kept by a branch, or " +
+      "written round a blank. A number without # is the position. Where a tile has room for one of " +
+      "them it is the forward pass; the inspector has both. If an end of the answer is revealed, " +
+      "what stands behind it turns grey and counts no more.",
+  ],
+  [
+    "Entropy budget",
+    "The guesses sorted from sure to unsure, each ending where the sum of entropies stands. " +
+      "What is kept may spend γ; the largest kept entropy, hatched, is left out of the sum, so " +
+      "that one token always comes. Drag γ to see what else would have been kept. The heading " +
+      "says where the solver has another rule: a threshold bounds each entropy, not their sum, and " +
+      "solvers without γ have no budget.",
+  ],
+  ["Staircase", `${GLOSSARY.staircase?.words} Press or drag to go to a forward pass.`],
+  [
+    "Verify",
+    "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
+      "prediction would have said is kept. After a token was thrown away there is no draft to " +
+      "check, unless a predraft stood ready for that: a branch under that token. It also reads " +
+      "other guesses beside the drafted tokens and keeps one that is right. Both save forward " +
+      "passes and make each one larger, so it does as much of it as pays on the machine that " +
+      "decodes, or as “Rows at most” allows.",
+  ],
+  [
+    "Hindsight",
+    "The first forward pass of the next block reads the full block again, in order, and shows what " +
+      "next-token prediction would have said. The inspector shows whether it agrees. The last block, " +
+      "where it had masks, is not read again.",
+  ],
+];
+
+const HELP_ACTIONS: [name: string, words: string][] = [
+  [
+    "Pin and branch",
+    "Choose a candidate in the inspector, or leave it at the best one that is not written there. " +
+      "Pin it, and the answer is decoded anew round it; branch, and what was revealed by this forward pass stays. Every run is kept in a tree, its " +
+      "ending beside that of the run it came from.",
+  ],
+  [
+    "Blanks",
+    "Give the answer with ___ where the model is to fill in: one token, or ___3 for three. " +
+      "It reads what stands behind a blank as well, as far as the block reaches.",
+  ],
+];
+
+/** List the words of the glossary and the solvers, with a line about each. */
+function makeWords() {
+  const words = Object.values(GLOSSARY).map(({ name, words }) => [name, words]);
+  const solvers = Object.entries(SOLVER_LINES).map(([name, line]) => [
+    SOLVER_TITLES[name] ?? name,
+    line,
+  ]);
+  const list = (rows: string[][]) =>
+    make(
+      "dl",
+      "sbd-help-words",
+      ...rows.flatMap(([name = "", line = ""]) => [make("dt", "", name), make("dd", "", line)]),
+    );
+  return make(
+    "div",
+    "",
+    make("h3", "", "Words"),
+    list(words),
+    make("h3", "", "Solvers, ", paperLink("the paper’s is Eq. 8")),
+    list(solvers),
+  );
+}
+
+/** The text of a view's help. hasScale: whether the sheet explains the colours of entropy. */
+export type HelpWords = {
+  sights: [name: string, words: string][];
+  keys: KeyWords[];
+  hasScale: boolean;
+};
+
+/** Return the text of the Watch view's help. */
+function watchHelp(canRedo: boolean): HelpWords {
+  const sights = canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
+  return { sights, keys: KEY_WORDS, hasScale: true };
+}
+
+/** The help sheet; `toggle` opens and closes it. */
+export class Help {
+  root: HTMLDialogElement;
+
+  constructor(canRedo: boolean, words: HelpWords = watchHelp(canRedo)) {
+    const close = makeClose("Close help", () => this.root.close());
+    const sights = make(
+      "dl",
+      "sbd-help-sights",
+      ...words.sights.map(([name, text]) =>
+        make("div", "", make("dt", "", name), make("dd", "", text)),
+      ),
+    );
+    this.root = make(
+      "dialog",
+      "sbd-help",
+      { "aria-labelledby": "sbd-help-title", "data-key": "?" },
+      make("div", "sbd-help-head", make("h2", "", { id: "sbd-help-title" }, "What you see"), close),
+      make(
+        "div",
+        "sbd-help-body",
+        make("div", "", sights, makeWords()),
+        make(
+          "div",
+          "sbd-help-side",
+          ...(words.hasScale
+            ? [make("h3", "", "Colour, and a guess’s bar height"), makeLegend()]
+            : []),
+          make("h3", "", "Keys"),
+          makeKeyList(words.keys, canRedo),
+          makeLetterSwitch(),
+        ),
+      ),
+    );
+    this.root.addEventListener("click", (event) => {
+      if (event.target === this.root) this.root.close();
+    });
+  }
+
+  toggle() {
+    if (this.root.open) this.root.close();
+    else this.root.showModal();
+  }
+}

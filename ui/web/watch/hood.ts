@@ -1,0 +1,187 @@
+// The panel "Under the hood" below the staircase. For the current forward pass it shows the attention mask, the KV
+// cache, the lines of the algorithm that the pass executes, and its cost beside a device's roofline. While closed, the
+// panel draws nothing.
+
+import {
+  costOf,
+  DEVICES,
+  type Device,
+  formatLarge,
+  formatShort,
+  leftOutWords,
+  operationWords,
+  rateWords,
+  rooflineOf,
+} from "../core/cost.ts";
+import { maskOf } from "../core/mask.ts";
+import { make, makeToggle, setText } from "../dom/elements.ts";
+import { scrollBehavior } from "../dom/screen.ts";
+import { makeUnfoldButton, withTerms } from "../dom/terms.ts";
+import { CacheStrip, MaskGrid } from "./mask_grid.ts";
+import type { View } from "./playhead.ts";
+import { Programs } from "./program.ts";
+
+export class Hood {
+  isOpen = false;
+  grid: MaskGrid;
+  strip = new CacheStrip();
+  programs = new Programs();
+  cost: CostTable;
+  button: HTMLButtonElement;
+  body: HTMLDivElement;
+  root: HTMLElement;
+
+  constructor(readonly redraw: () => void) {
+    this.grid = new MaskGrid(redraw);
+    this.cost = new CostTable(redraw);
+    this.button = makeToggle("Under the hood", () => this.toggle());
+    this.button.title = "Under the hood (U)";
+    this.body = make(
+      "div",
+      "sbd-hood-body",
+      { hidden: "" },
+      this.grid.root,
+      this.strip.root,
+      make("div", "sbd-hood-pair", this.programs.root, this.cost.root),
+    );
+    this.root = make(
+      "section",
+      "sbd-card sbd-hood",
+      { "aria-label": "Under the hood" },
+      make("div", "sbd-hood-bar", this.button),
+      this.body,
+    );
+  }
+
+  toggle() {
+    this.isOpen = !this.isOpen;
+    this.body.hidden = !this.isOpen;
+    this.button.setAttribute("aria-expanded", String(this.isOpen));
+    this.redraw();
+    if (!this.isOpen) return;
+    const show = () => this.root.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
+    // Two frames later the panel is drawn and has its height.
+    requestAnimationFrame(() => requestAnimationFrame(show));
+  }
+
+  update(view: View) {
+    this.root.hidden = view.isLecture;
+    if (!this.isOpen || view.isLecture) return;
+    this.grid.update(view);
+    this.strip.update(view);
+    this.programs.update(view);
+    this.cost.update(view);
+  }
+}
+
+const UNKNOWN =
+  "This run does not say which model made it: rows and measured time are here, operations and bytes are not.";
+const MEASURED = "on the machine that decoded this run, without drawing";
+const ROWS = [
+  "Rows",
+  "Operations",
+  "Weights read",
+  "Cache read",
+  "Operations a byte",
+  "Measured",
+  "Roofline",
+];
+
+/**
+ * Say that a device stores a weight in another number of bytes than the run's model; "" if it does not.
+ * @param valueBytes bytes of a weight of the run's model
+ */
+function sizeWords({ valueBytes: own }: Device, valueBytes: number) {
+  return own === valueBytes ? "" : `, at ${own} bytes a weight instead of ${valueBytes}`;
+}
+
+class CostTable {
+  choice: HTMLSelectElement;
+  cells: { value: HTMLTableCellElement; note: HTMLTableCellElement }[];
+  missing: HTMLParagraphElement;
+  words: HTMLParagraphElement;
+  root: HTMLElement;
+
+  constructor(redraw: () => void) {
+    this.choice = make("select", "sbd-hood-device", { "aria-label": "Device of the roofline" });
+    this.choice.addEventListener("change", redraw);
+    this.cells = ROWS.map(() => ({ value: make("td"), note: make("td", "sbd-hood-note") }));
+    const body = ROWS.map((name, index) => {
+      const { value, note } = this.cells[index] ?? { value: "", note: "" };
+      return make("tr", "", make("th", "", { scope: "row" }, name), value, note);
+    });
+    this.missing = make("p", "sbd-hood-words", UNKNOWN);
+    this.words = make("p", "sbd-hood-words");
+    const about = make("div", "", this.words);
+    this.root = make(
+      "section",
+      "sbd-hood-cost",
+      { "aria-label": "Cost" },
+      make(
+        "div",
+        "sbd-hood-head",
+        make("h3", "", ...withTerms("Cost of this [forward pass]")),
+        makeUnfoldButton("what bounds it", about),
+        this.choice,
+      ),
+      make("table", "sbd-hood-table", make("tbody", "", ...body)),
+      about,
+      this.missing,
+    );
+  }
+
+  /** Add the devices that the list lacks: some become known only after the panel is built. */
+  offer() {
+    for (const [key, { name }] of [...DEVICES].slice(this.choice.length)) {
+      this.choice.append(make("option", "", { value: key }, name));
+    }
+  }
+
+  update({ run, pass }: View) {
+    this.offer();
+    const step = run.main.steps[pass];
+    if (!step) return;
+    const measured = [formatShort(step.seconds), MEASURED];
+    const cost = run.shape && costOf(run.shape, step, run.main.name, run.numPrompt);
+    this.missing.hidden = cost !== null;
+    this.words.hidden = cost === null;
+    this.choice.hidden = cost === null;
+    const device = DEVICES.get(this.choice.value);
+    if (!cost || !device) {
+      const rows = maskOf(run, pass)?.visible.length ?? 0;
+      this.show([[`${rows}`], [], [], [], [], measured]);
+      return;
+    }
+    const { seconds, isMemoryBound, moving, computing } = rooflineOf(cost, device);
+    const bytes = cost.weightBytes + cost.cacheBytes;
+    const bound = isMemoryBound ? "moving the bytes takes longest" : "computing takes longest";
+    this.show([
+      [`${cost.rows}`, "tokens read, each by every layer’s weights"],
+      [formatLarge(cost.flops, "FLOP"), operationWords(cost)],
+      [formatLarge(cost.weightBytes, "B"), "once, however many rows"],
+      [formatLarge(cost.cacheBytes, "B"), `keys and values of ${step.cached} tokens`],
+      [
+        (cost.flops / bytes).toFixed(1),
+        "the larger this is, the less the machine waits for memory",
+      ],
+      measured,
+      [
+        formatShort(seconds),
+        `the least on ${device.name}${sizeWords(device, cost.valueBytes)}${rateWords(device)}: ${bound}`,
+      ],
+    ]);
+    const gain = computing / moving;
+    const words = isMemoryBound
+      ? `On ${device.name} the operations fill ${(100 * gain).toFixed(gain < 0.1 ? 1 : 0)} % of the time that the bytes need: more rows would cost almost nothing.`
+      : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs time.`;
+    setText(this.words, `${words} ${leftOutWords(cost)}`);
+  }
+
+  /** Show the value and the note of each row; a missing value shows a dash. */
+  show(rows: string[][]) {
+    for (const [index, { value, note }] of this.cells.entries()) {
+      setText(value, rows[index]?.[0] ?? "–");
+      setText(note, rows[index]?.[1] ?? "");
+    }
+  }
+}

@@ -1,0 +1,492 @@
+// The player shows a run at its playhead: it makes the parts of the view, lays them out and updates them in each frame.
+//
+//   const player = new Player(element, { decode(settings) {}, host });
+//   player.push(wireText);   // any number of wire lines, see core/run.ts
+//
+// The player calls `decode` to decode again with other settings; without it the player only replays. `host` serves the
+// share sheet and times runs. Drawing happens at most once a frame, and only when something changed.
+
+import { failureWords } from "../core/numbers.ts";
+import { History, type Run, type Settings } from "../core/run.ts";
+import type { Timing } from "../core/times.ts";
+import { find, make, makeButton, setAttribute, setText } from "../dom/elements.ts";
+import { listenToKeys } from "../dom/keys.ts";
+import { promptBox } from "../dom/page.ts";
+import {
+  foldForm,
+  isDarkPage,
+  isLecturing,
+  makeLecture,
+  onResize,
+  onScheme,
+  prefersReducedMotion,
+  scrollOnPhone,
+} from "../dom/screen.ts";
+import { makeTermNote } from "../dom/terms.ts";
+import { currentView, onViewChange, type PlayerElement, showView } from "../dom/views.ts";
+import { doJob } from "../jobs.ts";
+import { settingsOf } from "../models.ts";
+import { keepRun } from "../saved_run.ts";
+import { askServer } from "../server.ts";
+import { bareAddress, linkTo, replaceAddress } from "../share/permalink.ts";
+import { replayPage, Share, type ShareHost } from "../share/sheet.ts";
+import { type Actions, makeActions } from "./actions.ts";
+import { FormDifference } from "./form_difference.ts";
+import { Help } from "./help.ts";
+import { Hood } from "./hood.ts";
+import { Inspector } from "./inspector.ts";
+import {
+  initialState,
+  type PlayerState,
+  Playhead,
+  Reveals,
+  type View,
+  viewOf,
+} from "./playhead.ts";
+import { Details, makeHeadline, makeNumbers } from "./results.ts";
+import { Staircase } from "./staircase.ts";
+import { SudokuView } from "./sudoku.ts";
+import { LaneView } from "./text.ts";
+import { BlockView, positionTitle } from "./tiles.ts";
+import { makeTransport } from "./transport.ts";
+import { type Origin, RunTree, Tree } from "./tree.ts";
+
+/** onBegin: called when another run is shown. time: decodes with these settings several times, to time the engine. */
+type PlayerHost = ShareHost & { onBegin: (run: Run) => void; time: (settings: Settings) => void };
+type PlayerOptions = { decode?: (settings: Settings) => void; host?: PlayerHost };
+
+export class Player {
+  decode: ((settings: Settings) => void) | null;
+  host: PlayerHost | null;
+  history = new History();
+  runTree = new RunTree();
+  reveals = new Reveals();
+  frame = 0;
+  announced = "";
+  state: PlayerState;
+  leaving: AbortController;
+  playhead: Playhead;
+  actions: Actions;
+  formDifference: FormDifference;
+  parts: Parts;
+  share: Share;
+  lecture: { leave: () => void; toggle: () => void | Promise<void> };
+  termNote: HTMLDivElement;
+
+  constructor(
+    readonly root: HTMLElement,
+    { decode, host }: PlayerOptions = {},
+  ) {
+    this.decode = decode ?? null;
+    this.host = host ?? null;
+    this.state = initialState();
+    const leaving = new AbortController();
+    this.leaving = leaving;
+    this.playhead = new Playhead(
+      this.state,
+      () => this.run,
+      (change) => this.set(change),
+    );
+    this.actions = makeActions(this);
+    this.formDifference = new FormDifference(() => (this.host ? this.run : null), leaving.signal);
+    this.parts = new Parts(this.actions, this.runTree, this.formDifference, () => this.draw());
+    this.share = new Share(this, this.host, leaving.signal);
+    this.lecture = makeLecture(root, () => this.fit(), leaving.signal);
+    this.termNote = makeTermNote(root, leaving.signal);
+    root.classList.add("sbd-player");
+    root.replaceChildren(...this.parts.roots, this.share.root, this.termNote);
+    this.listen();
+  }
+
+  listen() {
+    const { signal } = this.leaving;
+    listenToKeys(this.root, { ...this.actions }, signal);
+    const draw = () => this.draw();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, { signal });
+    onScheme(draw, signal);
+    onResize(this.root, () => this.fit(), signal);
+    signal.addEventListener("abort", () => this.playhead.clock.stop());
+  }
+
+  /** Remove the player from the page and end all listening and drawing. */
+  destroy() {
+    this.leaving.abort();
+    cancelAnimationFrame(this.frame);
+    this.root.replaceChildren();
+  }
+
+  get run() {
+    return this.history.run;
+  }
+
+  /** Choose the layout by the width of the player, not of the window. */
+  fit() {
+    const width = this.root.clientWidth;
+    this.root.classList.toggle("is-wide", width >= 760 && !isLecturing(this.root));
+    this.root.classList.toggle("is-narrow", width < 640);
+    this.draw();
+  }
+
+  /** Take in wire lines; a new run is shown and plays. */
+  push(text: string) {
+    const news = this.history.accept(text);
+    if (news === "run" && this.run) this.begin(this.run);
+    else if (news) this.draw();
+    if (news) this.changed();
+    this.playhead.clock.hurry();
+  }
+
+  /** Announce that runs came or went on, or another is shown, so that they can be saved. */
+  changed() {
+    this.root.dispatchEvent(new CustomEvent("sbd-change"));
+  }
+
+  /** Show a message until the next run begins. */
+  showMessage(words: string) {
+    this.parts.showMessage(words);
+  }
+
+  /** Show whether the visitor waits for a decode that has not begun. */
+  wait(isWaiting: boolean) {
+    if (this.formDifference.isWaiting === isWaiting) return;
+    this.formDifference.isWaiting = isWaiting;
+    this.root.classList.toggle("is-waiting", isWaiting);
+    if (isWaiting) this.set({ isPlaying: false });
+    this.formDifference.update();
+  }
+
+  /** Add a new run to the tree, show it and play it. */
+  begin(run: Run) {
+    if (run.id !== "opening") this.host?.onBegin(run);
+    const { isRecorded, main } = run;
+    const isWithoutMotion = isRecorded && prefersReducedMotion();
+    this.runTree.add(run);
+    foldForm(true);
+    this.parts.showMessage(null);
+    // A live run opens after the pass that only reads the prompt, if a later one is already there.
+    const skipsPrefill = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
+    this.open(
+      isWithoutMotion ? Math.max(main.lastPass, 0) : skipsPrefill ? 1 : 0,
+      !isWithoutMotion,
+    );
+    this.playhead.isFollowing = !isRecorded;
+    if (skipsPrefill) this.playhead.startStep();
+    if (run.id !== "opening") scrollOnPhone(this.root);
+  }
+
+  /** Show the history's current run, with nothing held or previewed. */
+  open(pass: number, isPlaying: boolean) {
+    this.wait(false);
+    this.reveals.fadeIn(this.parts.lanes);
+    this.playhead.reset();
+    this.set({
+      pass,
+      ntpPass: null,
+      isPlaying,
+      held: null,
+      hovered: null,
+      gammaPreview: null,
+      alternative: null,
+    });
+  }
+
+  /** Show another run of the tree, at its last pass. */
+  show(run: Run | null) {
+    if (!run || run === this.run) return;
+    this.history.run = run;
+    this.host?.onBegin(run);
+    this.open(Math.max(run.main.lastPass, 0), false);
+    this.say(this.runTree.nodeOf(run)?.words ?? "");
+    this.changed();
+  }
+
+  /** Decode this run again with some settings changed; the new run becomes its child in the tree. */
+  redoWith(changes: Record<string, unknown>, origin: Origin) {
+    if (!this.run) return;
+    this.decode?.(
+      settingsOf(this.run, { ...changes, ask: this.runTree.request(this.run, origin) }),
+    );
+  }
+
+  /** Have the run shown decoded again to time it; takeTiming receives the results. */
+  timeRun() {
+    const { run } = this;
+    if (!run || !this.host) return;
+    this.takeTiming({ run: run.id, seconds: [], ntpSeconds: [] });
+    this.host.time(settingsOf(run, { ask: run.id }));
+  }
+
+  takeTiming(timing: Timing) {
+    this.parts.numbers.takeTiming(timing);
+    this.draw();
+  }
+
+  /** Mark the latest run as stopped: no more of its lines will come. */
+  stop() {
+    if (!this.history.latest) return;
+    this.history.latest.isStopped = true;
+    this.draw();
+    this.changed();
+  }
+
+  set(change: Partial<PlayerState>) {
+    Object.assign(this.state, change);
+    this.draw();
+    this.playhead.clock.start();
+  }
+
+  seek(pass: number, isManual: boolean) {
+    if (!this.run) return;
+    this.playhead.seek(pass, isManual);
+    if (isManual) this.say(`Forward pass ${this.state.pass + 1}`);
+  }
+
+  /** Let a screen reader speak, of what the visitor did but never of what streams in. */
+  say(text: string) {
+    setText(this.parts.live, text);
+  }
+
+  /** Let a screen reader speak what a position holds. */
+  sayPosition(position: number) {
+    const view = this.makeView();
+    if (view) this.say(positionTitle(view, position));
+  }
+
+  draw() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.paint();
+    });
+  }
+
+  /** Return what a frame drawn now shows; null without a run. */
+  makeView() {
+    const { run, reveals } = this;
+    if (!run) return null;
+    return viewOf(this.state, {
+      run,
+      reveals,
+      isDark: isDarkPage(),
+      isLecture: isLecturing(this.root),
+      isStep: this.playhead.isStep,
+    });
+  }
+
+  paint() {
+    const { playhead } = this;
+    if (playhead.hasMoved) this.reveals.begin(playhead.shownMs);
+    const view = this.makeView();
+    if (!view) return;
+    playhead.hasMoved = false;
+    this.root.classList.toggle("is-holding", view.held !== null);
+    this.root.classList.toggle("is-playing", view.isPlaying);
+    this.root.classList.toggle("is-quick", this.reveals.isQuick);
+    this.parts.update(view);
+    this.announceRun(view.run);
+  }
+
+  /** Announce to the page which run is shown and whether it is complete, if either changed. */
+  announceRun(run: Run) {
+    const news = `${run.id} ${run.isComplete}`;
+    if (news === this.announced) return;
+    this.announced = news;
+    this.root.dispatchEvent(new CustomEvent("sbd-run", { bubbles: true }));
+  }
+}
+
+/** Make the button that opens the form, which is folded away on a phone. */
+function makeEdit() {
+  return make("button", "sbd-action sbd-edit", { "aria-label": "Edit in the form" }, "Edit", () => {
+    foldForm(false);
+    promptBox()?.focus();
+  });
+}
+
+class Parts {
+  headline: {
+    root: HTMLDivElement;
+    note: HTMLParagraphElement;
+    update: (view: View, timing: Timing | null) => void;
+  };
+  numbers: {
+    root: HTMLDivElement;
+    update: (view: View) => void;
+    takeTiming: (timing: Timing) => void;
+    timingOf: (run: View["run"]) => Timing | null;
+  };
+  details: Details;
+  prompt: HTMLParagraphElement;
+  message: HTMLParagraphElement;
+  aboutRun: HTMLParagraphElement;
+  tree: Tree;
+  main: LaneView;
+  ntp: LaneView;
+  playOnButton: HTMLButtonElement;
+  sudoku: SudokuView;
+  block: BlockView;
+  staircase: Staircase;
+  transport: { root: HTMLDivElement; update: (view: View) => void };
+  hood: Hood;
+  inspector: Inspector;
+  help: Help;
+  live: HTMLDivElement;
+  lanes: HTMLDivElement;
+  stage: HTMLDivElement;
+
+  constructor(
+    actions: Actions,
+    readonly runTree: RunTree,
+    formDifference: FormDifference,
+    redraw: () => void,
+  ) {
+    this.headline = makeHeadline();
+    this.numbers = makeNumbers(actions);
+    this.details = new Details(actions, this.numbers.root);
+    this.prompt = make("p", "sbd-prompt");
+    this.message = make("p", "sbd-news", { role: "status" });
+    this.message.hidden = true;
+    this.aboutRun = make("p", "sbd-about");
+    this.tree = new Tree(runTree, actions);
+    this.main = new LaneView("Text decoded so far", actions);
+    this.ntp = new LaneView("Next-token text so far", actions);
+    this.ntp.root.classList.add("sbd-lane-ntp");
+    this.playOnButton = makeButton(
+      "play",
+      "Play next-token prediction to its end",
+      actions.playNtp,
+    );
+    this.playOnButton.classList.add("sbd-onward");
+    this.playOnButton.append("to its end");
+    this.ntp.root.append(this.playOnButton);
+    this.sudoku = new SudokuView(actions);
+    this.main.root.append(this.sudoku.root);
+    this.block = new BlockView(actions);
+    this.staircase = new Staircase(actions);
+    this.transport = makeTransport(actions);
+    this.hood = new Hood(redraw);
+    this.inspector = new Inspector(actions);
+    this.help = new Help(actions.canRedo);
+    this.live = make("div", "sbd-live", { "aria-live": "polite" });
+    this.lanes = make("div", "sbd-lanes", this.main.root, this.ntp.root);
+    const asides = make(
+      "div",
+      "sbd-asides",
+      this.details.button,
+      makeButton("share", "Take it home (S)", actions.share),
+      makeButton("lecture", "Lecture mode (L)", actions.lecture),
+      makeButton("help", "Help (?)", actions.help),
+    );
+    const lines = [formDifference.root, this.message, this.aboutRun, this.headline.note];
+    const notes = make("div", "sbd-notes", ...lines);
+    this.stage = make(
+      "div",
+      "sbd-stage",
+      make("div", "sbd-stage-head", this.headline.root, notes, asides),
+      make("div", "sbd-prompt-row", this.prompt, makeEdit()),
+      this.lanes,
+      this.block.root,
+      this.staircase.root,
+      this.tree.root, // below the parts that it must not push down
+      this.hood.root,
+      this.transport.root,
+    );
+  }
+
+  get tiles() {
+    return this.block.tiles;
+  }
+
+  /** The elements of the parts, in their order on the page. */
+  get roots() {
+    return [this.stage, this.inspector.root, this.details.root, this.help.root, this.live];
+  }
+
+  update(view: View) {
+    const { run } = view;
+    setText(this.prompt, run.prompt);
+    const node = this.runTree.nodeOf(run);
+    setText(
+      this.aboutRun,
+      run.about || (node?.parent ? `${node.words}; the branches are below` : ""),
+    );
+    setAttribute(this.prompt, "title", run.prompt);
+    this.headline.update(view, this.numbers.timingOf(run));
+    this.numbers.update(view);
+    this.details.update(view);
+    this.tree.update(view);
+    this.main.update(view, run.main);
+    this.sudoku.update(view);
+    this.ntp.root.hidden = run.ntp === null;
+    if (run.ntp) {
+      const pass = view.ntpPass ?? view.pass;
+      this.ntp.update({ ...view, pass }, run.ntp);
+      const isWhole = run.ntp.finish !== null;
+      this.playOnButton.hidden =
+        !view.isOver || view.isPlaying || !isWhole || pass >= run.ntp.lastPass;
+    }
+    this.block.update(view);
+    this.transport.update(view);
+    this.inspector.update(view);
+    // After the parts above: text on a canvas makes the browser compute all styles, so let that happen once.
+    this.staircase.update(view);
+    this.hood.update(view);
+    this.stage.classList.toggle("has-hood", this.hood.isOpen && !view.isLecture);
+  }
+
+  /**
+   * Show a message until the next run begins.
+   * @param words null hides the last message
+   */
+  showMessage(words: string | null) {
+    this.message.hidden = words === null;
+    if (words !== null) setText(this.message, words);
+  }
+}
+
+/** Mount the page's player. @param value wire lines of the opening run */
+export function mountPlayer(
+  element: HTMLElement,
+  value: string,
+  hasServer: boolean,
+  signal: AbortSignal,
+) {
+  const host: PlayerElement = find(element, ".sbd-host");
+  const player: Player = new Player(host, {
+    decode: (settings) => doJob({ kind: "decode", form: settings }),
+    host: {
+      replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
+      sendTrace: ({ text }) => void openTrace(player, text, hasServer),
+      time: (settings) => doJob({ kind: "time", form: settings }),
+      onBegin: (run) => {
+        showView("watch");
+        replaceAddress(run.isRecorded ? bareAddress() : linkTo(settingsOf(run)));
+      },
+    },
+  });
+  host.sbdPlayer = player;
+  onViewChange((name) => {
+    foldForm(name === "watch");
+    if (name !== "watch") player.set({ isPlaying: false });
+  }, signal);
+  player.push(value);
+  if (currentView() !== "watch") player.set({ isPlaying: false });
+  keepRun(player, signal);
+  player.fit();
+  player.paint(); // now: parts that appear only in the next frame would move the page
+  return player;
+}
+
+const NEEDS_SERVER = "A trace file opens on the page that python app.py serves, not on this one.";
+
+/** Have the server check a trace, and show it. */
+async function openTrace(player: Player, text: string, hasServer: boolean) {
+  try {
+    if (!hasServer) throw new Error(NEEDS_SERVER);
+    const { lines } = await askServer("trace", { text });
+    player.push(lines);
+    player.share.receive({ isShown: true });
+  } catch (failure) {
+    player.share.receive({ error: failureWords(failure) });
+  }
+}

@@ -1,0 +1,565 @@
+// The staircase, a picture of a run: columns are positions, rows forward passes, colours the entropy of masked
+// positions, dots reveals, the box the current pass, and the diagonal next-token prediction. The visitor points at a
+// cell to read it, and clicks or drags to go to its pass and position.
+
+import constants from "../constants.json" with { type: "json" };
+import { entropyColour, inkOn } from "../core/colours.ts";
+import { tokenName } from "../core/letters.ts";
+import { clamp, formatNats, formatPercent, tickStep } from "../core/numbers.ts";
+import type { Run, Step } from "../core/run.ts";
+import { GLOSSARY } from "../core/words.ts";
+import { make, setAttribute, setStyle } from "../dom/elements.ts";
+import { question } from "../dom/terms.ts";
+import type { Actions } from "./actions.ts";
+import type { Reveals, View } from "./playhead.ts";
+
+/** scale: pixels of the screen to one of the page */
+type Frame = { width: number; height: number; scale: number };
+type DrawRows = (context: CanvasRenderingContext2D, from: number, to: number) => void;
+
+/** A picture that is valid until its key changes. */
+class CachedPicture {
+  canvas: HTMLCanvasElement;
+  key = "";
+  numPasses = 0;
+
+  constructor() {
+    this.canvas = document.createElement("canvas");
+  }
+
+  /** Return the picture's context, cleared if the key is new; null if the browser gives none. */
+  prepare(key: string, { width, height, scale }: Frame) {
+    const context = this.canvas.getContext("2d");
+    if (this.key !== key) {
+      [this.canvas.width, this.canvas.height, this.numPasses, this.key] = [width, height, 0, key];
+    }
+    context?.setTransform(scale, 0, 0, scale, 0, 0);
+    return context;
+  }
+
+  /** Draw the passes of the run that the picture lacks. */
+  addPasses(run: Run, key: string, frame: Frame, drawRows: DrawRows) {
+    const context = this.prepare(key, frame);
+    if (context) drawRows(context, this.numPasses, run.main.steps.length);
+    this.numPasses = run.main.steps.length;
+  }
+
+  /** Copy the passes from `from` up to, not including, `to` to another canvas of the same scale. */
+  copy(
+    context: CanvasRenderingContext2D,
+    geometry: Geometry,
+    scale: number,
+    from: number,
+    to: number,
+  ) {
+    const top = Math.round(from * geometry.cellHeight * scale);
+    const bottom = Math.round(to * geometry.cellHeight * scale);
+    const { width } = this.canvas;
+    if (bottom <= top) return;
+    context.drawImage(
+      this.canvas,
+      0,
+      top,
+      width,
+      bottom - top,
+      0,
+      top / scale,
+      width / scale,
+      (bottom - top) / scale,
+    );
+  }
+}
+
+/** The parts of the staircase that many frames share, drawn once and then copied. */
+class StaircasePictures {
+  cells = new CachedPicture();
+  /** The numbers of both axes and the diagonal, cached because text is slow to draw. */
+  axes = new CachedPicture();
+
+  /**
+   * Bring both pictures up to date with the run and the size.
+   * @param margins for the numbers of the axes
+   */
+  update(
+    view: View,
+    geometry: Geometry,
+    style: StairsStyle,
+    frame: Frame,
+    margins: { left: number; top: number },
+  ) {
+    const { run } = view;
+    const size = [...Object.values(frame), geometry.cellWidth, geometry.cellHeight, view.isDark];
+    const key = [run.id, run.main.finish, ...size].join();
+    const still = { ...view, pass: -1 };
+    this.cells.addPasses(run, key, frame, (context, from, to) =>
+      drawPasses(context, still, geometry, from, to),
+    );
+    const extent = staircaseExtent(run);
+    const scaleKey = [...size, style.size, extent.positions, extent.passes].join();
+    if (this.axes.key === scaleKey) return;
+    const context = this.axes.prepare(scaleKey, frame);
+    if (!context) return;
+    context.translate(margins.left, margins.top);
+    drawAxes(context, geometry, style, extent);
+    drawDiagonal(context, geometry, style);
+  }
+}
+
+const STAGE_PADDING = 6;
+const SMALL_TYPE = 13; // pixels, size of the axes' letters
+
+const MAX_ANIMATED_PASSES = 160;
+
+/** Describe a cell in short lines, some of them empty; null if the pass neither predicted nor revealed the position. */
+function cellWords(run: Run, pass: number, position: number) {
+  const { main } = run;
+  const masked = main.steps[pass]?.masked.get(position);
+  const reveal = main.steps[pass]?.reveals.find((each) => each.position === position);
+  if (!masked && !reveal) return null;
+  const guess = reveal ?? masked?.top[0];
+  const came = run.strategy === "ntp" ? "written" : "revealed";
+  const state = reveal ? came : "still masked, best guess";
+  const share = guess
+    ? ` ${tokenName(run.shownText(guess.token))} ${formatPercent(guess.probability)}`
+    : "";
+  const entropy = masked ? `entropy ${formatNats(masked.entropy)} nats` : "";
+  return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];
+}
+
+/** Return the page's colours and font. */
+function styleOf(stage: HTMLElement): StairsStyle {
+  const style = getComputedStyle(stage);
+  const read = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    accent: read("--sbd-accent"),
+    ntp: read("--sbd-ntp"),
+    line: read("--sbd-line"),
+    muted: read("--sbd-muted"),
+    font: read("--sbd-sans"),
+    size: parseFloat(read("--sbd-stairs-type")) || SMALL_TYPE,
+  };
+}
+
+function makeAxisTitle(axis: string, words: string) {
+  return make("span", `sbd-stairs-axis is-${axis}`, { "aria-hidden": "true" }, words);
+}
+
+/** The staircase, with a readout beside the pointer. */
+export class Staircase {
+  geometry: Geometry | null = null;
+  size: { width: number; height: number; scale: number };
+  style: (StairsStyle & { isDark: boolean }) | null = null;
+  view: View | null = null;
+  animationFrame = 0;
+  hoveredPosition: number | null = null;
+  pictures = new StaircasePictures();
+  canvas: HTMLCanvasElement;
+  readout: HTMLDivElement;
+  stage: HTMLDivElement;
+  root: HTMLElement;
+
+  constructor(readonly actions: Actions) {
+    this.size = { width: 0, height: 0, scale: 1 };
+    this.canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
+    this.readout = make("div", "sbd-readout", { "aria-hidden": "true" });
+    this.readout.hidden = true;
+    this.stage = make(
+      "div",
+      "sbd-stairs-stage",
+      {
+        role: "group",
+        tabindex: "0",
+        "data-cursor": "",
+        "aria-label":
+          "Staircase; left and right keys move by forward passes, up and down by positions",
+      },
+      this.canvas,
+      makeAxisTitle("across", "tokens of the answer →"),
+      makeAxisTitle("down", "← forward passes"),
+      this.readout,
+    );
+    const words = question("the staircase", GLOSSARY.staircase?.words ?? "");
+    this.root = make("section", "sbd-stairs", { "aria-label": "Staircase" }, this.stage, words);
+    this.listen();
+  }
+
+  listen() {
+    const { stage } = this;
+    stage.addEventListener("pointerdown", (event) => {
+      if (!this.geometry) return;
+      event.preventDefault();
+      stage.setPointerCapture(event.pointerId);
+      stage.focus({ preventScroll: true });
+      this.seek(event);
+    });
+    stage.addEventListener("pointermove", (event) => {
+      if (stage.hasPointerCapture(event.pointerId)) this.seek(event);
+      else this.showReadout(this.cellAt(event));
+    });
+    stage.addEventListener("pointerleave", () => this.showReadout(null));
+    stage.addEventListener("blur", () => this.actions.hover(null));
+    new ResizeObserver(() => this.resize()).observe(stage);
+  }
+
+  /** The space for the numbers and titles of both axes, in pixels of the page. */
+  get margins() {
+    const type = this.style?.size ?? SMALL_TYPE;
+    return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
+  }
+
+  /** Return the sizes of the grid and its cells for a run. */
+  measure(run: Run): Geometry {
+    const { positions, passes } = staircaseExtent(run);
+    const { left, top } = this.margins;
+    const width = this.size.width - left - STAGE_PADDING;
+    const height = this.size.height - top - STAGE_PADDING;
+    const cellWidth = width / positions;
+    const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
+    return { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
+  }
+
+  resize() {
+    this.size = {
+      width: this.stage.clientWidth,
+      height: this.stage.clientHeight,
+      scale: window.devicePixelRatio || 1,
+    };
+    this.style = null;
+    this.draw();
+  }
+
+  /** Clear the canvas; return its context with the origin at the first cell, or null if there is no room. */
+  prepare() {
+    const { canvas, size } = this;
+    const width = Math.round(size.width * size.scale);
+    const height = Math.round(size.height * size.scale);
+    const { left, top } = this.margins;
+    if (size.width <= left + STAGE_PADDING || size.height <= top + STAGE_PADDING) {
+      canvas.width = 0;
+      return null;
+    }
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    const context = canvas.getContext("2d");
+    if (!context) return null;
+    context.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    context.clearRect(0, 0, size.width, size.height);
+    context.translate(left, top);
+    return context;
+  }
+
+  draw() {
+    const { view } = this;
+    // Read the style only when it may have changed, as reading it is slow.
+    if (view && this.style?.isDark !== view.isDark) {
+      this.style = { ...styleOf(this.stage), isDark: view.isDark };
+    }
+    const context = view && this.prepare();
+    if (!context || !this.style) return;
+    const { style, pictures } = this;
+    const { width, height } = this.canvas;
+    const { scale } = this.size;
+    const geometry = this.measure(view.run);
+    this.geometry = geometry;
+    const { left, top } = this.margins;
+    pictures.update(view, geometry, style, { width, height, scale }, { left, top });
+    drawBlocks(context, view.run, geometry, style);
+    drawCells(context, view, geometry, pictures.cells, scale);
+    context.drawImage(pictures.axes.canvas, -left, -top, width / scale, height / scale);
+    drawCurrent(context, view, geometry, style);
+    this.animateDots(view);
+  }
+
+  /** Draw the next frame, too, while the dots of the current pass grow, unless the run is too long to draw so often. */
+  animateDots({ run, reveals }: View) {
+    const isShort = run.main.steps.length <= MAX_ANIMATED_PASSES;
+    if (this.animationFrame || !isShort || reveals.isOver) return;
+    this.animationFrame = requestAnimationFrame(() => {
+      this.animationFrame = 0;
+      this.draw();
+    });
+  }
+
+  /** Return the pass and position under the pointer, maybe outside the run; null before the first frame. */
+  cellAt(event: PointerEvent) {
+    if (!this.geometry) return null;
+    const { cellWidth, cellHeight, width, height } = this.geometry;
+    const box = this.stage.getBoundingClientRect();
+    const x = event.clientX - box.left - this.margins.left;
+    const y = event.clientY - box.top - this.margins.top;
+    return {
+      x,
+      y,
+      pass: Math.floor(y / cellHeight),
+      position: Math.floor(x / cellWidth),
+      isRight: x > width / 2,
+      isLow: y > height / 2,
+    };
+  }
+
+  /** Go to the pass under the pointer, and hold the position if it has a cell or a token. */
+  seek(event: PointerEvent) {
+    const cell = this.cellAt(event);
+    if (!cell || !this.view) return;
+    const { main } = this.view.run;
+    const pass = clamp(cell.pass, 0, Math.max(main.lastPass, 0));
+    this.showReadout(null);
+    this.actions.seek(pass);
+    if (main.fixed.has(cell.position) || main.steps[pass]?.masked.has(cell.position)) {
+      this.actions.setHeld(cell.position);
+    }
+  }
+
+  /** Show beside the pointer what a cell holds. @param cell null hides it */
+  showReadout(cell: ReturnType<Staircase["cellAt"]>) {
+    const words = cell && this.view && cellWords(this.view.run, cell.pass, cell.position);
+    const position = words ? cell.position : null;
+    if (this.hoveredPosition !== position) this.actions.hover(position);
+    this.hoveredPosition = position;
+    this.readout.hidden = !words;
+    if (!words) return;
+    this.readout.replaceChildren(...words.filter(Boolean).map((line) => make("div", "", line)));
+    const { isRight, isLow } = cell;
+    setStyle(this.readout, "left", `${cell.x + this.margins.left + (isRight ? -12 : 12)}px`);
+    setStyle(this.readout, "top", `${cell.y + this.margins.top + (isLow ? -12 : 12)}px`);
+    setStyle(this.readout, "transform", `translate(${isRight ? -100 : 0}%, ${isLow ? -100 : 0}%)`);
+  }
+
+  update(view: View) {
+    this.view = view;
+    const tokens = view.run.main.numTokensAt(view.pass);
+    setAttribute(
+      this.canvas,
+      "aria-label",
+      `Staircase: ${tokens} tokens after ${view.pass + 1} ` +
+        `forward passes; next-token prediction would have ${view.pass + 1}.`,
+    );
+    this.draw();
+  }
+}
+
+/** Round a growing number up, in steps of an eighth to a quarter of it, so that the result changes seldom. */
+function roundUp(count: number) {
+  const step = Math.max(8, 2 ** Math.floor(Math.log2(Math.max(count, 1) / 4)));
+  return Math.ceil(count / step) * step;
+}
+
+/** Return the size of the grid in cells: the run so far, and some more while it grows. */
+export function staircaseExtent(run: Run) {
+  const { main } = run;
+  let positions = MIN_POSITIONS;
+  for (const step of main.steps)
+    positions = Math.max(positions, step.block.start + step.block.size);
+  positions = Math.max(positions, main.numCommitted);
+  const passes = main.steps.length;
+  const [width, height] =
+    main.finish === null ? [roundUp(positions), roundUp(passes)] : [positions, passes];
+  return { positions: width, passes: Math.max(MIN_PASSES, height) };
+}
+
+const MIN_POSITIONS = 32;
+
+const MIN_PASSES = 12;
+
+export const MAX_CELL_HEIGHT = 22;
+
+const AFTER_END_OPACITY = 0.3; // opacity of a cell after the end of the answer, as known at its forward pass
+
+type StairsFocus = Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">;
+type StairsView = StairsFocus & { reveals: Pick<Reveals, "progress"> };
+
+/** of the grid, in pixels of the page; gap: between two cells */
+type Geometry = Record<"width" | "height" | "cellWidth" | "cellHeight" | "gap", number>;
+/** colours and font; size: of the letters, in pixels */
+type StairsStyle = Record<"accent" | "ntp" | "line" | "muted" | "font", string> & { size: number };
+
+export function drawBlocks(
+  context: CanvasRenderingContext2D,
+  run: Run,
+  geometry: Geometry,
+  style: StairsStyle,
+) {
+  context.strokeStyle = style.line;
+  context.lineWidth = 1;
+  for (const pass of run.blockPasses) {
+    const x = Math.round(run.main.steps[pass].block.start * geometry.cellWidth) - 0.5;
+    if (x <= 0) continue;
+    context.beginPath();
+    context.moveTo(x, 0);
+    context.lineTo(x, geometry.height);
+    context.stroke();
+  }
+}
+
+/** Number both axes: positions from 0 above the grid, forward passes from 1 on its left, down to its foot. */
+export function drawAxes(
+  context: CanvasRenderingContext2D,
+  geometry: Geometry,
+  style: StairsStyle,
+  { positions, passes }: { positions: number; passes: number },
+) {
+  const { cellWidth, cellHeight } = geometry;
+  const rows = Math.max(passes, Math.floor(geometry.height / cellHeight));
+  context.fillStyle = style.muted;
+  context.font = `400 ${style.size}px ${style.font}`;
+  context.textBaseline = "alphabetic";
+  context.textAlign = "center";
+  const across = tickStep(style.size * 2.4, cellWidth);
+  for (let position = 0; position < positions; position += across) {
+    const half = context.measureText(String(position)).width / 2;
+    const middle = Math.min((position + 0.5) * cellWidth, geometry.width - half);
+    context.fillText(String(position), middle, -style.size * 0.35);
+  }
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  const down = tickStep(style.size * 1.3, cellHeight);
+  for (let pass = 1; pass <= rows; pass += pass === 1 && down > 1 ? down - 1 : down) {
+    context.fillText(String(pass), -style.size * 0.5, (pass - 0.5) * cellHeight);
+  }
+  context.textBaseline = "alphabetic";
+}
+
+/** Draw the cells and dots of the passes from `from` up to, not including, `to`. */
+export function drawPasses(
+  context: CanvasRenderingContext2D,
+  view: StairsView,
+  geometry: Geometry,
+  from: number,
+  to: number,
+) {
+  const { main } = view.run;
+  for (let pass = from; pass < Math.min(to, main.steps.length); pass += 1) {
+    for (const item of main.steps[pass].masked.values()) {
+      context.globalAlpha = main.isAfterEnd(item.position, pass) ? AFTER_END_OPACITY : 1;
+      drawCell(context, item.position, pass, item.entropy, view, geometry);
+    }
+    context.globalAlpha = 1;
+    drawDots(context, main.steps[pass], pass, view, geometry);
+  }
+}
+
+/** Draw every pass: the current one with growing dots, the others from the cached picture, later ones pale. */
+function drawCells(
+  context: CanvasRenderingContext2D,
+  view: StairsView,
+  geometry: Geometry,
+  cells: CachedPicture,
+  scale: number,
+) {
+  const { pass, run } = view;
+  cells.copy(context, geometry, scale, 0, pass);
+  drawPasses(context, view, geometry, pass, pass + 1);
+  context.globalAlpha = 0.28;
+  cells.copy(context, geometry, scale, pass + 1, run.main.steps.length);
+  context.globalAlpha = 1;
+}
+
+function drawCell(
+  context: CanvasRenderingContext2D,
+  position: number,
+  pass: number,
+  entropy: number,
+  view: StairsView,
+  { cellWidth, cellHeight, gap }: Geometry,
+) {
+  context.fillStyle = entropyColour(entropy, view.isDark);
+  context.fillRect(position * cellWidth, pass * cellHeight, cellWidth - gap, cellHeight - gap);
+}
+
+/**
+ * Return the legend of colours and dots. Under verify a dot can lack a cell, where a drafted token was read instead of
+ * a mask; next-token prediction reads no masks at all.
+ */
+export function stairsKey({ strategy }: Run) {
+  if (strategy === "ntp") return { colour: "entropy", dots: "dot: written" };
+  const dots = ["dot: revealed", ...(strategy === "verify" ? ["dot alone: was no mask then"] : [])];
+  return { colour: "entropy while masked", dots: dots.join(" · ") };
+}
+
+/** Draw a dot at each position that a pass revealed; one that was not masked then has no cell under its dot. */
+function drawDots(
+  context: CanvasRenderingContext2D,
+  step: Step,
+  pass: number,
+  view: StairsView,
+  geometry: Geometry,
+) {
+  const { cellWidth, cellHeight, gap } = geometry;
+  const inks = view.isDark ? constants.inks.dark : constants.inks.light;
+  const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
+  const isNow = pass === view.pass;
+  for (const { position, rank } of step.reveals) {
+    context.globalAlpha = view.run.main.isAfterEnd(position, pass) ? AFTER_END_OPACITY : 1;
+    const entropy = step.masked.get(position)?.entropy ?? 0;
+    const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;
+    const isOnCell = step.masked.has(position);
+    context.fillStyle = isOnCell ? inkOn(entropy, view.isDark) : inks.text;
+    context.beginPath();
+    context.arc(
+      (position + 0.5) * cellWidth - gap / 2,
+      (pass + 0.5) * cellHeight - gap / 2,
+      radius * grown,
+      0,
+      2 * Math.PI,
+    );
+    context.fill();
+  }
+  context.globalAlpha = 1;
+}
+
+export function drawDiagonal(
+  context: CanvasRenderingContext2D,
+  geometry: Geometry,
+  style: StairsStyle,
+) {
+  const { width, height, cellWidth, cellHeight } = geometry;
+  context.strokeStyle = style.ntp;
+  context.lineWidth = 1.5;
+  context.setLineDash([5, 4]);
+  context.beginPath();
+  context.moveTo(0, 0);
+  const reach = Math.min(width / cellWidth, height / cellHeight);
+  context.lineTo(reach * cellWidth, reach * cellHeight);
+  context.stroke();
+  context.setLineDash([]);
+  // The label goes under the line, where the grid has few cells.
+  const angle = Math.atan2(cellHeight, cellWidth);
+  const length = Math.hypot(reach * cellWidth, reach * cellHeight);
+  context.save();
+  context.rotate(angle);
+  context.fillStyle = style.ntp;
+  context.font = `500 ${style.size}px ${style.font}`;
+  context.textAlign = "right";
+  const end = Math.min(
+    length - style.size,
+    (height - (style.size + 8) * Math.cos(angle)) / Math.sin(angle),
+  );
+  const words = ["next-token prediction", "next-token"].find(
+    (each) => context.measureText(each).width < end - style.size,
+  );
+  if (words) context.fillText(words, end, style.size + 3);
+  context.restore();
+}
+
+export function drawCurrent(
+  context: CanvasRenderingContext2D,
+  view: StairsView,
+  geometry: Geometry,
+  style: StairsStyle,
+) {
+  const { cellWidth, cellHeight, width } = geometry;
+  const window = view.run.windowAt(view.pass);
+  const y = view.pass * cellHeight;
+  context.strokeStyle = style.accent;
+  context.lineWidth = 2;
+  const left = window.start * cellWidth;
+  const boxWidth = Math.min(window.size * cellWidth, width - left);
+  context.beginPath();
+  context.roundRect(left - 1, y - 2, boxWidth + 1, cellHeight + 3, 3);
+  context.stroke();
+  if (view.focus === null || !view.showsFocus) return;
+  context.lineWidth = 1;
+  context.strokeRect(view.focus * cellWidth - 0.5, 0.5, cellWidth, geometry.height - 1);
+}

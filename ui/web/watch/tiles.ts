@@ -1,0 +1,353 @@
+// The tiles of the current block. A tile shows a position, the forward pass that revealed it, its token or best guess,
+// and a bar that is lower the surer the model is. Over the tiles is a heading; under them is the entropy budget, or for
+// verify a legend and the branch.
+
+import { entropyColour, unsureness } from "../core/colours.ts";
+import { type Joined, tokenName } from "../core/letters.ts";
+import { clamp, formatNats } from "../core/numbers.ts";
+import { draftedAt, type FixedItem, MAX_TILES } from "../core/run.ts";
+import { make, setAttribute, setStyle, setText, showToken } from "../dom/elements.ts";
+import { scrollBehavior } from "../dom/screen.ts";
+import { question } from "../dom/terms.ts";
+import { type Actions, listenForPointer, type Pointing } from "./actions.ts";
+import { Budget } from "./budget.ts";
+import type { View } from "./playhead.ts";
+import { makeVerifyLegend, ReadyDraft } from "./verify_legend.ts";
+
+const TILES =
+  "Each tile is a place of the block. In grey italics: a mask’s best guess; the bar is how unsure " +
+  "the model is. Bold: revealed; ringed: in this forward pass. Choose a tile to look inside it.";
+
+/** Return the heading: "Draft", "Tokens to come", "Block 3", or "Block 3 of 7" of a complete run. */
+function headingOf({ run, pass }: View) {
+  if (run.strategy === "ntp") return "Tokens to come";
+  if (run.strategy === "verify") return "Draft";
+  const { start } = run.windowAt(pass);
+  const number = run.blockSize ? Math.floor(start / run.blockSize) + 1 : 1;
+  const total = Math.ceil(run.main.numCommitted / Math.max(run.blockSize, 1));
+  return `Block ${number}${run.main.finish && total >= number ? ` of ${total}` : ""}`;
+}
+
+export class BlockView {
+  heading: HTMLSpanElement;
+  tiles: Tiles;
+  budget: Budget;
+  readyDraft = new ReadyDraft();
+  legend: HTMLElement;
+  tilesQuestion: HTMLElement;
+  legendButton: HTMLButtonElement;
+  hasLegend = false;
+  verify: HTMLDivElement;
+  root: HTMLElement;
+
+  constructor(actions: Actions) {
+    this.heading = make("span");
+    this.tiles = new Tiles(actions);
+    this.budget = new Budget(actions);
+    this.legend = makeVerifyLegend();
+    this.tilesQuestion = question("tiles", TILES);
+    const folded = { "aria-expanded": "false", "aria-label": "What the tiles of a draft mean" };
+    const toggleLegend = () => this.setLegendOpen(!this.hasLegend);
+    this.legendButton = make("button", "sbd-term sbd-question", folded, toggleLegend);
+    this.legend.hidden = true;
+    this.verify = make("div", "sbd-verify-view", this.legend, this.readyDraft.root);
+    this.root = make(
+      "section",
+      "sbd-block-view",
+      { "aria-label": "Current block" },
+      make("div", "sbd-row", make("h3", "", this.heading), this.tilesQuestion, this.legendButton),
+      this.tiles.root,
+      this.tiles.more,
+      this.verify,
+      this.budget.root,
+    );
+    this.root.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.setLegendOpen(false);
+    });
+  }
+
+  /** @param isOpen whether the legend shows */
+  setLegendOpen(isOpen: boolean) {
+    this.hasLegend = isOpen;
+    this.legend.hidden = !isOpen;
+    this.legendButton.setAttribute("aria-expanded", String(isOpen));
+  }
+
+  update(view: View) {
+    const { strategy } = view.run;
+    this.root.dataset.strategy = strategy;
+    setText(this.heading, headingOf(view));
+    this.tiles.update(view);
+    this.tilesQuestion.hidden = strategy === "verify";
+    this.legendButton.hidden = strategy !== "verify";
+    this.verify.hidden = strategy !== "verify";
+    this.budget.root.hidden = strategy !== "sbd";
+    if (strategy === "sbd") this.budget.update(view);
+    if (strategy !== "verify") return;
+    this.readyDraft.update(view);
+  }
+}
+
+type TileKind =
+  | "pinned"
+  | "new"
+  | "accepted"
+  | "fixed"
+  | "draft"
+  | "struck"
+  | "masked"
+  | "beyond"
+  | "empty";
+/** What a tile shows. */
+interface TileState {
+  kind: TileKind;
+  token: number | undefined; // id; undefined if there is not even a guess
+  entropy: number | null; // nats; null if unknown
+  item?: FixedItem; // how the token was fixed, if it was
+  struck?: number; // id of the drafted token that this one replaced
+}
+
+/** Return the state of a token that verify just made final: an accepted draft, one in place of a draft, or a new one. */
+function checkedState({ run, pass }: View, state: TileState & { item: FixedItem }): TileState {
+  const { drafted, isAccepted } = draftedAt(run.main, pass, state.item.position);
+  if (drafted === undefined) return state;
+  return isAccepted ? { ...state, kind: "accepted" } : { ...state, struck: drafted };
+}
+
+/** Return what a position's tile shows at the view's pass. */
+export function tileState(view: View, position: number): TileState {
+  const { run, pass } = view;
+  const step = run.main.steps[pass];
+  const item = run.main.fixedAt(position, pass);
+  const masked = step?.masked.get(position) ?? null;
+  if (run.main.isAfterEnd(position, pass)) {
+    const token = item?.token ?? masked?.top[0]?.token;
+    return { kind: "beyond", token, entropy: null, ...(item && { item }) };
+  }
+  if (item) {
+    const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
+    const known: TileState & { item: FixedItem } = {
+      kind,
+      token: item.token,
+      entropy: item.entropy,
+      item,
+    };
+    return kind === "new" && run.strategy === "verify" ? checkedState(view, known) : known;
+  }
+  const draft = step?.draft[position - step.committedBefore - step.committed.length];
+  if (draft !== undefined) return { kind: "draft", token: draft, entropy: masked?.entropy ?? null };
+  const { drafted } = draftedAt(run.main, pass, position);
+  if (drafted !== undefined) return { kind: "struck", token: drafted, entropy: null };
+  if (masked) return { kind: "masked", token: masked.top[0]?.token, entropy: masked.entropy };
+  return {
+    kind: position >= run.main.endAt(pass) ? "beyond" : "empty",
+    token: undefined,
+    entropy: null,
+  };
+}
+
+/** Return a mark for how a token came: "#4" in forward pass 4, "set" if it was given, "" if there is none yet. */
+export function passMark({ item }: Pick<TileState, "item">) {
+  if (item?.isPinned) return "set";
+  return item ? `#${item.pass + 1}` : "";
+}
+
+/** Describe a position in words, as its tile shows it. */
+export function positionTitle(
+  view: View,
+  position: number,
+  state: TileState = tileState(view, position),
+) {
+  const text = state.token === undefined ? "" : `, ${tokenName(view.run.shownText(state.token))}`;
+  const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
+  const isNtp = view.run.strategy === "ntp";
+  const verb = isNtp ? "written" : "revealed";
+  const came = `${verb} in forward pass ${(state.item?.pass ?? 0) + 1}`;
+  const isLost = state.item !== undefined && !state.item.isPinned;
+  const kinds = {
+    new: `${verb} in this forward pass${text}`,
+    pinned: `given, not decoded${text}`,
+    fixed: `${came}${text}`,
+    masked: `masked, best guess${text}`,
+    accepted: `drafted, checked and accepted${text}`,
+    draft: `drafted, not checked yet${text}`,
+    struck: `drafted and thrown away${text}`,
+    beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
+    empty: isNtp ? "not written yet" : "masked",
+  };
+  const name = state.struck === undefined ? "" : tokenName(view.run.shownText(state.struck));
+  const struck = name && `, in the place of the drafted ${name}`;
+  return `Position ${position}: ${kinds[state.kind]}${struck}${entropy}`;
+}
+
+const MAX_HEAD_LETTERS = 4; // that fit side by side over a token
+
+/** The tile of one position. */
+class Tile {
+  position: HTMLSpanElement;
+  pass: HTMLSpanElement;
+  token: HTMLSpanElement;
+  bar: HTMLSpanElement;
+  struck: HTMLSpanElement;
+  node: HTMLButtonElement;
+  shownPosition = 0; // the position shown
+  isCrowded = false;
+
+  constructor(actions: Pointing) {
+    this.position = make("span", "sbd-tile-position");
+    this.pass = make("span", "sbd-tile-pass");
+    this.token = make("span", "sbd-tile-token");
+    this.bar = make("span", "sbd-tile-bar");
+    this.struck = make("span", "sbd-tile-struck");
+    this.node = make(
+      "button",
+      "sbd-tile",
+      { tabindex: "-1" },
+      make("span", "sbd-tile-head", this.position, this.pass),
+      this.token,
+      make("span", "sbd-tile-well", this.bar, this.struck),
+    );
+    this.listen(actions);
+  }
+
+  listen(actions: Pointing) {
+    const { node } = this;
+    listenForPointer(node, actions, () => this.shownPosition);
+    node.addEventListener("focus", () => {
+      if (node.matches(":focus-visible")) actions.hover(this.shownPosition);
+    });
+    node.addEventListener("blur", () => actions.hover(null));
+  }
+
+  update(view: View, position: number, joined: Joined | undefined) {
+    const state = tileState(view, position);
+    const { node } = this;
+    this.shownPosition = position;
+    const pass = passMark(state);
+    setText(this.position, String(position));
+    setText(this.pass, pass);
+    this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;
+    const own = state.token === undefined ? "\u200a" : view.run.shownText(state.token);
+    if (joined) showToken(this.token, joined.text, `${joined.index + 1}/${joined.count}`);
+    else showToken(this.token, own);
+    setStyle(this.token, "--letters", String(this.token.textContent?.length || 1));
+    const title =
+      positionTitle(view, position, state) +
+      (joined ? `, part ${joined.index + 1} of ${joined.count} of “${joined.text}”` : "");
+    setAttribute(node, "title", title);
+    setAttribute(node, "aria-label", title);
+    this.struck.hidden = state.struck === undefined;
+    if (state.struck !== undefined) showToken(this.struck, view.run.shownText(state.struck));
+    this.showState(view, position, state);
+  }
+
+  showEntropy(entropy: number | null, isDark: boolean) {
+    // On the bar, not on the tile: the tile would hand the style down, to be computed anew for all its parts.
+    setStyle(this.bar, "--level", entropy === null ? "0" : unsureness(entropy).toFixed(3));
+    setStyle(this.bar, "background-color", entropy === null ? "" : entropyColour(entropy, isDark));
+  }
+
+  showState(view: View, position: number, state: TileState) {
+    const { node } = this;
+    const classes = ["sbd-tile", `is-${state.kind}`];
+    if (this.isCrowded) classes.push("is-crowded");
+    if (view.wouldReveal?.has(position)) classes.push("is-would");
+    if (view.focus === position && view.showsFocus) classes.push("is-focused");
+    if (view.held === position) classes.push("is-held");
+    if (node.className !== classes.join(" ")) node.className = classes.join(" ");
+    const item = state.kind === "new" && view.isStep ? state.item : undefined;
+    const count = item ? (view.run.main.steps[view.pass]?.reveals.length ?? 0) : 0;
+    const delay = item ? view.reveals.delay(item.rank, count) : 0;
+    this.showEntropy(state.entropy, view.isDark);
+    setStyle(this.bar, "transition-delay", `${delay.toFixed(0)}ms`);
+    if (!item) return;
+    view.reveals.play(node, "tile", item.rank, count);
+    view.reveals.play(this.token, "token", item.rank, count);
+  }
+}
+
+/** The tiles of the block. One of them is in the tab order; the up and down keys move between them. */
+export class Tiles {
+  tiles: Tile[] = [];
+  /** the position of the tile that has the focus by key; null for none */
+  keyFocusPosition: number | null = null;
+  window: { start: number; size: number };
+  root: HTMLDivElement;
+  more: HTMLParagraphElement;
+
+  constructor(readonly actions: Pointing) {
+    this.window = { start: 0, size: 0 };
+    this.root = make("div", "sbd-tiles", {
+      role: "group",
+      "aria-label": "Current block; up and down keys move between tiles",
+    });
+    this.more = make("p", "sbd-tiles-more");
+    this.root.addEventListener("focusin", () => {
+      const tile = this.focused?.tile;
+      this.keyFocusPosition = tile?.node.matches(":focus-visible") ? tile.shownPosition : null;
+    });
+    this.root.addEventListener("focusout", () => {
+      this.keyFocusPosition = null;
+    });
+  }
+
+  update(view: View) {
+    const block = view.run.windowAt(view.pass);
+    const { start } = block;
+    const size = Math.min(block.size, MAX_TILES);
+    this.window = { start, size };
+    while (this.tiles.length < size) this.tiles.push(new Tile(this.actions));
+    const shown = this.tiles.slice(0, size);
+    if (this.root.childNodes.length !== size) {
+      this.root.replaceChildren(...shown.map((tile) => tile.node));
+      setStyle(this.root, "--columns", String(Math.min(size, 16)));
+      setStyle(this.root, "--narrow-columns", String(Math.min(size, 8)));
+    }
+    const isCut = size < block.size;
+    this.more.hidden = !isCut;
+    setText(this.more, isCut ? `the first ${size} of ${block.size} positions of the block` : "");
+    const joined = view.run.joinedAt(view.run.main, view.pass);
+    const tabStop = this.indexOf(view.focus) ?? 0;
+    for (const [index, tile] of shown.entries()) {
+      tile.update(view, start + index, joined.get(start + index));
+      setAttribute(tile.node, "tabindex", index === tabStop ? "0" : "-1");
+    }
+    this.followFocus();
+  }
+
+  /** Keep the tiles in sight on a phone, where the inspector comes up from below. */
+  scrollIntoSight() {
+    if (this.root.closest(".is-narrow"))
+      this.root.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
+  }
+
+  /** Return the index of a position's tile; null if it has none. */
+  indexOf(position: number | null) {
+    const index = position === null ? -1 : position - this.window.start;
+    return index >= 0 && index < this.window.size ? index : null;
+  }
+
+  get focused() {
+    const index = this.tiles.findIndex(({ node }) => node === document.activeElement);
+    const tile = this.tiles[index];
+    return tile && index < this.window.size ? { tile, index } : null;
+  }
+
+  /** Hover the position of the focused tile if it shows another one now. */
+  followFocus() {
+    const position = this.focused?.tile.shownPosition ?? null;
+    if (this.keyFocusPosition === null || position === null || position === this.keyFocusPosition)
+      return;
+    this.keyFocusPosition = position;
+    this.actions.hover(position);
+  }
+
+  /** Move the focus by a number of tiles; if no tile has the focus, give it to the tile of `position`. */
+  move(by: number, position: number | null) {
+    const { size } = this.window;
+    if (!size) return;
+    const from = this.focused?.index;
+    const first = this.indexOf(position) ?? 0;
+    this.tiles[from === undefined ? first : clamp(from + by, 0, size - 1)]?.node.focus();
+  }
+}

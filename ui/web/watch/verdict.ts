@@ -1,0 +1,121 @@
+// How a checker judged a complete answer, and how the answer compares with next-token prediction's.
+
+import { compareWithNtp, type NtpComparison } from "../core/differences.ts";
+import { capital } from "../core/letters.ts";
+import type { Lane, Verdict } from "../core/run.ts";
+import { make, setAttribute, setText } from "../dom/elements.ts";
+import { setTerm } from "../dom/terms.ts";
+import type { View } from "./playhead.ts";
+
+// Short enough for one line of the narrowest lane, so that nothing below moves when a run ends.
+const NOT_JUDGED = "Not judged: no check fits this prompt.";
+const ROUNDING =
+  "In this dtype here a check of many tokens rounds otherwise than a forward pass of one.";
+const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
+
+/** Return the checker's verdict (judged), null without one, and the words to show without one (open). */
+export function verdictParts(verdict: Verdict | null) {
+  const isJudged = verdict !== null && verdict.right !== null;
+  return { judged: isJudged ? verdict : null, unjudgedWords: verdict?.words ?? NOT_JUDGED };
+}
+
+/** Return a verdict without its reason: "Right" for "Right: the answer is 12." */
+export function verdictWithoutReason(words: string) {
+  return words.split(":")[0]?.replace(/\.$/, "") ?? words;
+}
+
+/** The line with one lane's verdict; it keeps its height while the answer is incomplete. */
+export class VerdictLine {
+  root: HTMLParagraphElement;
+
+  constructor() {
+    this.root = make("p", "sbd-verdict");
+  }
+
+  /**
+   * @param verdict null if nothing could check the answer
+   * @param isWhole whether the answer is complete, and shown to its end
+   * @param without words for a complete answer that nothing could check
+   */
+  show(verdict: Verdict | null, isWhole: boolean, without: string) {
+    const isRight = Boolean(verdict?.right);
+    const words = verdict ? `${isRight ? "✓" : "✗"} ${verdict.words}` : without;
+    this.root.hidden = words === "";
+    this.root.classList.toggle("is-open", verdict === null);
+    this.root.classList.toggle("is-right", isWhole && isRight);
+    this.root.classList.toggle("is-wrong", isWhole && verdict !== null && !isRight);
+    setText(this.root, isWhole ? words : "\u200a");
+    setAttribute(this.root, "title", isWhole ? (verdict?.words ?? "") : "");
+  }
+}
+
+type ChipText = {
+  kind: "right" | "wrong" | "same" | "differs" | "open";
+  words: string;
+  reason: string;
+};
+
+/**
+ * Say how an answer differs from next-token prediction's, and why it may.
+ * @param exactness of verify, as the run states it
+ */
+export function compareWords({ words }: NtpComparison, exactness: string) {
+  if (!words) return { words: "identical", reason: "Token for token next-token prediction’s." };
+  const reason =
+    `Tokens: ${words} from the answer that next-token prediction wrote by itself; a wavy line marks those here. ` +
+    "Hindsight counts otherwise: it goes on from the words written here.";
+  const isRounding = exactness === "equal up to rounding";
+  return { words, reason: isRounding ? `${reason} ${ROUNDING}` : reason };
+}
+
+/** Return the text of the chip about a complete answer; null if there is nothing to say. */
+function chipTextOf(run: View["run"], lane: Lane): ChipText | null {
+  const { judged, unjudgedWords } = verdictParts(lane.verdict);
+  const ntpComparison = lane === run.main ? compareWithNtp(run) : null;
+  const comparison = ntpComparison && compareWords(ntpComparison, run.exactness);
+  if (judged) {
+    const [kind, sign] = judged.right
+      ? (["right", `✓ ${verdictWithoutReason(judged.words).split(";")[0]}`] as const)
+      : (["wrong", "✗ Wrong"] as const);
+    const words = comparison ? `${sign}, ${comparison.words}` : sign;
+    return { kind, words, reason: [judged.words, comparison?.reason].filter(Boolean).join(" ") };
+  }
+  if (lane !== run.main || lane.finish === "stopped") return null;
+  if (!comparison)
+    return { kind: "open", words: "Not judged", reason: `${unjudgedWords} ${JUDGED}` };
+  const kind = ntpComparison?.words ? "differs" : "same";
+  return {
+    kind,
+    words: capital(comparison.words),
+    reason: `${comparison.reason} ${unjudgedWords} ${JUDGED}`,
+  };
+}
+
+export class Chip {
+  root: HTMLButtonElement;
+  /** the inputs of the last update */
+  inputs: unknown[] = [];
+
+  constructor() {
+    this.root = make("button", "sbd-verdict-chip");
+  }
+
+  update({ run, pass, isLecture }: View, lane: Lane) {
+    const isDue = lane.finish !== null && pass >= Math.min(lane.lastPass, run.main.lastPass);
+    const inputs = [run, lane, isDue, run.isComplete, isLecture];
+    if (inputs.every((each, index) => each === this.inputs[index])) return;
+    this.inputs = inputs;
+    const text = isDue ? chipTextOf(run, lane) : null;
+    // A lane with more passes than the run is judged at the run's end, before all its text is shown.
+    const isLate = lane.lastPass > run.main.lastPass;
+    this.root.classList.toggle("is-due", text !== null);
+    setAttribute(this.root, "data-kind", text?.kind ?? "");
+    this.root.disabled = text === null;
+    const when = isLate ? ` After its ${lane.steps.length} forward passes.` : "";
+    setTerm(
+      this.root,
+      text ? text.words + (isLate ? " at its end" : "") : "\u200a",
+      text ? text.reason + when : "",
+    );
+  }
+}
