@@ -21,7 +21,7 @@ MAX_HOVERED = 8
 LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
 TYPE = 13
 """Smallest font size in pixels."""
-# The page's own scale, shared with ui/web/core/colours.js: cividis by the root of the entropy.
+# The page's own scale, shared with ui/web/core/colours.ts: cividis by the root of the entropy.
 MAX_ENTROPY = 4.0
 TICKS = (0, 0.1, 0.5, 1, 2, 4)
 RAMPS = {

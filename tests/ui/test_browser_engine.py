@@ -1,5 +1,6 @@
 """The browser's engine under Node decodes an exported folder as sbd_core does, token for token.
 
+Runs what visitors run, the committed bundle, under Node alone: none of its packages is installed.
 Tokens, reveals and every other whole number of a trace are equal, entropies and probabilities to
 1e-4, and so is the line that opens a run. Where a solver prefers one of two positions
 whose scores are equal up to rounding, the two may part; such decodes are counted as ties.

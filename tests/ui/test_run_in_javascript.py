@@ -43,18 +43,16 @@ def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
 
 
 NODE = shutil.which("node")
-WEB = Path(__file__).parents[2] / "ui" / "web"
+DIST = Path(__file__).parents[2] / "assets" / "dist"
 RUN = """
 import { readFileSync } from "node:fs";
-import { History } from "./core/run.js";
+import { costOf, History, maskOf, rowsOf, traceText } from "./page.js";
 
 const history = new History();
 history.accept(readFileSync(0, "utf8"));
 const { run } = history;
 """
 MASKS = """
-import { maskOf, rowsOf } from "./core/mask.js";
-
 const masks = run.main.steps.map((_, pass) => {
   const { numCached, visible } = maskOf(run, pass);
   const keys = Array.from({ length: numCached + visible.length }, (_, key) => key);
@@ -67,9 +65,6 @@ const masks = run.main.steps.map((_, pass) => {
 console.log(JSON.stringify(masks));
 """
 TRACES = """
-import { costOf } from "./core/cost.js";
-import { traceText } from "./core/trace.js";
-
 const found = [...run.lanes.values()].map((lane) => {
   const numPrompt = run.promptIds.length;
   const costs = lane.steps.map((step, pass) =>
@@ -88,7 +83,7 @@ def said_by_node(script: str, lines: str) -> Any:
     """Run a script over the `run` of these lines; returns what it prints."""
     assert NODE is not None
     words = [NODE, "--no-warnings", "--input-type=module", "--eval", RUN + script]
-    done = subprocess.run(words, cwd=WEB, input=lines, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, cwd=DIST, input=lines, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -492,7 +492,7 @@ class UpdateThrottle:
 
 
 NUM_TIMINGS = 5
-"""Number of timings, the same as in ui/web/core/times.js."""
+"""Number of timings, the same as in ui/web/core/times.ts."""
 
 
 def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[dict[str, Any]]:

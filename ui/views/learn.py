@@ -127,7 +127,7 @@ def run_seconds(trace: Trace, device: Device, num_texts: int = 1) -> float:
 
 
 def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
-    """The run `text` timed on each chip, as objects of the type Machine of ui/web/learn/view.js."""
+    """The run `text` timed on each chip, as objects of the type Machine of ui/web/learn/view.ts."""
     runs = {1: recorded.runs["text"]["ntp"], **by_block(recorded)}
     return [
         {

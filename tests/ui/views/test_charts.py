@@ -30,7 +30,7 @@ def test_the_colours_are_those_of_the_style_sheet():
 
 
 def with_changes(old, new):
-    """Apply changes as ui/web/charts.js does."""
+    """Apply changes as ui/web/charts.ts does."""
     if isinstance(new, dict) and isinstance(old, list):
         return [with_changes(item, new.get(str(index), {})) for index, item in enumerate(old)]
     if isinstance(new, dict) and isinstance(old, dict):

@@ -1,3 +1,0 @@
-() => {
-"use strict";var sbd=(()=>{var s=Object.defineProperty;var l=Object.getOwnPropertyDescriptor;var o=Object.getOwnPropertyNames;var u=Object.prototype.hasOwnProperty;var c=(e,t)=>{for(var r in t)s(e,r,{get:t[r],enumerable:!0})},g=(e,t,r,a)=>{if(t&&typeof t=="object"||typeof t=="function")for(let n of o(t))!u.call(e,n)&&n!==r&&s(e,n,{get:()=>t[n],enumerable:!(a=l(t,n))||a.enumerable});return e};var i=e=>g(s({},"__esModule",{value:!0}),e);var d={};c(d,{savedRunsFlag:()=>p});function p(){try{return[null,sessionStorage.getItem("sbd-kept")===location.search?"kept":""]}catch{return[null,""]}}return i(d);})();
-return sbd.savedRunsFlag();}
