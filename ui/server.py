@@ -12,8 +12,8 @@ import logging
 import mimetypes
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache, partial, wraps
 from pathlib import Path
@@ -279,8 +279,8 @@ def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
         model: str = "",
         system: str = "",
         ask: str = "",
-        beside_ntp: bool = False,
-        traces: bool = True,
+        beside_ntp: bool = False,  # noqa: FBT001, FBT002 -- programs name it
+        traces: bool = True,  # noqa: FBT001, FBT002
     ) -> Iterator[dict[str, Any]]:
         form = Form.of({**locals(), "pinned": pinned or []})
         updates = session.decode(form, server.client(request), is_compared=beside_ntp is True)
@@ -296,7 +296,7 @@ def functions(server: PageServer) -> dict[str, Callable[..., Any]]:
         repetition_penalty: float | None = None,
         model: str = "",
         system: str = "",
-        traces: bool = True,
+        traces: bool = True,  # noqa: FBT001, FBT002
     ) -> Iterator[dict[str, Any]]:
         forms = lane_forms(lanes, Form.of(locals()))
         updates = session.compare(forms, server.client(request))
@@ -325,24 +325,27 @@ def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def streamed(
-    session: Session, updates: Iterator[Update], *, with_traces: bool
+    session: Session, updates: Generator[Update, None, None], *, with_traces: bool
 ) -> Iterator[dict[str, Any]]:
     """The values that decode and compare yield. Raises SetBlockDecodingError for an error."""
-    for update in updates:
-        if update.is_error:
-            raise SetBlockDecodingError(update.message)
-        main = update.lanes[0] if update.lanes else None
-        is_over = main is not None and not update.is_running
-        yield {
-            "text": main.model.decode(main.token_ids) if main else "",
-            "lines": update.lines,
-            "message": update.message,
-            "num_ahead": update.num_ahead,
-            "is_running": update.is_running,
-            "results": [
-                result(session, lane, with_trace=with_traces) for lane in update.lanes if is_over
-            ],
-        }
+    with closing(updates):  # an end of this generator must end the decode at once
+        for update in updates:
+            if update.is_error:
+                raise SetBlockDecodingError(update.message)
+            main = update.lanes[0] if update.lanes else None
+            is_over = main is not None and not update.is_running
+            yield {
+                "text": main.model.decode(main.token_ids) if main else "",
+                "lines": update.lines,
+                "message": update.message,
+                "num_ahead": update.num_ahead,
+                "is_running": update.is_running,
+                "results": [
+                    result(session, lane, with_trace=with_traces)
+                    for lane in update.lanes
+                    if is_over
+                ],
+            }
 
 
 def result(session: Session, lane: Lane, *, with_trace: bool) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import logging
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -224,7 +224,7 @@ class Session:
 
     def decode(
         self, form: Form, client: Client = LOCAL, *, is_compared: bool = False
-    ) -> Iterator[Update]:
+    ) -> Generator[Update, None, None]:
         """Decode a form's prompt and yield updates. Closing the generator ends the decode.
 
         client: who asked.
@@ -237,7 +237,9 @@ class Session:
 
         yield from self._updates([form.model], make_lanes, form.ask, client, is_race=False)
 
-    def compare(self, forms: Mapping[str, Form], client: Client = LOCAL) -> Iterator[Update]:
+    def compare(
+        self, forms: Mapping[str, Form], client: Client = LOCAL
+    ) -> Generator[Update, None, None]:
         """Decode lanes in turns and yield updates. forms: the lanes' forms by their names."""
 
         def make_lanes() -> list[Lane]:
@@ -284,7 +286,9 @@ class Session:
                 lane.close()
             self.queue.leave(ticket)
 
-    def traces(self, forms: Sequence[Form], client: Client = LOCAL) -> Iterator[Trace | Update]:
+    def traces(
+        self, forms: Sequence[Form], client: Client = LOCAL
+    ) -> Generator[Trace | Update, None, None]:
         """Decode forms one after the other; yield each form's trace, and updates during its decode.
 
         Raises SetBlockDecodingError for a bad form, or if all forms together take too long.
@@ -503,15 +507,15 @@ def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[di
     """
     news: dict[str, Any] = {"run": str(form.ask), "seconds": [], "ntpSeconds": []}
     plain = replace(form, strategy="ntp", pinned=(), template="")
-    traces = session.traces([form, plain] * NUM_TIMINGS, client)
     names = ["seconds", "ntpSeconds"] * NUM_TIMINGS
     try:
-        for trace in traces:
-            if isinstance(trace, Update):
-                continue
-            news[names.pop(0)].append(trace.seconds)
-            if len(names) % 2 == 0:
-                yield news
+        with closing(session.traces([form, plain] * NUM_TIMINGS, client)) as traces:
+            for trace in traces:
+                if isinstance(trace, Update):
+                    continue
+                news[names.pop(0)].append(trace.seconds)
+                if len(names) % 2 == 0:
+                    yield news
     except SetBlockDecodingError as error:
         yield {**news, "error": message_of(error)}
     except Exception as error:  # whatever broke, the page must say so

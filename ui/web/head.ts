@@ -31,9 +31,9 @@ let browserModel = "";
 
 /** Another model was chosen. */
 const { say: sayChosen, hear: onChosen }: Channel<{ model: Model; keepsSettings: boolean }> =
-  channel("sbd-chosen");
+  channel();
 /** The visitor wants a model that is not here. */
-const { say: sayWanted, hear: onWanted }: Channel<string> = channel("sbd-wanted");
+const { say: sayWanted, hear: onWanted }: Channel<string> = channel();
 
 export { onChosen, onWanted };
 

@@ -6,7 +6,7 @@ import { sayStatus } from "./form/status.ts";
 import type { News } from "./jobs.ts";
 
 /** The engine has loaded its model, or has failed to. */
-export const { say: saySettled, hear: onSettled }: Channel<void> = channel("sbd-engine-settled");
+export const { say: saySettled, hear: onSettled }: Channel<void> = channel();
 
 /** The state of the model in this browser; "coming": it is being loaded. */
 type State = "off" | "coming" | "on" | "failed";

@@ -22,9 +22,9 @@ export function setPlace(next: Place) {
 }
 
 /** Whether a decode that the page shows is running or waits to run. */
-const { say: sayBusy, hear: onBusy }: Channel<boolean> = channel("sbd-busy");
+const { say: sayBusy, hear: onBusy }: Channel<boolean> = channel();
 /** News of compared lanes. */
-const { say: sayCompared, hear: onCompared }: Channel<News> = channel("sbd-compare-news");
+const { say: sayCompared, hear: onCompared }: Channel<News> = channel();
 
 export { onBusy, onCompared };
 

@@ -31,7 +31,7 @@ const offered: Map<string, Model> = new Map();
 let chosen = "";
 
 /** The chosen model, or what is known of the models, has changed. */
-const { say, hear }: Channel<void> = channel("sbd-models");
+const { say, hear }: Channel<void> = channel();
 export const onModels = hear;
 
 /** Take what is known of the models now; the first is chosen before the visitor chooses. */

@@ -84,6 +84,7 @@ const SOLVER_FIELDS = ["gamma", "tau", "factor", "k", "by"];
 const AUTOMATIC_AT_0 = ["repetition_penalty", "max_rows"];
 /** Settings whose best value depends on the model. */
 const MODEL_FIELDS = ["block_size"];
+const TEXTS = ["prompt", "template", "system"];
 const KEPT = "sbd-prompt";
 
 /** Whether a decode with these values uses a setting. */
@@ -95,7 +96,7 @@ export function isInUse({ strategy, solver }: Values, name: string) {
 }
 
 /** The form's values have changed. */
-const { say, hear }: Channel<void> = channel("sbd-form");
+const { say, hear }: Channel<void> = channel();
 export const onForm = hear;
 
 /** The first value of every setting. */
@@ -148,8 +149,7 @@ class Form {
   /** Set values, by the page. */
   set(changes: Record<string, unknown>) {
     for (const [name, value] of Object.entries(changes)) {
-      if (name in this.values && value !== undefined && value !== null)
-        this.values[name] = value as Value;
+      if (isPossible(name, value)) this.values[name] = value;
     }
     storeInTab(KEPT, this.prompt);
     say();
@@ -261,6 +261,13 @@ class Form {
 }
 
 export const OTHER_PROMPT = "another prompt";
+
+/** Whether a field can hold a value; links and recorded runs may have others. */
+function isPossible(name: string, value: unknown): value is Value {
+  const field = FIELDS[name];
+  if (!field) return TEXTS.includes(name) && typeof value === "string";
+  return field.titles ? String(value) in field.titles : Number.isFinite(value);
+}
 
 /** Return the values with these names. */
 function pick(values: Values, names: string[]) {

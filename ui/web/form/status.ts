@@ -10,7 +10,7 @@ import { form, onForm } from "./form.ts";
 /** a message, see sayStatus */
 type Message = { text: string; isError: boolean; isAboutForm?: boolean };
 
-const status: Channel<Message> = channel("sbd-say");
+const status: Channel<Message> = channel();
 
 /**
  * Show a text in the status line.

@@ -1,5 +1,6 @@
 // The form beside the player: examples to start from, the prompt, Decode and Stop, and the fields of all settings.
 
+import constants from "../constants.json" with { type: "json" };
 import { FIELD_LABELS } from "../core/words.ts";
 import { elementOf, find, make, setAttribute, setText } from "../dom/elements.ts";
 import { promptBox } from "../dom/page.ts";
@@ -72,10 +73,13 @@ function makeField(name: string) {
       ...limits,
     });
   }
-  const words = make("small", "", help ?? "");
-  const label = make("span", "", FIELD_LABELS[name] ?? name);
   const id = `sbd-${name.replaceAll("_", "-")}-field`;
-  const root = make("label", "sbd-field", { id }, label, box, words);
+  const words = make("small", "", { id: `${id}-help` }, help ?? "");
+  const title = FIELD_LABELS[name] ?? name;
+  // Its name is the title alone; the help describes it.
+  setAttribute(box, "aria-label", title);
+  setAttribute(box, "aria-describedby", words.id);
+  const root = make("label", "sbd-field", { id }, make("span", "", title), box, words);
   const take = () => {
     if (titles) form.setByHand({ [name]: box.value });
     else if (box.value !== "") form.setByHand({ [name]: Number(box.value) });
@@ -122,6 +126,7 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
       // A number that is being typed stays as it is: "0." is 0.
       if (!isSame || (box.value === "" && document.activeElement !== box)) box.value = text;
       if (name === "block_size" && model) setText(words, blockWords(model));
+      if (name === "gamma") setText(words, gammaWords(String(values.solver)));
     }
   }
 
@@ -154,6 +159,12 @@ export function mountForm(root: HTMLElement, signal: AbortSignal) {
     if (isOfPrompt && linked !== null && linked !== form.prompt) replaceAddress(bareAddress());
   });
   onForm(update, signal);
+}
+
+/** Return what γ is to a solver. */
+function gammaWords(solver: string) {
+  const bounds: Record<string, { gamma: string }> = constants.bounds;
+  return bounds[solver]?.gamma ?? "";
 }
 
 function blockWords({ blockRange: [low, high], isTrained }: Model) {
