@@ -1,8 +1,8 @@
 """Time the browser's own decoding and measure its memory: python -m scripts.time_browser
 
 Starts the engine of the static site in headless Chromium for each bundled model, once with one
-thread and once with several, and writes assets/results/browser.json. On an emulated GPU only the memory is
-measured, not the time. SmolLM2 needs its base model (sbd fetch).
+thread and once with several, and writes assets/results/browser.json. On an emulated GPU only the
+memory is measured, not the time. SmolLM2 needs its base model (sbd fetch).
 """
 
 import argparse

@@ -121,8 +121,8 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
 def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
     """Limit torch to one thread within the `with` block, if another library runs forward passes.
 
-    Otherwise torch's waiting threads would keep cores busy that the next forward pass needs. Several
-    threads may be in such blocks; the last one to leave restores the number.
+    Otherwise torch's waiting threads would keep cores busy that the next forward pass needs.
+    Several threads may be in such blocks; the last one to leave restores the number.
     """
     if not model.has_own_threads:
         yield
