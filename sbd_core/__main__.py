@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from sbd_core.cli import Command, generate, measure, model_folders, training
+from sbd_core.cli import Command, generate, measure, model_folders, serve, training
 from sbd_core.cli.output import with_output
 from sbd_core.errors import ADVICE, SetBlockDecodingError, is_out_of_memory, require_extra
 
@@ -25,6 +25,7 @@ COMMANDS: dict[str, Command] = {
     "lm-eval": measure.LM_EVAL,
     "bench": measure.BENCH,
     "roofline": measure.ROOFLINE,
+    "serve": serve.SERVE,
 }
 JSON_HELP = "one JSON object as the last line"
 

@@ -21,12 +21,28 @@ ROLES = {
 MORE_THAN_TEXT = ("tool_calls", "function_call", "reasoning_content", "reasoning", "thinking")
 BESIDE_A_CHAT = ("tools", "images", "image", "videos", "audios")
 """Fields of a record whose chat is more than text, as LLaMA-Factory and ms-swift have them."""
+CASE_FIELDS = ("input", "context")
+"""Fields with further text of a prompt, after which come the answers to choose from."""
 PREFERENCES = ("chosen", "rejected", "rejected_response", "rejected_messages")
 NOT_LEARNT = ("weight", "train", "loss")
 """Fields that say with 0 or false that an answer is not to be learnt: OpenAI's, axolotl's and
 ms-swift's."""
 LEARNT_PARTS = ("train_detail", "training_detail")
 """Fields in which axolotl's chats mark spans of a message as learnt or not."""
+
+
+READ = frozenset(
+    (
+        *("messages", "conversations", "history", "completion", "system", "system_prompt", "text"),
+        *("instances", "choices", "label", "message_id", "parent_id", "finished"),
+        *(*PROMPT_FIELDS, *ANSWER_FIELDS, *CASE_FIELDS, *BESIDE_A_CHAT, *PREFERENCES),
+    )
+)
+
+
+def unread_fields(fields: Mapping[str, Any]) -> set[str]:
+    """Names of a record's fields that hold something and that no reading of chats looks at."""
+    return {str(name) for name, value in fields.items() if value not in (None, "")} - READ
 
 
 class Turn(NamedTuple):
@@ -120,16 +136,39 @@ def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
 
 
 def _with_input(row: Row, name: str) -> str:
-    """Join the prompt in field `name` with the record's `input` or `instances`, if it has any."""
+    """Join the prompt in field `name` with what the record has beside it.
+
+    That is `input` and `context`, the `choices` on a line each, or else `instances`.
+    """
     prompt = row.text(name, row.fields[name])
-    case = row.text("input", row.given("input") or "")
-    if case:
-        return f"{prompt}\n{case}" if prompt else case
+    cases = [row.given(field) or "" for field in CASE_FIELDS]
+    texts = ["\n".join(case) if _is_texts(case) else case for case in cases]
+    cases = [row.text(field, text) for field, text in zip(CASE_FIELDS, texts, strict=True)]
+    parts = [part for part in (*cases, *_choices(row)) if part]
+    if parts:
+        return "\n".join([prompt, *parts] if prompt else parts)
     try:
         case = (row.given("instances") or [{}])[0].get("input") or ""
     except (AttributeError, LookupError, TypeError) as error:
         raise row.wrong("must have a list of objects as instances", row.fields) from error
     return f"{prompt}\n\n{case}" if case else prompt
+
+
+def _choices(row: Row) -> list[str]:
+    """The answers to choose from, each with its label: A, B, C unless the record has labels."""
+    choices: Any = row.given("choices") or []
+    if isinstance(choices, str):  # as a table's cell has them
+        return [row.text("choices", choices)]
+    labels: Any = [chr(ord("A") + number) for number in range(26)]
+    if isinstance(choices, Mapping):  # ARC's and CommonsenseQA's
+        choices, labels = choices.get("text"), choices.get("label")
+    if not _is_texts(choices) or not isinstance(labels, list) or len(choices) > len(labels):
+        raise row.wrong("must have a list of texts as choices", row.fields["choices"])
+    return [f"{label}. {text}" for label, text in zip(labels, choices, strict=False)]
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def _role_of(message: Any) -> str | None:

@@ -3,21 +3,18 @@
 This module needs the standard library only and knows nothing of tensors and models.
 """
 
-import math
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from sbd_core.errors import ArgumentError, require_integer, require_number
-from sbd_core.solvers import SOLVERS, EntropyBound, Solver
+from sbd_core.errors import MOST_INTEGER, ArgumentError, require_integer, require_number
+from sbd_core.settings import Setting, check, setting, settings_of, with_whole_numbers
+from sbd_core.solvers import SOLVER_PARAMETERS, SOLVERS, EntropyBound, Solver, make_solver
 
 StrategyName = Literal["sbd", "ntp", "verify"]
 
 MAX_BLOCK_SIZE = 1024
 """Largest block size, far beyond any trained one; displays and files can rely on it."""
-MAX_POINTS = 64
-"""Largest number of points in a table of costs."""
 MAX_ROWS = 41
 """Default row cap of a forward pass of verify."""
 NUM_ALTERNATIVES = 7
@@ -31,52 +28,6 @@ def require_strategy(value: object) -> None:
     names = get_args(StrategyName)
     if value not in names:
         raise ArgumentError("strategy", f"must be one of {', '.join(names)}", value)
-
-
-@dataclass(frozen=True, slots=True)
-class RowCosts:
-    """Seconds that a forward pass takes, by its number of rows (input positions).
-
-    points: pairs (rows, seconds). The numbers of rows increase and start at 1. Costs are linear
-        between points and beyond the last two. A point that costs more than a later point is
-        lowered to the later one's seconds, so that costs never fall as rows increase.
-    """
-
-    points: tuple[tuple[int, float], ...]
-
-    def __post_init__(self) -> None:
-        rule = "must be pairs of rows, rising from 1, and seconds above 0"
-        pairs = self.points and all(len(point) == 2 for point in self.points)
-        if not pairs or self.points[0][0] != 1:
-            raise ArgumentError("row_costs", rule, self.points)
-        last = 0
-        for num_rows, seconds in self.points:
-            require_integer("row_costs", num_rows, last + 1)
-            require_number("row_costs", seconds, sys.float_info.min)
-            last = num_rows
-        least, level = math.inf, []
-        for num_rows, seconds in reversed(self.points):
-            least = min(least, seconds)
-            level.append((num_rows, least))
-        object.__setattr__(self, "points", tuple(reversed(level)))
-
-    @classmethod
-    def from_data(cls, data: Any) -> "RowCosts":
-        """Make costs from a JSON list of [rows, seconds] pairs. Raises ArgumentError."""
-        is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
-        if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
-            raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
-        return cls(tuple(data))
-
-    def seconds(self, num_rows: int) -> float:
-        """Seconds of a forward pass of `num_rows` rows. num_rows: 1 or more."""
-        points = self.points
-        if len(points) == 1:
-            return points[0][1]
-        place = next((i for i, (rows, _) in enumerate(points) if rows >= num_rows), -1)
-        low, high = (points[place - 1], points[place]) if place else points[:2]
-        share = (num_rows - low[0]) / (high[0] - low[0])
-        return max(low[1] + share * (high[1] - low[1]), sys.float_info.min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +81,7 @@ class DecodeConfig:
     temperature: 0 takes the likeliest token, above 0 samples from softmax(logits / temperature).
     max_rows: (verify) largest number of rows (input positions) in a forward pass after the prefill:
         the last final token, the draft, alternatives to drafted tokens, and masks. 1 is next-token
-        prediction. None lets row_costs choose the number that gives most tokens per second.
-    row_costs: (verify) seconds of a forward pass by number of rows, used if max_rows is None. None
-        measures them on this machine.
+        prediction.
     top_k_recorded: how many of the likeliest tokens an event holds for each masked position. At 0,
         an event of the strategy ntp or verify holds no masked positions.
     repetition_penalty: factor for tokens that occur earlier in the prompt or the answer. It divides
@@ -143,47 +92,86 @@ class DecodeConfig:
     allows_untrained_block_size: True allows a block_size that the model was not trained on.
     """
 
-    strategy: StrategyName | None = None
-    solver: Solver = field(default_factory=EntropyBound)
-    block_size: int = 16
-    max_new_tokens: int = 256
-    temperature: float = 0.0
-    seed: int = 0
-    top_k_recorded: int = 5
-    pinned: Mapping[int, int] = field(default_factory=dict, hash=False)
-    is_raw_prompt: bool = False
-    allows_untrained_block_size: bool = False
-    repetition_penalty: float | None = None
-    max_rows: int | None = MAX_ROWS
-    row_costs: RowCosts | None = None
+    strategy: StrategyName | None = setting(
+        None,
+        label="Strategy",
+        help="how to decode",
+        unset="what the model's folder names",
+        link="strategy",
+    )
+    solver: Solver = setting(
+        factory=EntropyBound,
+        label="Solver",
+        help=f"rule of sbd: {', '.join(SOLVERS)}",
+        unset=EntropyBound.name,
+        link="solver",
+        strategies=("sbd",),
+    )
+    block_size: int = setting(
+        16,
+        low=1,
+        high=MAX_BLOCK_SIZE,
+        label="Block size",
+        help="how many positions are decoded together",
+        words="blocks of {}",
+        link="block",
+        strategies=("sbd", "verify"),
+    )
+    max_new_tokens: int = setting(
+        256,
+        low=1,
+        label="Longest answer",
+        help="longest answer, in tokens",
+        words="at most {} tokens",
+        unit="tokens",
+        link="tokens",
+    )
+    temperature: float = setting(0.0, low=0, label="Temperature", help="above 0: sample")
+    seed: int = setting(
+        0,
+        low=0,
+        high=MOST_INTEGER,
+        label="Seed",
+        help="seed of everything random",
+        words="seed {}",
+        link="seed",
+    )
+    top_k_recorded: int = setting(5, low=0, high=50, label="Recorded tokens", flag=None)
+    pinned: Mapping[int, int] = setting(
+        factory=dict, hash=False, label="Pins", link="pins", flag=None, strategies=("sbd",)
+    )
+    is_raw_prompt: bool = setting(default=False, label="Raw prompt", flag=None)
+    allows_untrained_block_size: bool = setting(
+        default=False,
+        label="Any block size",
+        help="allow sizes the model was not trained on",
+        flag="any-block-size",
+    )
+    repetition_penalty: float | None = setting(
+        None,
+        low=PENALTIES[0],
+        high=PENALTIES[1],
+        label="Repetition penalty",
+        help="above 1 makes tokens that came before less likely; 1 turns it off",
+        unset="the model's own",
+        words="repetition penalty {}",
+        link="penalty",
+        step=0.05,
+    )
+    max_rows: int = setting(
+        MAX_ROWS,
+        low=1,
+        label="Rows at most",
+        help="most rows (input positions) of a forward pass of verify",
+        words="at most {} rows",
+        link="max_rows",
+        strategies=("verify",),
+    )
 
     def __post_init__(self) -> None:
-        if self.strategy is not None:
-            require_strategy(self.strategy)
+        check(self)
         if type(self.solver) not in SOLVERS.values():
             raise ArgumentError("solver", "must be a rule of sbd_core.solvers", self.solver)
-        require_integer("block_size", self.block_size, 1, MAX_BLOCK_SIZE)
-        require_integer("max_new_tokens", self.max_new_tokens, 1)
-        require_number("temperature", self.temperature, 0)
-        require_integer("seed", self.seed, 0, 2**63 - 1)
-        require_integer("top_k_recorded", self.top_k_recorded, 0, 50)
-        for name in ("is_raw_prompt", "allows_untrained_block_size"):
-            if not isinstance(getattr(self, name), bool):
-                raise ArgumentError(name, "must be True or False", getattr(self, name))
-        if self.repetition_penalty is not None:
-            require_number("repetition_penalty", self.repetition_penalty, *PENALTIES)
-        self._check_rows()
-        self._check_pinned()
-
-    def _check_rows(self) -> None:
-        if self.max_rows is not None:
-            require_integer("max_rows", self.max_rows, 1)
-        if self.row_costs is not None and not isinstance(self.row_costs, RowCosts):
-            raise ArgumentError("row_costs", "must be None or RowCosts", self.row_costs)
-        if self.row_costs is not None and self.max_rows is not None:
-            raise ArgumentError("row_costs", "needs max_rows None", self.max_rows)
-
-    def _check_pinned(self) -> None:
         if not isinstance(self.pinned, Mapping):
             raise ArgumentError("pinned", "must map offsets to token ids", self.pinned)
         if self.pinned and self.strategy not in ("sbd", None):
@@ -195,3 +183,89 @@ class DecodeConfig:
             require_integer("pinned offset", offset, 0, self.max_new_tokens - 1)
             require_integer(f"pinned[{offset}]", token_id, 0)
         object.__setattr__(self, "pinned", dict(sorted(self.pinned.items())))
+
+
+def decode_settings() -> list[dict[str, Any]]:
+    """Every setting of a decode as plain data, with those of the solvers after "solver".
+
+    The keys are those of Setting, and "solvers": the default by solver of those that take the
+    setting, None for a setting of every decode. The kind of "pinned" is "pairs".
+    """
+    found = []
+    for item in settings_of(DecodeConfig):
+        found.append({**asdict(item), "solvers": None})
+        if item.name == "solver":
+            found[-1] |= {"kind": "choice", "choices": (*SOLVERS,), "default": EntropyBound.name}
+            found += [
+                {**asdict(taken[0]), "strategies": ("sbd",), "solvers": defaults}
+                for taken, defaults in map(_takers, SOLVER_PARAMETERS)
+            ]
+        if item.name == "pinned":
+            found[-1] |= {"kind": "pairs", "default": ()}
+    return found
+
+
+def _takers(parameter: str) -> tuple[list[Setting], dict[str, Any]]:
+    """The setting as each solver that takes it declares it, and its default by solver."""
+    taken = {
+        name: item
+        for name, rule in SOLVERS.items()
+        for item in settings_of(rule)
+        if item.name == parameter
+    }
+    return list(taken.values()), {name: item.default for name, item in taken.items()}
+
+
+def solver_settings() -> list[Setting]:
+    """The settings of the solvers, each once."""
+    return [_takers(name)[0][0] for name in SOLVER_PARAMETERS]
+
+
+def label_of(name: str) -> str:
+    """The label of a setting of a decode; of another name, the name itself."""
+    labels = {item.name: item.label for item in (*settings_of(DecodeConfig), *solver_settings())}
+    return labels.get(name) or name
+
+
+def config_of(values: Mapping[str, Any], *, is_form: bool = False) -> DecodeConfig:
+    """Make a config from settings by name; "solver" is a name, its parameters stand beside it.
+
+    None means not given. "pinned" may be a list of pairs, and a whole number a float.
+    is_form: whether what a form sends beside is dropped: unknown names, settings of other solvers,
+        and 0 or "" for a setting that may be None.
+    Raises ArgumentError naming the setting, also for an unknown one.
+    """
+    own, of_solvers = settings_of(DecodeConfig), solver_settings()
+    given = {name: value for name, value in values.items() if value is not None}
+    if is_form:
+        none_at = {item.name for item in own if item.is_optional}
+        given = {k: v for k, v in given.items() if not (k in none_at and v in (0, ""))}
+    given = with_whole_numbers((*own, *of_solvers), given)
+    solver = given.pop("solver", EntropyBound.name)
+    parameters = {name: given.pop(name) for name in SOLVER_PARAMETERS if name in given}
+    if is_form and isinstance(solver, str) and solver in SOLVERS:
+        taken = {item.name for item in settings_of(SOLVERS[solver])}
+        parameters = {name: value for name, value in parameters.items() if name in taken}
+    names = {item.name for item in own}
+    for name in [*given]:
+        if name not in names and is_form:
+            del given[name]
+        elif name not in names:
+            raise ArgumentError(name, "is no setting of a decode", given[name])
+    if not isinstance(given.get("pinned", {}), Mapping):
+        given["pinned"] = _pins(given["pinned"])
+    return DecodeConfig(solver=make_solver(solver, parameters), **given)
+
+
+def _pins(value: Any) -> dict[int, Any]:
+    """Make {offset: token id} of a list of pairs; the token ids stay unchecked."""
+    is_list = isinstance(value, (list, tuple))
+    if not is_list or not all(isinstance(item, (list, tuple)) and len(item) == 2 for item in value):
+        raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
+    pinned: dict[int, Any] = {}
+    for offset, token_id in value:
+        require_integer("pinned offset", offset, 0)
+        if offset in pinned:
+            raise ArgumentError("pinned", "must name each position once", offset)
+        pinned[offset] = token_id
+    return pinned

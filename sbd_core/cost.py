@@ -117,22 +117,21 @@ class ModelShape:
         """Number of weights in the output layer."""
         return self.vocabulary_size * self.layer.hidden_size
 
-    def to_data(self) -> dict[str, int]:
+    def as_json(self) -> dict[str, int]:
         """The sizes of the layer and of the model in one flat dict."""
         whole = asdict(self)
-        layer: dict[str, int] = whole.pop("layer")
-        return {**layer, **whole}
+        return {**whole.pop("layer"), **whole}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> "ModelShape":
-        """Read the output of to_data(). Raises ArgumentError naming the first thing wrong."""
-        known = [field.name for part in (LayerShape, cls) for field in fields(part)]
-        missing = [name for name in known if name != "layer" and name not in data]
-        if missing:
-            raise ArgumentError(missing[0], "must be given", None)
-        layer = {field.name: data[field.name] for field in fields(LayerShape)}
-        own = {field.name: data[field.name] for field in fields(cls) if field.name != "layer"}
-        return cls(layer=LayerShape(**layer), **own)
+    def from_json(cls, data: Mapping[str, Any]) -> "ModelShape":
+        """Read the output of as_json(). Raises ArgumentError naming the first thing wrong."""
+        of_layer, own = ([f.name for f in fields(part)] for part in (LayerShape, cls))
+        own.remove("layer")
+        for name in (*of_layer, *own):
+            if name not in data:
+                raise ArgumentError(name, "must be given", None)
+        layer = LayerShape(**{name: data[name] for name in of_layer})
+        return cls(layer=layer, **{name: data[name] for name in own})
 
 
 def shape_or_none(config: Any, bytes_per_value: int) -> ModelShape | None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, one_line, shown_name
 from sbd_core.files import read_file
+from sbd_core.json_node import finite_or_none, json_fault
 
 SHAPES = (
     "messages (role, content), conversations (from, value), instruction (input) and output, "
@@ -100,8 +101,8 @@ def read_text(argument: str, path: Path) -> str:
 
 def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
     """Yield (line, value) for each value in a JSON text: an array's items, or successive values."""
-    # Python writes NaN where a table has no value: read as null.
-    decoder = json.JSONDecoder(parse_constant=lambda _: None)
+    # Python writes NaN where a table has no value: read as null, as are numbers beyond all floats.
+    decoder = json.JSONDecoder(parse_constant=lambda _: None, parse_float=finite_or_none)
     space = re.compile(r"[ \t\r\n]*")
 
     def past_space(place: int) -> int:
@@ -121,7 +122,7 @@ def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]
         try:
             value, place = decoder.raw_decode(text, place)
         except (ValueError, RecursionError) as error:
-            raise wrong(getattr(error, "msg", "it is nested too deep"), counted) from error
+            raise wrong(json_fault(error), counted) from error
         yield line, value
         place = past_space(place)
         if is_array:
@@ -164,7 +165,8 @@ def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object
         raise ArgumentError(argument, rule, name) from error
     try:
         # Through JSON, so that times and the like become text: rows are written out again.
-        rows = json.loads(json.dumps(read_table(path).to_pylist(), default=str))
+        text = json.dumps(read_table(path).to_pylist(), default=str)
+        rows = json.loads(text, parse_constant=lambda _: None)
     except (OSError, ArrowException) as error:
         raise ArgumentError(
             argument, f"must be a Parquet file ({one_line(error)})", name

@@ -29,6 +29,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "lora": ("peft",),
     "plots": ("plotly",),
     "ui": ("gradio", "plotly"),
+    "vllm": ("vllm",),
 }
 """Optional parts and the packages that each needs, as in pyproject.toml."""
 

@@ -10,11 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sbd_core.errors import ArgumentError, SetBlockDecodingError, one_line
+from sbd_core.errors import ArgumentError, one_line
 
 PACKAGE = Path(__file__).parent
 ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
 """Folder of the assets: inside an installed package, beside the package in a checkout."""
+
+
+NO_CACHE = Path(os.devnull) / "SBD_CACHE must name a folder, as there is no home folder"
+"""Path of which nothing can be read and where nothing can be written; errors show it."""
 
 
 def cache_folder() -> Path:
@@ -22,7 +26,10 @@ def cache_folder() -> Path:
     own, root = os.environ.get("SBD_CACHE"), os.environ.get("XDG_CACHE_HOME")
     if own:
         return Path(own).expanduser()
-    return (Path(root).expanduser() if root else Path.home() / ".cache") / "sbd_core"
+    try:
+        return (Path(root).expanduser() if root else Path.home() / ".cache") / "sbd_core"
+    except RuntimeError:  # neither HOME nor an account, as in containers
+        return NO_CACHE
 
 
 def read_file(path: Path) -> bytes:
@@ -99,14 +106,26 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
         os.rename(fresh, folder)
         flush(folder.parent)
         shutil.rmtree(old, ignore_errors=True)
-    except SetBlockDecodingError:
-        raise
     except Exception as error:
-        # Python, safetensors, torch and tokenizers each raise another error when the disk is full,
-        # tokenizers a bare Exception.
+        if not _is_of_the_disk(error):
+            raise
         raise ArgumentError("out", f"cannot be written: {one_line(error)}", str(folder)) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+OF_TORCH_SAVE = ("PytorchStreamWriter", "inline_container.cc", "iostream error")
+"""Parts of the messages of the RuntimeErrors that torch.save() raises where a disk is full."""
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    """Whether writing failed: Python, safetensors, torch and tokenizers raise different errors."""
+    return (
+        isinstance(error, OSError)
+        or type(error).__name__ == "SafetensorError"
+        or (type(error) is RuntimeError and any(name in str(error) for name in OF_TORCH_SAVE))
+        or (type(error) is Exception and "os error" in str(error))  # of tokenizers
+    )
 
 
 def recover(folder: Path) -> None:

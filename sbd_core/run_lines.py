@@ -23,7 +23,7 @@ from sbd_core.events import StepEvent
 from sbd_core.trace import (
     Finish,
     Trace,
-    config_to_data,
+    config_json,
 )
 
 MAX_SHOWN_BLOCK = 64
@@ -83,13 +83,13 @@ class RunLines:
             "run",
             prompt=prompt,
             model=model,
-            lanes=[config_to_data(config) for config in configs],
+            lanes=[config_json(config) for config in configs],
             names=named if is_named else (),
             ask=ask,
             about=about,
             prompt_token_ids=read,
             end_token_ids=sorted(end_token_ids),
-            shape=shape and shape.to_data(),
+            shape=shape and shape.as_json(),
             versions=dict(versions or {}),
             weights=dict(weights or {}),
             messages=[list(message) for message in messages],
@@ -100,7 +100,7 @@ class RunLines:
     def step(self, lane: str, event: StepEvent) -> str:
         """The line of one forward pass of `lane`."""
         tokens = self._texts(sorted(event.mentioned_token_ids))
-        return self._line("step", lane=lane, tokens=tokens, **event.to_data())
+        return self._line("step", lane=lane, tokens=tokens, **event.as_json())
 
     def end(
         self,

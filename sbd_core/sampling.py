@@ -47,7 +47,7 @@ class Candidates:
         position, or if the temperature is negative or not finite.
         """
         require_number("temperature", temperature, 0)
-        softmax = _Softmax.of(logits, temperature)
+        softmax = Softmax.of(logits, temperature)
         _refuse_nan(softmax.total.tolist())
         distribution = softmax.distribution()
         return cls(
@@ -172,7 +172,7 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
     if spec.forbidden_id is not None:
         columns["forbidden"] = rows[:, spec.forbidden_id].clone()
         forbid(rows, [spec.forbidden_id])
-    softmax = _Softmax.of(rows, spec.temperature)
+    softmax = Softmax.of(rows, spec.temperature)
     columns |= {"total": softmax.total, "probability": 1 / softmax.total}
     if spec.has_margin:
         columns["margin"] = softmax.margin()
@@ -202,7 +202,7 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
 
 
 @dataclass(frozen=True, slots=True)
-class _Softmax:
+class Softmax:
     """The softmax of logits / temperature; at temperature 0, of the logits as they are.
 
     best: (rows,), index of the largest logit.
@@ -217,7 +217,11 @@ class _Softmax:
     total: Tensor
 
     @classmethod
-    def of(cls, logits: Tensor, temperature: float) -> "_Softmax":
+    def of(cls, logits: Tensor, temperature: float) -> "Softmax":
+        """Take the softmax of logits (rows, vocab), without waiting for the device.
+
+        temperature: see Softmax. Raises ArgumentError for logits of another shape.
+        """
         if logits.ndim != 2 or logits.shape[-1] == 0:
             raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
         rows = logits.float()
@@ -285,7 +289,7 @@ def top(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _refuse_nan(totals: Sequence[float]) -> None:
-    """Raise ArgumentError if one of `totals` is NaN; see _Softmax.total."""
+    """Raise ArgumentError if one of `totals` is NaN; see Softmax.total."""
     if math.isnan(sum(totals)):
         raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
 

@@ -9,15 +9,20 @@ This module imports the standard library only; the functions that take a generat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, takewhile
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from sbd_core.errors import ArgumentError, require_integer, require_number
+from sbd_core.errors import ArgumentError
+from sbd_core.settings import check, setting
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
 Measure = Literal["confidence", "entropy", "margin"]
+Ranking = Literal[Measure, "left", "leftmost, then entropy", "random"]
+Stop = Literal[
+    "all but the largest", "all but the leftmost", "each", "threshold", "factor", "count"
+]
 Shuffle = Callable[[int], Sequence[int]]
 """n -> the integers 0 to n - 1 in random order."""
 
@@ -35,38 +40,15 @@ class ConfidenceScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """The quantity that a solver's γ bounds, and how the page describes this bound.
-
-    kind: "each" if γ bounds every revealed entropy by itself; "none" without γ; any other value
-        names the revealed entropies whose sum γ bounds.
-    equation: the bound's equation in the paper, "" for none.
-    title: heading of the page's chart of entropies; a [word] in brackets is in the glossary.
-    gamma: a few words on the meaning of γ, "" without γ.
-    exempt: two texts that form a sentence about the position that γ does not limit, such as
-        ("the surest", "always comes"); () without γ.
-    """
-
-    kind: Literal["all but the largest", "all but the leftmost", "each", "none"]
-    equation: str = ""
-    title: str = "[Entropy] budget"
-    gamma: str = "uncertainty a forward pass may take on, nats"
-    exempt: tuple[str, ...] = ()
-
-
-NO_BOUND = Bound("none", title="[Entropy], added up", gamma="")
-
-
-@dataclass(frozen=True, slots=True)
 class Solver:
-    """Base class of the solvers.
+    """Base class of the solvers: an order of the masked positions, and how many of it to reveal.
 
     name: name in commands, traces and links.
     title: name on the page.
-    words: a sentence for the page on what the solver reveals.
-    bound: the quantity that the solver's γ bounds.
-    swept_values: values of the subclass's first setting, such as gamma or k, at which an evaluation
-        compares the solvers; not needed without settings.
+    ranking: the order, best first; see _ranked().
+    stop: the rule that bounds the number of positions by the first setting; see _count().
+    swept_values: values of the first setting, such as gamma or k, at which an evaluation compares
+        the solvers; not needed without settings.
     reads_causal_row: whether next-token prediction, instead of a mask, gives the first token of
         the block and its scores.
     Every concrete subclass must be listed in SOLVERS.
@@ -74,15 +56,23 @@ class Solver:
 
     name: ClassVar[str]
     title: ClassVar[str]
-    words: ClassVar[str]
-    bound: ClassVar[Bound] = NO_BOUND
+    ranking: ClassVar[Ranking]
+    stop: ClassVar[Stop]
     swept_values: ClassVar[tuple[float, ...]]
     reads_causal_row: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def ranked_by(self) -> Ranking:
+        """The ranking, which a setting may choose."""
+        return self.ranking
 
     @property
     def needs_margin(self) -> bool:
         """Whether the solver uses margins, which take time to compute."""
-        return False
+        return self.ranked_by == "margin"
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
         """Choose the positions to reveal, at least one of `masked`, best first.
@@ -91,108 +81,67 @@ class Solver:
         masked: offsets of the masked positions in the block, from left to right.
         shuffle: the only source of randomness; see Shuffle.
         """
-        raise NotImplementedError
+        order = _ranked(self.ranked_by, scores, masked, shuffle)
+        limit = getattr(self, fields(self)[0].name)
+        return order[: max(1, _count(self.stop, limit, scores, order))]
+
+
+def _gamma(default: float) -> Any:
+    return setting(
+        default, low=0, label="γ", link="gamma", step=0.01, unit="nats", words="γ {}",
+        help="bound in nats of the entropy solvers",
+    )  # fmt: skip
+
+
+def _k() -> Any:
+    return setting(
+        2, low=1, label="Tokens per forward pass", link="k", flag="reveals",
+        help="number of tokens that a forward pass reveals", words="{} tokens a forward pass",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _WithGamma(Solver):
-    """Base class of the solvers that bound entropies by gamma, in nats."""
-
-    gamma: float = 0.1
-    swept_values: ClassVar[tuple[float, ...]] = BOUNDS
-
-    def __post_init__(self) -> None:
-        require_number("gamma", self.gamma, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _WithCount(Solver):
-    """Base class of the solvers that reveal k positions per forward pass."""
-
-    k: int = 2
-    swept_values: ClassVar[tuple[float, ...]] = COUNTS
-
-    def __post_init__(self) -> None:
-        require_integer("k", self.k, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class EntropyBound(_WithGamma):
+class EntropyBound(Solver):
     """Tokens of lowest entropy whose entropies, without the largest, sum to ≤ gamma (Eq. 8)."""
 
-    name = "entropy-bound"
-    title = "Entropy bound (Eq. 8)"
-    words = (
-        "It reveals the surest positions first, while their entropies, the largest not "
-        "counted, sum to at most γ (Eq. 8)."
-    )
-    bound = Bound("all but the largest", "Eq. 8", exempt=("the largest", "is not counted"))
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        return _bounded(_ascending(masked, scores.entropy), scores.entropy, self.gamma)
+    gamma: float = _gamma(0.1)
+    name, title = "entropy-bound", "Entropy bound (Eq. 8)"
+    ranking, stop, swept_values = "entropy", "all but the largest", BOUNDS
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyBoundByConfidence(_WithGamma):
+class EntropyBoundByConfidence(Solver):
     """The likeliest tokens whose entropies, without the largest, sum to ≤ gamma (Eq. 18)."""
 
-    name = "entropy-bound-by-confidence"
-    title = "Entropy bound by confidence"
-    words = "The same bound, but in the order of the best token’s probability."
-    bound = Bound("all but the largest", "Eq. 18", exempt=("the largest", "is not counted"))
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        return _bounded(_descending(masked, scores.probability), scores.entropy, self.gamma)
+    gamma: float = _gamma(0.1)
+    name, title = "entropy-bound-by-confidence", "Entropy bound by confidence"
+    ranking, stop, swept_values = "confidence", "all but the largest", BOUNDS
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyBoundByMargin(_WithGamma):
+class EntropyBoundByMargin(Solver):
     """Tokens of highest margin whose entropies, without the largest, sum to ≤ gamma (Eq. 18)."""
 
-    name = "entropy-bound-by-margin"
-    title = "Entropy bound by margin"
-    words = "The same bound, but in the order of the best token’s lead over the second."
-    bound = Bound("all but the largest", "Eq. 18", exempt=("the largest", "is not counted"))
-
-    @property
-    def needs_margin(self) -> bool:
-        """See Solver."""
-        return True
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        return _bounded(_descending(masked, scores.margin), scores.entropy, self.gamma)
+    gamma: float = _gamma(0.1)
+    name, title = "entropy-bound-by-margin", "Entropy bound by margin"
+    ranking, stop, swept_values = "margin", "all but the largest", BOUNDS
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyBoundFromLeft(_WithGamma):
+class EntropyBoundFromLeft(Solver):
     """The leftmost token, then tokens of lowest entropy whose entropies sum to ≤ gamma (ours).
 
     This bound is stricter than Eq. 18, which does not count the largest entropy, wherever it is.
     Here only the leftmost entropy is not counted: a causal model predicts the leftmost token best.
     """
 
-    gamma: float = 0.35
-    name = "entropy-bound-from-left"
-    title = "Entropy bound from the left"
-    words = (
-        "It reveals the leftmost mask, then the surest others, while their entropies sum to at "
-        "most γ."
-    )
-    bound = Bound("all but the leftmost", exempt=("the leftmost", "is not counted"))
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        leftmost, *rest = masked
-        order = _ascending(rest, scores.entropy)
-        sums = accumulate(_of(scores.entropy, order))
-        return [leftmost, *order[: sum(total <= self.gamma for total in sums)]]
+    gamma: float = _gamma(0.35)
+    name, title = "entropy-bound-from-left", "Entropy bound from the left"
+    ranking, stop, swept_values = "leftmost, then entropy", "all but the leftmost", BOUNDS
 
 
 @dataclass(frozen=True, slots=True)
-class CausalFirst(_WithGamma):
+class CausalFirst(Solver):
     """The next token by NTP, then tokens from the left whose entropies sum to ≤ gamma (ours).
 
     The forward pass that reads the previous tokens causally also gives the next token exactly, at
@@ -200,62 +149,33 @@ class CausalFirst(_WithGamma):
     Gamma 0 gives the tokens of next-token prediction.
     """
 
-    gamma: float = 0.35
-    name = "causal-first"
-    title = "Causal token first"
-    words = (
-        "It reveals the next token as next-token prediction gives it, then guesses after it, "
-        "while their entropies sum to at most γ."
-    )
+    gamma: float = _gamma(0.35)
+    name, title = "causal-first", "Causal token first"
+    ranking, stop, swept_values = "left", "all but the leftmost", BOUNDS
     reads_causal_row = True
-    bound = Bound("all but the leftmost", exempt=("the causal token", "is not counted"))
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        sums = accumulate(_of(scores.entropy, masked[1:]))
-        return list(masked[: 1 + sum(total <= self.gamma for total in sums)])
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyThreshold(_WithGamma):
+class EntropyThreshold(Solver):
     """Every position with entropy below gamma nats; if none, the position of lowest entropy."""
 
-    name = "entropy-threshold"
-    title = "Entropy threshold"
-    words = "It reveals every position whose own entropy is below γ, or the surest one."
-    swept_values: ClassVar[tuple[float, ...]] = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
-    bound = Bound(
-        "each",
-        title="[Entropy] of each mask",
-        gamma="uncertainty that a token must stay below, nats",
-        exempt=("the surest", "always comes"),
-    )
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        order = _ascending(masked, scores.entropy)
-        return order[: max(1, sum(value < self.gamma for value in _of(scores.entropy, order)))]
+    gamma: float = _gamma(0.1)
+    name, title = "entropy-threshold", "Entropy threshold"
+    ranking, stop = "entropy", "each"
+    swept_values = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceThreshold(Solver):
     """Every position with top probability ≥ tau; if none, the surest position (Fast-dLLM)."""
 
-    tau: float = 0.9
-    name = "confidence-threshold"
-    title = "Confidence threshold"
-    words = (
-        "It reveals every position whose best token has probability τ or more, or the surest one."
-    )
-    swept_values: ClassVar[tuple[float, ...]] = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)
-
-    def __post_init__(self) -> None:
-        require_number("tau", self.tau, 0, 1)
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        order = _descending(masked, scores.probability)
-        return order[: max(1, sum(top >= self.tau for top in _of(scores.probability, order)))]
+    tau: float = setting(
+        0.9, low=0, high=1, label="τ", link="tau", step=0.01,
+        help="confidence-threshold: reveal every token this probable", words="τ {}",
+    )  # fmt: skip
+    name, title = "confidence-threshold", "Confidence threshold"
+    ranking, stop = "confidence", "threshold"
+    swept_values = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,77 +185,52 @@ class Factor(Solver):
     p_n is the n-th highest top probability. At least one position is revealed.
     """
 
-    factor: float = 1.0
-    name = "factor"
-    title = "Factor"
-    words = (
-        "It reveals the n surest, as long as (n + 1) times the doubt of the last stays below "
-        "the factor."
+    factor: float = setting(
+        1.0,
+        low=0,
+        label="Factor",
+        link="factor",
+        step=0.05,
+        words="factor {}",
+        help="of the solver of that name: larger reveals more at once",
     )
-    swept_values: ClassVar[tuple[float, ...]] = (0.1, 0.25, 0.5, 1.0, 1.5)
-
-    def __post_init__(self) -> None:
-        require_number("factor", self.factor, 0)
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        order = _descending(masked, scores.probability)
-        tops = enumerate(_of(scores.probability, order), start=1)
-        holds = ((n + 1) * (1 - top) < self.factor for n, top in tops)
-        return order[: max(1, sum(takewhile(bool, holds)))]
+    name, title = "factor", "Factor"
+    ranking, stop, swept_values = "confidence", "factor", (0.1, 0.25, 0.5, 1.0, 1.5)
 
 
 @dataclass(frozen=True, slots=True)
-class TopK(_WithCount):
+class TopK(Solver):
     """The k surest positions by top probability, entropy or margin (LLaDA, Dream)."""
 
-    by: Measure = "confidence"
-    name = "top-k"
-    title = "Top-k"
-    words = "It reveals a fixed number of positions, the surest first."
-
-    def __post_init__(self) -> None:
-        require_integer("k", self.k, 1)
-        if self.by not in get_args(Measure):
-            raise ArgumentError("by", f"must be one of {', '.join(get_args(Measure))}", self.by)
+    k: int = _k()
+    by: Measure = setting(
+        "confidence", label="Best by", link="by", help="order of top-k", words="best by {}"
+    )
+    name, title = "top-k", "Top-k"
+    stop, swept_values = "count", COUNTS
 
     @property
-    def needs_margin(self) -> bool:
-        """See Solver."""
-        return self.by == "margin"
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        if self.by == "entropy":
-            return _ascending(masked, scores.entropy)[: self.k]
-        values = scores.margin if self.by == "margin" else scores.probability
-        return _descending(masked, values)[: self.k]
+    def ranked_by(self) -> Ranking:
+        """The measure of the setting `by`."""
+        return self.by
 
 
 @dataclass(frozen=True, slots=True)
-class Random(_WithCount):
+class Random(Solver):
     """k masked positions, drawn uniformly (LLaDA)."""
 
-    name = "random"
-    title = "Random"
-    words = "It reveals a fixed number of positions, drawn at random."
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        return [masked[index] for index in shuffle(len(masked))[: self.k]]
+    k: int = _k()
+    name, title = "random", "Random"
+    ranking, stop, swept_values = "random", "count", COUNTS
 
 
 @dataclass(frozen=True, slots=True)
-class LeftToRight(_WithCount):
+class LeftToRight(Solver):
     """The k leftmost masked positions (SDAR)."""
 
-    name = "left-to-right"
-    title = "Left to right"
-    words = "It reveals a fixed number of masks, from the left."
-
-    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """See Solver."""
-        return list(masked[: self.k])
+    k: int = _k()
+    name, title = "left-to-right", "Left to right"
+    ranking, stop, swept_values = "left", "count", COUNTS
 
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -368,7 +263,7 @@ def solver_parameters(solver: Solver) -> dict[str, Any]:
 
 def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
     """Make the solver called `name`. Raises ArgumentError for a wrong name, setting or value."""
-    if name not in SOLVERS:
+    if not isinstance(name, str) or name not in SOLVERS:
         raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", name)
     rule = SOLVERS[name]
     known = [item.name for item in fields(rule)]
@@ -382,22 +277,9 @@ def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
     return rule(**parameters)
 
 
-class _Measured(Protocol):
-    """Top probability, margin and entropy of every position, each a tensor (block,)."""
-
-    @property
-    def probability(self) -> "Tensor": ...
-
-    @property
-    def margin(self) -> "Tensor": ...
-
-    @property
-    def entropy(self) -> "Tensor": ...
-
-
 def select(
     solver: Solver,
-    candidates: _Measured,
+    candidates: Any,
     is_masked: "Tensor",
     generator: "torch.Generator | None" = None,
 ) -> "Tensor":
@@ -417,7 +299,7 @@ def select(
 
 def reveal_order(
     solver: Solver,
-    candidates: _Measured,
+    candidates: Any,
     is_masked: "Tensor",
     generator: "torch.Generator | None" = None,
 ) -> list[int]:
@@ -455,29 +337,45 @@ def reveal_order_from_scores(
     )
 
 
-def _ascending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
-    """Masked positions by rising value; positions of equal value stay in their order."""
-    return sorted(masked, key=values.__getitem__)
+def _ranked(
+    ranking: Ranking, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle
+) -> list[int]:
+    """The masked positions, best first; positions of equal value stay from left to right."""
+    match ranking:
+        case "left":
+            return list(masked)
+        case "random":
+            return [masked[index] for index in shuffle(len(masked))]
+        case "entropy":
+            return sorted(masked, key=scores.entropy.__getitem__)
+        case "leftmost, then entropy":
+            return [masked[0], *sorted(masked[1:], key=scores.entropy.__getitem__)]
+        case "confidence":
+            return sorted(masked, key=scores.probability.__getitem__, reverse=True)
+        case "margin":
+            return sorted(masked, key=scores.margin.__getitem__, reverse=True)
 
 
-def _descending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
-    return sorted(masked, key=values.__getitem__, reverse=True)
+def _count(stop: Stop, limit: float, scores: ConfidenceScores, order: list[int]) -> int:
+    """How many positions of `order` keep to the limit; 0 may come out.
 
-
-def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
-    return [values[position] for position in order]
-
-
-def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
-    """The longest prefix of `order` whose entropies, without the largest, sum to at most gamma.
-
-    This rule is Eq. 18; if `order` is by rising entropy, the rule is Eq. 8.
+    Eq. 18 is "all but the largest": the longest prefix whose entropies, without the largest, sum to
+    at most `limit`. It is Eq. 8 if `order` is by rising entropy.
     """
+    if stop == "count":
+        return int(limit)
+    if stop in ("threshold", "factor"):
+        tops = [scores.probability[position] for position in order]
+        if stop == "threshold":
+            return sum(top >= limit for top in tops)
+        holds = ((n + 1) * (1 - top) < limit for n, top in enumerate(tops, start=1))
+        return sum(takewhile(bool, holds))
+    entropies = [scores.entropy[position] for position in order]
+    if stop == "each":
+        return sum(entropy < limit for entropy in entropies)
+    if stop == "all but the leftmost":
+        return 1 + sum(total <= limit for total in accumulate(entropies[1:]))
     # The largest is left out of the sum, not subtracted, to avoid rounding errors.
-    total_of_others, largest = 0.0, 0.0
-    for count, entropy in enumerate(_of(entropies, order)):
-        total_of_others += min(entropy, largest) if count else 0.0
-        largest = max(entropy, largest)
-        if count and total_of_others > gamma:
-            return order[:count]
-    return order
+    largest = accumulate(entropies, max)
+    others = (min(entropy, top) for entropy, top in zip(entropies[1:], largest, strict=False))
+    return 1 + sum(total <= limit for total in accumulate(others))

@@ -1,28 +1,32 @@
 """The trace of a finished or stopped decode: its events, counts derived from them, and its JSON.
 
-Uses the standard library alone. No tokenizer is needed, as a trace holds the text of every token.
+Knows no tensors. No tokenizer is needed, as a trace holds the text of every token.
 The JSON is one object with a version. Only the version that this module writes can be read, and
 every field is checked. "tokens" holds the text of each token id once. Positions, token ids and
 counts are integers, and all other numbers are finite.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Annotated, Any, Literal, TypeVar
 
-from sbd_core.config import DecodeConfig, RowCosts, StrategyName
+import msgspec
+
+from sbd_core.config import MAX_ROWS, DecodeConfig, StrategyName
 from sbd_core.cost import ForwardCost, ModelShape, event_cost
 from sbd_core.errors import ArgumentError, TraceError, shown
-from sbd_core.events import StepEvent
-from sbd_core.json_node import JsonNode, json_of
+from sbd_core.events import EventData, StepEvent
+from sbd_core.json_node import Count, read_json
 from sbd_core.solvers import make_solver, solver_parameters
 
 FORMAT = "sbd-trace"
 VERSION = 4
 MAX_CHARACTERS = 50_000_000
 
+T = TypeVar("T")
 Finish = Literal["end_of_sequence", "length", "stopped"]
+TokenKey = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,23 +115,18 @@ class Trace:
         return tuple(event_cost(self.shape, event, strategy, num_prompt) for event in self.events)
 
     def to_json(self) -> str:
-        """Write the trace as one line of compact JSON; from_json() reads an equal trace from it."""
+        """Write the trace as one line of compact JSON; from_json() reads an equal trace from it.
+
+        Raises ValueError for NaN and infinity.
+        """
         body = {
             "format": FORMAT,
             "version": VERSION,
-            "model": self.model,
-            "config": config_to_data(self.config),
-            "prompt": self.prompt,
-            "prompt_token_ids": self.prompt_token_ids,
-            "text": self.text,
-            "finish": self.finish,
-            "versions": dict(self.versions),
-            "shape": self.shape.to_data() if self.shape else None,
-            "end_token_ids": self.end_token_ids,
-            "weights": dict(self.weights),
-            "messages": self.messages,
-            "tokens": {str(token_id): text for token_id, text in sorted(self.tokens.items())},
-            "events": [event.to_data() for event in self.events],
+            **{name: getattr(self, name) for name in TraceData.__struct_fields__},
+            "config": config_json(self.config),
+            "shape": self.shape and self.shape.as_json(),
+            "tokens": dict(sorted(self.tokens.items())),
+            "events": [event.as_json() for event in self.events],
         }
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -136,33 +135,19 @@ class Trace:
         """Read and validate a trace. Raises TraceError, which names the first fault."""
         if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
             raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
-        try:
-            data = json_of(text, _reject_constant)
-        except ValueError as error:
-            raise TraceError(f"trace: must be JSON; {error}") from error
-        root = JsonNode(data, "trace")
-        if root.value_of("format") != FORMAT:
-            raise root.at("format").wrong(f'must be "{FORMAT}"')
-        if root.at("version").integer() != VERSION:
-            raise root.at("version").wrong(f"must be {VERSION}, the one that this program reads")
-        events = tuple(
-            StepEvent.from_data(index, node) for index, node in enumerate(root.at("events").items())
-        )
-        trace = cls(
-            model=root.at("model").string(),
-            config=_config(root.at("config")),
-            prompt=root.at("prompt").string(),
-            prompt_token_ids=root.at("prompt_token_ids").integers(),
-            events=events,
-            tokens=_tokens(root.at("tokens")),
-            text=root.at("text").string(),
-            finish=root.at("finish").one_of(get_args(Finish)),
-            versions={key: node.string() for key, node in root.at("versions").members()},
-            shape=_shape(root.at("shape")),
-            end_token_ids=root.at("end_token_ids").integers(),
-            weights={key: node.string() for key, node in root.at("weights").members()},
-            messages=tuple(_message(node) for node in root.at("messages").items()),
-        )
+        head = read_json(text, HEAD, "trace")
+        if head.format != FORMAT:
+            raise TraceError(f'trace.format: must be "{FORMAT}"; got {shown(head.format)}')
+        if head.version != VERSION:
+            rule = f"must be {VERSION}, the one that this program reads"
+            raise TraceError(f"trace.version: {rule}; got {shown(head.version)}")
+        data = read_json(text, WHOLE, "trace")
+        values = {name: getattr(data, name) for name in cls.__slots__}
+        values["config"] = _checked("trace.config", _config, data.config)
+        if data.shape is not None:
+            values["shape"] = _checked("trace.shape", ModelShape.from_json, data.shape)
+        values["events"] = tuple(step.event(index) for index, step in enumerate(data.events))
+        trace = cls(**values)
         _check_whole(trace)
         return trace
 
@@ -172,78 +157,76 @@ def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
     return tuple(token_id for event in events for token_id in event.committed)
 
 
-def config_to_data(config: DecodeConfig) -> dict[str, Any]:
-    """Convert a config to plain JSON data."""
-    solver = {"name": config.solver.name, **solver_parameters(config.solver)}
-    return {
-        "strategy": config.strategy,
-        "solver": solver,
-        "block_size": config.block_size,
-        "max_new_tokens": config.max_new_tokens,
-        "temperature": config.temperature,
-        "seed": config.seed,
-        "top_k_recorded": config.top_k_recorded,
-        "pinned": [[offset, token_id] for offset, token_id in config.pinned.items()],
-        "is_raw_prompt": config.is_raw_prompt,
-        "allows_untrained_block_size": config.allows_untrained_block_size,
-        "repetition_penalty": config.repetition_penalty,
-        "max_rows": config.max_rows,
-        "row_costs": config.row_costs and config.row_costs.points,
+def _type_in_json(item: Field[Any]) -> Any:
+    own = {
+        "strategy": StrategyName,
+        "solver": dict[str, Any],
+        "pinned": tuple[tuple[Count, Count], ...],
     }
+    return own.get(item.name, bool if item.type is bool else Any)
 
 
-def _reject_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a finite number")
+ConfigData = msgspec.defstruct(
+    "ConfigData", [(item.name, _type_in_json(item)) for item in fields(DecodeConfig)]
+)
+"""The JSON of a config, whose class checks its numbers."""
 
 
-def _config(node: JsonNode) -> DecodeConfig:
-    solver = dict(node.at("solver").members())
-    name = node.at("solver").at("name").string()
-    row_costs = node.value_of("row_costs")
+class Head(msgspec.Struct):
+    """The fields that tell whether the rest can be read."""
+
+    format: Any
+    version: Any
+
+
+class TraceData(msgspec.Struct):
+    """The JSON of a trace, after its format and version."""
+
+    model: str
+    config: ConfigData  # type: ignore[valid-type]
+    prompt: str
+    prompt_token_ids: tuple[Count, ...]
+    text: str
+    finish: Finish
+    versions: dict[str, str]
+    shape: dict[str, Any] | None
+    end_token_ids: tuple[Count, ...]
+    weights: dict[str, str]
+    messages: tuple[tuple[str, str], ...]
+    tokens: dict[TokenKey, str]
+    events: tuple[EventData, ...]
+
+
+HEAD, WHOLE = msgspec.json.Decoder(Head), msgspec.json.Decoder(TraceData)
+
+
+def config_json(config: DecodeConfig) -> dict[str, Any]:
+    """A config as json.dumps() writes it."""
+    data = {item.name: getattr(config, item.name) for item in fields(config)}
+    data["solver"] = {"name": config.solver.name, **solver_parameters(config.solver)}
+    data["pinned"] = list(config.pinned.items())
+    return data
+
+
+def _config(data: Any) -> DecodeConfig:
+    values, solver = msgspec.structs.asdict(data), dict(data.solver)
+    name = solver.pop("name", None)
+    if not isinstance(name, str):
+        rule = "must be a string" if "name" in data.solver else "is missing"
+        raise ArgumentError("solver.name", rule, name)
+    values["solver"] = make_solver(name, solver)
+    values["pinned"] = dict(data.pinned)
+    if data.max_rows is None:  # an earlier version wrote null, for as many rows as seemed to pay
+        values["max_rows"] = MAX_ROWS
+    return DecodeConfig(**values)
+
+
+def _checked(path: str, make: Callable[[Any], T], data: Any) -> T:
+    """Make a value of data. Raises TraceError for an ArgumentError, with the path in front."""
     try:
-        return DecodeConfig(
-            strategy=node.at("strategy").one_of(get_args(StrategyName)),
-            solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),
-            block_size=node.value_of("block_size"),
-            max_new_tokens=node.value_of("max_new_tokens"),
-            temperature=node.value_of("temperature"),
-            seed=node.value_of("seed"),
-            top_k_recorded=node.value_of("top_k_recorded"),
-            pinned={
-                pair.items(2)[0].integer(): pair.items(2)[1].integer()
-                for pair in node.at("pinned").items()
-            },
-            is_raw_prompt=node.at("is_raw_prompt").boolean(),
-            allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
-            repetition_penalty=node.value_of("repetition_penalty"),
-            max_rows=node.value_of("max_rows"),
-            row_costs=None if row_costs is None else RowCosts.from_data(row_costs),
-        )
+        return make(data)
     except ArgumentError as error:
-        raise TraceError(f"{node.path}.{error}") from error
-
-
-def _shape(node: JsonNode) -> ModelShape | None:
-    if node.value is None:
-        return None
-    try:
-        return ModelShape.from_data({key: item.value for key, item in node.members()})
-    except ArgumentError as error:
-        raise TraceError(f"{node.path}.{error}") from error
-
-
-def _message(node: JsonNode) -> tuple[str, str]:
-    role, content = node.items(2)
-    return role.string(), content.string()
-
-
-def _tokens(node: JsonNode) -> dict[int, str]:
-    tokens = {}
-    for key, text in node.members():
-        if not key.isascii() or not key.isdigit() or len(key) > 15:
-            raise TraceError(f"{node.path}: keys must be token ids; got {shown(key)}")
-        tokens[int(key)] = text.string()
-    return tokens
+        raise TraceError(f"{path}.{error}") from error
 
 
 def _check_whole(trace: Trace) -> None:
@@ -254,8 +237,12 @@ def _check_whole(trace: Trace) -> None:
         raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")
     seen: set[int] = set()
     for event in trace.events:
+        for index, item in enumerate(event.masked):
+            if len(item.top_token_ids) != len(item.top_probabilities):
+                path = f"trace.events[{event.index}].masked[{index}]"
+                raise TraceError(f"{path}: must have a probability for every token id")
+        path = f"trace.events[{event.index}].reveals"
         for reveal in event.reveals:
-            path = f"trace.events[{event.index}].reveals"
             if reveal.position in seen:
                 raise TraceError(f"{path}: position {reveal.position} is revealed twice")
             if trace.config.pinned.get(reveal.position, reveal.token_id) != reveal.token_id:

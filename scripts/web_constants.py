@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core import roofline
+from sbd_core.config import decode_settings
+from sbd_core.files import ASSETS
 from sbd_core.plots import theme
 from sbd_core.replay import STYLES
 from sbd_core.run_lines import LANE_NAMES, MAX_SHOWN_BLOCK
-from sbd_core.solvers import NO_BOUND, SOLVER_TITLES, SOLVERS, solver_parameters
+from sbd_core.solvers import SOLVER_TITLES, SOLVERS, solver_parameters
 from scripts.write_tables import results
 from ui.decode import form
 from ui.decode.form import MAX_TEMPLATE_CHARACTERS
@@ -17,6 +19,7 @@ from ui.share import trace_files
 from ui.views.roofline import device_data
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
+SOLVER_WORDS = ASSETS / "solvers.json"
 
 
 def constants() -> dict[str, Any]:
@@ -27,11 +30,16 @@ def constants() -> dict[str, Any]:
         "replayStyles": STYLES,
         "fieldLabels": form.LABELS,
         "maxLanes": form.MAX_LANES,
+        "usualRows": form.USUAL_ROWS,
         "solverNames": SOLVER_TITLES,
+        "settings": decode_settings(),
         "solverDefaults": {name: solver_parameters(rule()) for name, rule in SOLVERS.items()},
-        "solverLines": {name: rule.words for name, rule in SOLVERS.items()},
-        "bounds": {name: asdict(rule.bound) for name, rule in SOLVERS.items()},
-        "noBound": asdict(NO_BOUND),
+        # A rule without a ranking of its own has a setting for it.
+        "solverRules": {
+            name: {"ranking": getattr(rule, "ranking", "by"), "stop": rule.stop}
+            for name, rule in SOLVERS.items()
+        },
+        **solver_words(),
         "entropyScale": {
             "max": theme.MAX_ENTROPY,
             "ticks": theme.TICKS,
@@ -53,6 +61,19 @@ def constants() -> dict[str, Any]:
             "templateCharacters": MAX_TEMPLATE_CHARACTERS,
         },
     }
+
+
+def solver_words() -> dict[str, Any]:
+    """Sentences about every solver, and what the γ of those with one bounds, in words."""
+    data = json.loads(SOLVER_WORDS.read_text("utf-8"))
+    lines, bounds = {}, {}
+    for name, own in data["solvers"].items():
+        stop = SOLVERS[name].stop
+        kind = stop if stop in data["bounds"] else "none"
+        lines[name] = own.pop("words")
+        bounds[name] = {"kind": kind, "equation": "", **data["bounds"][kind], **own}
+    none = {"kind": "none", "equation": "", **data["bounds"]["none"]}
+    return {"solverLines": lines, "bounds": bounds, "noBound": none}
 
 
 def memory_of_download() -> float:

@@ -394,7 +394,7 @@ def browser() -> str:
     ]
     vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
     return (
-        f"{told}\n`verify` reads as many rows as pay off. Memory where a GPU decodes (an emulated "
+        f"{told}\nMemory where a GPU decodes (an emulated "
         f"one): {'; '.join(on_gpu)}. Measured in Chromium {facts['chromium']} on {facts['cores']} "
         f"cores of {facts['processor']}{vectors}.\n"
     )

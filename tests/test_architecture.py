@@ -12,6 +12,7 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 # A module may import those on floors below its own, and its own package's.
 FLOORS = [
     ("errors", "version"),
+    ("settings",),
     ("solvers",),
     ("config", "files", "json_node", "shared_work"),
     ("events", "environment", "data_files"),
@@ -22,15 +23,17 @@ FLOORS = [
     ("chats", "replay"),
     ("decoding",),
     ("hf",),
-    ("training",),
+    ("training", "vllm"),
     ("evaluation", "benchmark", "plots"),
     ("cli",),
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-STANDARD_ONLY = ("errors", "config", "events", "cost", "trace", "json_node", "files")
+STANDARD_ONLY = ("errors", "settings", "config", "cost", "files")
+JSON_READERS = ("json_node", "events", "trace")
+"""Modules that import msgspec and the standard library only."""
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
-ONLY_IN = {"plotly": "plots", "accelerate": "training"}
+ONLY_IN = {"plotly": "plots", "accelerate": "training", "vllm": "vllm"}
 """A package of an optional part, and the one room that may import it."""
 RUNS_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace", "run_lines"}
 
@@ -132,6 +135,11 @@ def test_sbd_core_knows_nothing_of_the_page() -> None:
 @pytest.mark.parametrize("part", STANDARD_ONLY)
 def test_the_lower_floors_are_standard_library_only(part) -> None:
     assert foreign_imports(CORE / f"{part}.py") == set()
+
+
+@pytest.mark.parametrize("part", JSON_READERS)
+def test_what_reads_traces_needs_msgspec_only(part) -> None:
+    assert foreign_imports(CORE / f"{part}.py") == {"msgspec"}
 
 
 def test_the_solvers_load_torch_only_where_they_read_tensors() -> None:

@@ -27,7 +27,7 @@ OPTIONAL = {
     for extra, lines in PROJECT["optional-dependencies"].items()
 }
 
-HELD_APART = {"lm-eval"}
+HELD_APART = {"lm-eval", "vllm"}
 """Extras that neither `all` nor the pinned sets hold."""
 
 

@@ -234,7 +234,7 @@ template: an answer with blanks, ___ a token to fill in, ___3 three. tau: thresh
 confidence-threshold. factor: of the solver of that name. k: tokens a forward pass of the solvers
 that reveal a number of them. by: order of top-k, one of confidence, entropy and margin.
 repetition_penalty: above 1 makes tokens that came before less likely; null is the model's own.
-max_rows: most rows of a forward pass of verify; 0 is as many as pay off on the server.
+max_rows: most rows of a forward pass of verify; 0 takes the server’s default.
 model: the name of one that the page offers; empty is the one it opens with.
 system: message to the model before the prompt. ask: id that the first line of the run repeats.
 beside_ntp: whether to decode by next-token prediction, too. traces: whether the end has traces.

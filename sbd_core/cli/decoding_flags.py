@@ -4,15 +4,13 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.config import MAX_ROWS, DecodeConfig
+from sbd_core.config import DecodeConfig, config_of, solver_settings
 from sbd_core.errors import ArgumentError
-from sbd_core.solvers import SOLVERS, make_solver
+from sbd_core.settings import add_flags, settings_of
+from sbd_core.solvers import SOLVER_PARAMETERS
 
 if TYPE_CHECKING:
     from sbd_core.models.hf_model import HuggingFaceModel
-
-# flag of the command line -> field of a solver
-SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
 
 DTYPE_HELP = (
     "float32, bfloat16 or float16; on a CPU also int8; auto: fp32 on "
@@ -30,31 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags that choose a model and the settings of decoding."""
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     add_loading(parser)
-    parser.add_argument("--strategy", help="sbd, ntp or verify (what the model's folder names)")
-    parser.add_argument("--solver", help=f"rule of sbd: {', '.join(SOLVERS)} (entropy-bound)")
-    parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")
-    parser.add_argument("--tau", type=float, help="threshold of confidence-threshold")
-    parser.add_argument("--factor", type=float, help="factor of the solver of that name")
-    parser.add_argument("--reveals", type=int, help="k of solvers that reveal a number of tokens")
-    parser.add_argument("--by", help="order of top-k: confidence, entropy or margin")
-    parser.add_argument("--block-size", type=int, default=16, help="positions of a block")
-    parser.add_argument(
-        "--max-rows",
-        default=str(MAX_ROWS),
-        help=f"verify: most rows of a forward pass ({MAX_ROWS}); cost: as many as pay off here, "
-        "which is measured once",
-    )
-    parser.add_argument("--max-new-tokens", type=int, default=256, help="longest answer")
-    parser.add_argument("--temperature", type=float, default=0.0, help="above 0: sample")
-    parser.add_argument(
-        "--repetition-penalty",
-        type=float,
-        help="above 1: make tokens that came before less likely (the model's own; 1 is none)",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
-    parser.add_argument(
-        "--any-block-size", action="store_true", help="allow sizes the model was not trained on"
-    )
+    add_flags(parser, (*settings_of(DecodeConfig), *solver_settings()))
 
 
 def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
@@ -87,35 +61,12 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
     more: further fields of the config, for which there is no flag here.
     Without --strategy, a flag of a solver or a pinned token selects the strategy sbd.
     """
-    given = {
-        field: getattr(arguments, flag)
-        for flag, field in SOLVER_FLAGS.items()
-        if getattr(arguments, flag) is not None
-    }
-    strategy = arguments.strategy
-    if strategy is None and (arguments.solver is not None or given or more.get("pinned")):
-        strategy = "sbd"
-    return DecodeConfig(
-        strategy=strategy,
-        solver=make_solver(arguments.solver or "entropy-bound", given),
-        block_size=arguments.block_size,
-        max_rows=max_rows(arguments.max_rows),
-        max_new_tokens=arguments.max_new_tokens,
-        temperature=arguments.temperature,
-        repetition_penalty=arguments.repetition_penalty,
-        seed=arguments.seed,
-        allows_untrained_block_size=arguments.any_block_size,
-        **more,
-    )
-
-
-def max_rows(text: str) -> int | None:
-    """Parse --max-rows: a whole number, or "cost" for None. Raises ArgumentError."""
-    if text == "cost":
-        return None
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise ArgumentError("max_rows", 'must be a whole number of rows or "cost"', text)
-    return int(text)
+    names = [item.name for item in (*settings_of(DecodeConfig), *solver_settings())]
+    given = {name: getattr(arguments, name, None) for name in names} | more
+    is_of_sbd = any(given[name] is not None for name in ("solver", *SOLVER_PARAMETERS))
+    if given["strategy"] is None and (is_of_sbd or given["pinned"]):
+        given["strategy"] = "sbd"
+    return config_of(given)
 
 
 def pins(texts: list[str]) -> dict[int, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sbd_core.cli import Command, decoding_flags
 from sbd_core.config import DecodeConfig
 from sbd_core.cost import total_cost
-from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.errors import ArgumentError, require_integer, shown_name
 from sbd_core.files import require_writable, write_text
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
     batch_size = 32 if arguments.batch_size is None else arguments.batch_size
     require_integer("batch_size", batch_size, 1)
     require_writable("out", arguments.out)
+    from sbd_core.chats import unread_fields
     from sbd_core.decoding.prompt_files import answer_prompts, read_prompts
     from sbd_core.shared_work import Share
 
@@ -156,6 +157,10 @@ def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> dict[st
             print(f"\r{done} of {of} prompts", end=end, file=sys.stderr, flush=True)
 
     prompts, share = read_prompts("prompts", arguments.prompts), Share.from_environment()
+    unread = sorted(set[str]().union(*map(unread_fields, prompts)))
+    if unread and not share.rank:
+        names = ", ".join(map(shown_name, unread))
+        print(f"note: fields that are no part of a prompt: {names}", file=sys.stderr)
     done = answer_prompts(
         decoding_flags.load_model(arguments, share.device(arguments.device)),
         prompts,

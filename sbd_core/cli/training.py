@@ -2,22 +2,18 @@
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sbd_core.cli import Command
 from sbd_core.errors import ArgumentError, ModelError, require_number
 from sbd_core.models.model_folder import BlockSettings, object_in
 
-if TYPE_CHECKING:
-    from sbd_core.training.recipe import Recipe
-
 
 def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
-    parser.add_argument("--out", type=Path, help="model folder to write")
+    parser.add_argument("--out", type=Path, required=True, help="model folder to write")
     parser.add_argument(
         "--tokenizer",
         metavar="FOLDER",
@@ -27,7 +23,6 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     _add_recipe(parser.add_argument_group("recipe"))
     _add_data(parser.add_argument_group("data"))
     _add_machine(parser.add_argument_group("machine"))
-    _add_estimate(parser)
 
 
 def _add_recipe(group: argparse._ArgumentGroup) -> None:
@@ -83,7 +78,11 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
         help="less memory: split each batch into N forward and backward passes (1)",
     )
     group.add_argument("--compile", action="store_true", help="use torch.compile")
-    group.add_argument("--precision", default="auto", help="auto (times both), bf16 or fp32")
+    group.add_argument(
+        "--precision",
+        default="auto",
+        help="auto (bf16 where the processor multiplies it), bf16 or fp32",
+    )
     group.add_argument("--attention", default="auto", help="auto, eager, sdpa or flex_attention")
     group.add_argument("--workers", type=int, help="processes that build batches")
 
@@ -91,15 +90,6 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 def _train(arguments: argparse.Namespace) -> dict[str, Any] | None:
     """Train a model. Process 0 alone returns what --json prints. Raises SetBlockDecodingError."""
     changes = _changes(arguments)
-    if arguments.estimate:
-        from sbd_core.training.recipe import read_recipe
-
-        # The estimate does not read the data.
-        changes.setdefault("data", ("file:data.jsonl",))
-        recipe = read_recipe(arguments.stage, arguments.recipe, changes)
-        return _estimated(arguments, recipe)
-    if arguments.out is None:
-        raise ArgumentError("out", "must be given", None)
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoint import read_metrics, state_folder
@@ -154,9 +144,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.lora is not None:
         changes["lora_rank"] = arguments.lora
     if arguments.minutes is not None:
-        require_number("minutes", arguments.minutes, 0)
-        if arguments.minutes == 0:
-            raise ArgumentError("minutes", "must be above 0", arguments.minutes)
+        _require_minutes(arguments.minutes)
     elif arguments.steps is not None:
         changes["minutes"] = 0.0
     if arguments.tasks is not None:
@@ -195,52 +183,6 @@ def _tasks(words: str) -> dict[str, float]:
     return weights
 
 
-def _add_estimate(parser: argparse.ArgumentParser) -> None:
-    """Add --estimate and the flags that need it."""
-    group = parser.add_argument_group("memory")
-    group.add_argument(
-        "--estimate",
-        action="store_true",
-        help="estimate a GPU's memory, train nothing; --init may be a hub id or a config.json",
-    )
-    group.add_argument("--gpus", type=int, default=1, help="with --estimate (1)")
-    group.add_argument("--sharding", help="with --estimate: ddp or fsdp (fsdp with several --gpus)")
-    group.add_argument(
-        "--gpu-memory",
-        type=float,
-        metavar="GIB",
-        help="with --estimate: find --accumulate and --gradient-checkpointing that fit a GPU",
-    )
-
-
-def _estimated(arguments: argparse.Namespace, recipe: "Recipe") -> dict[str, Any]:
-    """Print and return an estimate of the memory of training. Raises SetBlockDecodingError."""
-    from sbd_core.training import estimate as memory
-
-    init = None if arguments.init is None else str(arguments.init)
-    config, name = memory.read_config(init, recipe)
-    setup = memory.Setup(
-        num_gpus=arguments.gpus,
-        sharding=arguments.sharding or ("fsdp" if arguments.gpus > 1 else "none"),
-        num_parts=arguments.accumulate,
-        is_checkpointed=arguments.gradient_checkpointing,
-        is_bf16=arguments.precision != "fp32",
-    )
-    estimate = memory.estimate(config, recipe, setup)
-    if arguments.gpu_memory is not None:
-        fitting = memory.fastest_that_fits(config, recipe, setup, arguments.gpu_memory)
-        if fitting is None:
-            rule = f"must be more than one row of {recipe.row_tokens} tokens takes"
-            raise ArgumentError("gpu_memory", rule, arguments.gpu_memory)
-        setup, estimate = fitting
-    print(memory.as_text(name, recipe, setup, estimate))
-    if not setup.is_checkpointed:
-        less = memory.estimate(config, recipe, replace(setup, is_checkpointed=True)).total
-        print(f"with gradient checkpointing {less / memory.GIB:.2f} GiB")
-    print(memory.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
-    return {"model": name, **estimate.to_data()}
-
-
 TRAIN = Command(
     "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline",
     _train_flags,
@@ -249,21 +191,20 @@ TRAIN = Command(
 )
 
 
-RECIPE: tuple[tuple[str, str, int | float, str], ...] = (
-    ("--rank", "rank", 32, "rank of every low-rank product"),
-    ("--sampler-width", "sampler_width", 1024, "width of the sampler head; 0: none"),
-    ("--learning-rate", "learning_rate", 1e-3, "rate after the warm-up"),
-    ("--cooldown", "cooldown_ratio", 0.0, "share of the minutes in which the rate falls to zero"),
-    ("--averaging", "average_decay", 0.998, "decay of the running average, which ships"),
-    ("--batch-size", "num_texts", 4, "texts per step"),
-    ("--rows", "rows_per_text", 256, "block rows per text"),
-    ("--whole-ratio", "whole_ratio", 0.5, "share of blocks masked whole"),
-    ("--first-weight", "weight_of_first", 0.5, "weight of a block's first mask"),
-    ("--decay", "decay", 0.9, "decay of the loss weight per masked position"),
-    ("--max-tokens", "max_tokens", 256, "longest text; the rest is cut"),
-    ("--seed", "seed", 0, "seed of everything random"),
+ADAPTER_FLAGS: tuple[tuple[str, str, type, str], ...] = (
+    ("--rank", "adapter_rank", int, "rank of every low-rank product (that of --init, or 32)"),
+    ("--sampler-width", "sampler_width", int, "width of the sampler head; 0: none (1024)"),
+    ("--learning-rate", "learning_rate", float, "rate after the warm-up (1e-3)"),
+    ("--averaging", "average_decay", float, "decay of the running average, which ships (0.998)"),
+    ("--batch-size", "batch_size", int, "texts per step (4)"),
+    ("--rows", "rows_per_text", int, "block rows per text (256)"),
+    ("--whole-ratio", "full_mask_ratio", float, "share of blocks masked whole (0.5)"),
+    ("--first-weight", "first_weight", float, "weight of a block's first mask (0.5)"),
+    ("--decay", "loss_decay", float, "decay of the loss weight per masked position (0.9)"),
+    ("--max-tokens", "row_tokens", int, "longest text; the rest is cut (256)"),
+    ("--seed", "seed", int, "seed of everything random (0)"),
 )
-"""Flags of numbers: the flag, its field of AdapterRecipe, default and help."""
+"""Flags of numbers: the flag, its field of the recipe "adapter", type and help."""
 
 
 def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
@@ -277,10 +218,16 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="file of chats or of prompts and answers, as train reads; may be given again",
     )
-    parser.add_argument("--minutes", type=float, required=True, help="training time of this start")
+    parser.add_argument("--minutes", type=float, required=True, help="training time of all starts")
     parser.add_argument("--init", type=Path, help="adapter folder to begin from")
-    for flag, field, default, words in RECIPE:
-        parser.add_argument(flag, dest=field, type=type(default), default=default, help=words)
+    for flag, field, kind, words in ADAPTER_FLAGS:
+        parser.add_argument(flag, dest=field, type=kind, help=words)
+    parser.add_argument(
+        "--cooldown",
+        type=float,
+        default=0.0,
+        help="share of the minutes in which the rate falls to zero (0)",
+    )
     parser.add_argument("--block-sizes", default="4,8,16", help="sizes to draw from, one per step")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--compile", action="store_true", help="torch.compile; pays on a GPU")
@@ -288,26 +235,53 @@ def _train_adapter_flags(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, type=float, default=10.0, help=f"minutes between {what}")
 
 
-def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train an adapter, or resume the stopped run in folder --out. Raises SetBlockDecodingError."""
-    from sbd_core.models.model_folder import ADAPTER_INFO
-    from sbd_core.training.checkpoint import only_writer
-    from sbd_core.training.data import ModelLimits
-    from sbd_core.training.train_adapter import AdapterRecipe, AdapterRun, read_base, read_texts
+def _adapter_changes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Values for fields of the recipe "adapter", from the adapter --init and from the flags."""
+    from sbd_core.training.train_adapter import recipe_changes
 
-    require_number("minutes", arguments.minutes, 0)
+    _require_minutes(arguments.minutes)
+    require_number("cooldown", arguments.cooldown, 0, 1)
     try:
         sizes = tuple(int(word) for word in arguments.block_sizes.split(","))
     except ValueError as error:
         rule = "must be whole numbers with commas between, as 4,8,16"
         raise ArgumentError("block_sizes", rule, arguments.block_sizes) from error
-    numbers = {field: getattr(arguments, field) for _, field, *_ in RECIPE}
-    recipe = AdapterRecipe(**numbers, block_sizes=sizes)
+    given = {field: getattr(arguments, field) for _, field, *_ in ADAPTER_FLAGS}
+    changes = {field: value for field, value in given.items() if value is not None}
+    changes |= recipe_changes(arguments.init, given["adapter_rank"], given["sampler_width"])
+    return {
+        **changes,
+        "block_sizes": sizes,
+        "minutes": arguments.minutes,
+        # Of a timed run these two only say its ratio.
+        "steps": 1001,
+        "decay_steps": round(1000 * arguments.cooldown),
+        "data": tuple(f"file:{file}" for file in arguments.data),
+    }
+
+
+def _require_minutes(minutes: float) -> None:
+    require_number("minutes", minutes, 0)
+    if minutes == 0:
+        raise ArgumentError("minutes", "must be above 0", minutes)
+
+
+def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Train an adapter, or resume the stopped run in folder --out. Raises SetBlockDecodingError."""
+    from sbd_core.models.model_folder import ADAPTER_INFO
+    from sbd_core.training.checkpoint import only_writer
+    from sbd_core.training.data import ModelLimits
+    from sbd_core.training.recipe import read_recipe
+    from sbd_core.training.train_adapter import AdapterRun, read_base, read_texts
+
+    recipe = read_recipe("sbd", Path("adapter"), _adapter_changes(arguments))
+    if not recipe.adapter_rank:
+        raise ArgumentError("rank", "must be above 0", recipe.adapter_rank)
     with only_writer(arguments.out, ADAPTER_INFO):
         base = read_base(
             arguments.base,
-            recipe.rank,
-            (2, max(sizes)),
+            recipe.adapter_rank,
+            (2, max(recipe.block_sizes)),
             name=arguments.base_name,
             device=arguments.device,
         )
@@ -316,7 +290,7 @@ def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
             arguments.data,
             base.tokenizer,
             base.name,
-            max_tokens=min(recipe.max_tokens, limits.max_tokens or recipe.max_tokens),
+            max_tokens=min(recipe.row_tokens, limits.max_tokens or recipe.row_tokens),
             limits=ModelLimits(limits.num_embeddings),  # what is longer is cut
         )
         for note in notes:
@@ -329,7 +303,6 @@ def _train_adapter(arguments: argparse.Namespace) -> dict[str, Any]:
             held_out,
             arguments.out,
             arguments.init,
-            minutes=arguments.minutes,
             measure_minutes=arguments.measure_minutes,
             is_compiled=arguments.compile,
         )
@@ -379,6 +352,8 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
+    from sbd_core.models.backends.choose import fused_backend
+    from sbd_core.models.backends.llama.weights import has_known_shape
     from sbd_core.models.loading import load
     from sbd_core.models.runtime import chosen_device, has_bf16
     from sbd_core.training.synthesize import SynthesisConfig, synthesize
@@ -395,15 +370,17 @@ def _synthesize(arguments: argparse.Namespace) -> dict[str, Any]:
     chat = next((prompt for prompt in prompts if not isinstance(prompt, str)), None)
     if chat is not None:
         raise ArgumentError("prompts", "must hold single requests, not chats", chat)
-    dtype = "bfloat16" if has_bf16(chosen_device(arguments.device)) else "float32"
-    model = load(arguments.model, device=arguments.device, dtype=dtype)
+    device = chosen_device(arguments.device)
+    is_bf16 = has_bf16(device)
+    model = load(
+        arguments.model, device=arguments.device, dtype="bfloat16" if is_bf16 else "float32"
+    )
+    if device.type == "cpu" and not is_bf16 and has_known_shape(model.model):
+        model.backend = fused_backend(model)  # several times as fast for many texts at a time
     with tqdm(total=config.num_examples, unit="examples") as bar:
-
-        def tell(count: int, num_passes: int) -> None:
-            bar.set_postfix_str(f"{num_passes} forward passes", refresh=False)
-            bar.update(count - bar.n)
-
-        count = synthesize(model, arguments.out, config, prompts, tell)
+        count = synthesize(
+            model, arguments.out, config, prompts, lambda count: bar.update(count - bar.n)
+        )
     return {"file": str(arguments.out), "num_examples": count}
 
 

@@ -4,9 +4,11 @@ stream_batch() and generate_batch() do the same for many prompts in joint forwar
 argument is checked before decoding begins.
 """
 
+import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -19,7 +21,6 @@ from sbd_core.environment import versions
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, Message, SetBlockModel
-from sbd_core.models.row_costs import row_costs_of
 from sbd_core.models.runtime import one_thread_between_passes
 from sbd_core.trace import Finish, Trace, committed_token_ids
 
@@ -47,7 +48,7 @@ class _Active:
 
 
 def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
-    """Fill in what the config leaves open: strategy, penalty, and row costs if verify needs them.
+    """Fill in what the config leaves open: strategy and penalty.
 
     Raises ArgumentError for a config that the model cannot decode with.
     """
@@ -56,8 +57,6 @@ def resolve_defaults(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig
     _check_strategy(model, config)
     if config.repetition_penalty is None:
         config = replace(config, repetition_penalty=model.repetition_penalty)
-    if config.strategy == "verify" and config.max_rows is None and config.row_costs is None:
-        config = replace(config, row_costs=row_costs_of(model))
     return config
 
 
@@ -210,14 +209,14 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
         token_ids = model.encode(messages, is_raw=False)
     else:
         try:
-            token_ids = tuple(prompt)  # type: ignore[arg-type]
+            ids: Any = prompt.tolist() if hasattr(prompt, "tolist") else prompt  # of an array
+            token_ids = tuple(ids)
         except TypeError as error:
             rule = "must be text, messages or a sequence of token ids"
             raise ArgumentError("prompt", rule, prompt) from error
         size = model.vocabulary_size
         if not all(type(token_id) is int and 0 <= token_id < size for token_id in token_ids):
-            for token_id in token_ids:
-                _check_token(model, "prompt", token_id)
+            token_ids = tuple(_token_id(model, "prompt", token_id) for token_id in token_ids)
     if not token_ids:
         raise ArgumentError("prompt", "must hold at least one token", prompt)
     unread = next((token_id for token_id in token_ids if token_id >= model.vocabulary_size), None)
@@ -340,16 +339,21 @@ def _check_strategy(model: SetBlockModel, config: DecodeConfig) -> None:
             rule = f"must be from {low} to {high}, the sizes {model.name} was trained on"
             raise ArgumentError("block_size", rule, config.block_size)
     for offset, token_id in config.pinned.items():
-        _check_token(model, f"pinned[{offset}]", token_id)
+        _token_id(model, f"pinned[{offset}]", token_id)
         if token_id == model.mask_token_id:
             raise ArgumentError(f"pinned[{offset}]", "must not be the mask token", token_id)
 
 
-def _check_token(model: SetBlockModel, argument: str, token_id: object) -> None:
-    is_integer = isinstance(token_id, int) and not isinstance(token_id, bool)
-    if not is_integer or not 0 <= token_id < model.vocabulary_size:  # type: ignore[operator]
-        rule = f"must hold token ids from 0 to {model.vocabulary_size - 1}"
-        raise ArgumentError(argument, rule, token_id)
+def _token_id(model: SetBlockModel, argument: str, given: object) -> int:
+    """Return a token id as an int; `given` may also be a whole number of NumPy or torch."""
+    try:
+        token_id = -1 if isinstance(given, bool) else operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        token_id = -1
+    if not 0 <= token_id < model.vocabulary_size:
+        rule = f"must hold token ids from 0 to {model.vocabulary_size - 1}, in one sequence"
+        raise ArgumentError(argument, rule, given)
+    return token_id
 
 
 def _finish(model: SetBlockModel, config: DecodeConfig, answer: Sequence[int]) -> Finish:

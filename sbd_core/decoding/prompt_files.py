@@ -108,7 +108,7 @@ def _written(out: Path, journal: Journal, count: int) -> Summary | None:
     if len(answers) < count:
         return None
     rows = [answers[index] for index in range(count)]
-    write_text(out, "".join(json.dumps(row) + "\n" for row in rows))
+    write_text(out, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
     journal.clear()
     sums = (sum(row[name] for row in rows) for name in ("num_tokens", "num_forwards"))
     return Summary(count, *sums)
@@ -118,5 +118,5 @@ def _fingerprint(
     model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
 ) -> str:
     """A digest of everything that affects answers. Each digest has journals of its own."""
-    asked = json.dumps([model.name, model.num_parameters, repr(config), list(prompts)])
+    asked = json.dumps([model.name, dict(model.weights), repr(config), list(prompts)])
     return hashlib.sha256(asked.encode()).hexdigest()[:12]

@@ -91,7 +91,7 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
         rows[row, token_id] = scaled(rows[row, token_id], penalty)
 
 
-def scaled(logits: Tensor, penalty: float) -> Tensor:
+def scaled(logits: Tensor, penalty: float | Tensor) -> Tensor:
     """Penalise logits: divide positive ones by the penalty, multiply negative ones by it."""
     return torch.where(logits < 0, logits * penalty, logits / penalty)
 

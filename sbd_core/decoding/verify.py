@@ -28,12 +28,7 @@ from sbd_core.decoding.state import (
     make_hindsight,
     masked_positions,
 )
-from sbd_core.decoding.verify_rows import (
-    DraftRecord,
-    RowPlan,
-    draft_length,
-    plan_rows,
-)
+from sbd_core.decoding.verify_rows import RowPlan, draft_length, plan_rows
 from sbd_core.events import MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.sampling import LogitStats
@@ -123,9 +118,9 @@ class DraftAndVerify:
     """Strategy `verify`: each forward pass adds the accepted draft tokens and one exact token.
 
     The exact token is what next-token prediction gives after the accepted tokens. The length of a
-    draft depends on the probabilities at its masks, on how earlier drafts fared, on
-    config.block_size, and on config.max_rows or row_costs. It never depends on the tokens drawn, so
-    that the answer keeps the distribution of next-token prediction.
+    draft depends on the probability of the likeliest token at each mask, config.block_size and
+    config.max_rows. It never depends on the tokens drawn, so that the answer keeps the distribution
+    of next-token prediction.
     """
 
     def __init__(self, state: DecodingState) -> None:
@@ -135,8 +130,6 @@ class DraftAndVerify:
         self._draft = EMPTY_DRAFT
         self._block = Span(0, 0)
         self._asked: list[_AskedPredraft] = []
-        self._plan = RowPlan((0,))
-        self._record = DraftRecord(state.model.calibration)
         self._num_top = 0 if state.config.temperature else 1 + NUM_ALTERNATIVES
 
     def next_request(self) -> ForwardRequest | None:
@@ -144,7 +137,7 @@ class DraftAndVerify:
         state, draft, start = self._state, self._draft, len(self._state.answer)
         if state.is_finished:
             return None
-        plan = self._plan = self._next_plan()
+        plan = self._next_plan()
         *predrafts, last = [Span(start + i, size) for i, size in enumerate(plan.block_sizes)]
         self._block = last
         spans: list[tuple[Span, int | None]] = [(span, None) for span in predrafts if span.size]
@@ -165,19 +158,16 @@ class DraftAndVerify:
         )
 
     def _next_plan(self) -> RowPlan:
-        config, draft = self._state.config, self._draft
+        config, model, draft = self._state.config, self._state.model, self._draft
         return plan_rows(
-            self._record,
             draft.probabilities,
+            model.calibration,
             block_size=config.block_size,
             num_left=self._state.num_left,
+            max_rows=config.max_rows,
             alternatives=[[chance for _, chance in own] for own in draft.alternatives],
             num_sure=draft.num_sure,
-            is_end=bool(draft.token_ids) and draft.token_ids[-1] in self._state.model.end_token_ids,
-            max_rows=config.max_rows,
-            costs=config.row_costs,
-            num_causal=1 if config.row_costs is None else len(self._exact_ids),
-            price=self._plan.price,
+            is_end=bool(draft.token_ids) and draft.token_ids[-1] in model.end_token_ids,
         )
 
     def _predraft_block(self, asked: _AskedPredraft, num_before: int) -> PredraftBlock:
@@ -202,8 +192,6 @@ class DraftAndVerify:
         exact = _checked(state, self._draft, causal)
         num_accepted = len(exact) - 1
         used = self._used_predraft(exact)
-        has_alternative = used is not None and used.alternative is not None
-        self._learn(num_accepted, has_alternative=has_alternative)
         state.cache.truncate(state.cache.length - num_checked + len(exact))
         self._exact_ids = exact[-1:]
         tokens = cut_after_end(exact, state.model.end_token_ids)[: state.num_left]
@@ -238,42 +226,11 @@ class DraftAndVerify:
             predrafts=predrafts,
         )
 
-    def _learn(self, num_accepted: int, *, has_alternative: bool) -> None:
-        """Record how many draft tokens were right, and whether an alternative was right."""
-        draft, config, plan = self._draft, self._state.config, self._plan
-        alternatives = [
-            draft.alternatives[place][rank][1]
-            for place, rank, _ in plan.alternatives
-            if place <= num_accepted
-        ]
-        # The prefill is left out, as every strategy makes it.
-        costs = config.row_costs if self._state.answer else None
-        self._record = self._record.after(
-            draft.probabilities[draft.num_sure : num_accepted + 1],
-            max(0, num_accepted - draft.num_sure),
-            alternatives,
-            has_alternative=has_alternative,
-            num_tokens=num_accepted + 1,
-            seconds=costs.seconds(plan.num_rows) if costs else 0.0,
-        )
-
-    def _drafted(
-        self, stats: LogitStats, chosen: Sequence[int], *, is_after_rejected: bool = False
-    ) -> Draft:
-        """Make the next draft from a block's rows, and end it before tokens that would not pay off.
-
-        is_after_rejected: whether the draft follows a rejected token without a right alternative.
-            Such a draft is not counted in `_record`.
-        """
-        own, most = stats.probability[1:], self._state.config.max_rows
-        end_ids = self._state.model.end_token_ids
-        length = draft_length(self._record.chances(own), self._plan.price)
-        if not is_after_rejected:
-            in_text = len(cut_after_end(chosen[1:], end_ids))
-            nothing = [0.0] * (len(own) - in_text)
-            self._record = self._record.with_draft([*own[:in_text], *nothing])
-        length = length if most is None else min(length, most - 1)
-        return _draft_of(stats, chosen, length, end_ids)
+    def _drafted(self, stats: LogitStats, chosen: Sequence[int]) -> Draft:
+        """Make the next draft from a block's rows."""
+        model, max_rows = self._state.model, self._state.config.max_rows
+        length = draft_length(stats.probability[1:], model.calibration, max_rows)
+        return _draft_of(stats, chosen, length, model.end_token_ids)
 
     def _used_predraft(self, exact: Sequence[int]) -> _AskedPredraft | None:
         """Find the predraft that continues after the checked tokens `exact`, or return None.
@@ -299,7 +256,7 @@ class DraftAndVerify:
             if asked is used:
                 draft = self._draft = self._draft_of_used(asked, logits, exact)
             predrafts.append(
-                Predraft(asked.span, tuple(draft.token_ids), asked is used, asked.alternative)
+                Predraft(*asked.span, tuple(draft.token_ids), asked is used, asked.alternative)
             )
         return tuple(predrafts)
 
@@ -312,8 +269,7 @@ class DraftAndVerify:
                 return EMPTY_DRAFT.preceded_by(before[-1])
         rows = used.first_mask, used.stop
         draft = self._drafted(
-            *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top),
-            is_after_rejected=used.alternative is None,
+            *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top)
         )
         return draft if used.alternative is None else draft.preceded_by(before[-1])
 

@@ -28,7 +28,12 @@ from sbd_core.decoding.api import stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.logits_processors import read_processors, with_processors
+from sbd_core.models.logits_processors import (
+    HONOURED,
+    read_processors,
+    unhonoured,
+    with_processors,
+)
 from sbd_core.models.model_folder import BlockSettings, reach_of, untrained_note
 from sbd_core.models.probes import require_block_attention
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
@@ -37,19 +42,8 @@ from sbd_core.solvers import EntropyBound, Solver
 
 logger = logging.get_logger(__name__)
 
-REFUSED: dict[str, Any] = {
-    "num_beams": 1,
-    "prompt_lookup_num_tokens": None,
-    "penalty_alpha": None,
-    "dola_layers": None,
-    "output_scores": False,
-    "output_logits": False,
-    "output_attentions": False,
-    "output_hidden_states": False,
-}
-"""{field of a GenerationConfig that asks for another kind of decoding: its only valid value}."""
-
-
+HONOURED_HERE = HONOURED | {"stop_strings", "max_time", "token_healing", "num_return_sequences"}
+"""Fields of a GenerationConfig that generate() follows; transformers itself sees to the added."""
 ATTENTION = ("sdpa", "eager")
 """Attention implementations that take any mask; flash kernels take causal ones alone."""
 
@@ -116,12 +110,14 @@ class SetBlockOutput(ModelOutput):
     """The result of generate() if return_dict_in_generate is True.
 
     sequences: token ids (batch, prompt + answer).
-    num_forwards: number of forward passes for each text of the batch, prefill included.
+    num_tokens: number of generated tokens of each text of the batch.
+    num_forwards: number of forward passes for each text, prefill included.
     tokens_per_forward: generated tokens per forward pass (NFE speed-up), over the whole batch.
     tokens_per_revealing_forward: generated tokens per forward pass that revealed a token.
     """
 
     sequences: LongTensor | None = None
+    num_tokens: tuple[int, ...] | None = None
     num_forwards: tuple[int, ...] | None = None
     tokens_per_forward: float | None = None
     tokens_per_revealing_forward: float | None = None
@@ -155,7 +151,7 @@ def generate(
     gamma: float | None = None,
     solver: Solver | None = None,
     block_size: int | None = None,
-    max_rows: int | None = MAX_ROWS,
+    max_rows: int = MAX_ROWS,
     seed: int | None = None,
     mask_token_id: int | None = None,
     allows_untrained_block_size: bool = False,
@@ -353,6 +349,7 @@ def _output(rows: Sequence[_Text], input_ids: Tensor, generation_config: Any) ->
     num_tokens = sum(len(row.answer) for row in rows)
     return SetBlockOutput(
         sequences=sequences,
+        num_tokens=tuple(len(row.answer) for row in rows),
         num_forwards=tuple(row.num_forwards for row in rows),
         tokens_per_forward=num_tokens / sum(row.num_forwards for row in rows),
         tokens_per_revealing_forward=num_tokens / max(1, sum(row.num_revealing for row in rows)),
@@ -363,10 +360,9 @@ def _refuse(
     generation_config: Any, input_ids: Tensor, inputs: dict[str, Any], streamer: Any
 ) -> None:
     """Raise ArgumentError for arguments of transformers that block decoding does not support."""
-    for name, wanted in REFUSED.items():
-        value = getattr(generation_config, name, None)
-        if value is not None and value != wanted:
-            raise ArgumentError(name, f"must be {wanted} with Set Block Decoding", value)
+    other = unhonoured(generation_config, HONOURED_HERE)
+    if other is not None:
+        raise ArgumentError(other[0], "must not be set with Set Block Decoding", other[1])
     if inputs.get("inputs_embeds") is not None or not input_ids.shape[1]:
         raise ArgumentError("input_ids", "must be given; embeddings are not read", None)
     for name in ("cache", "past_key_values"):

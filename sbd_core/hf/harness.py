@@ -79,9 +79,8 @@ class SetBlockLM(HFLM):
             return_dict_in_generate=True,
             **{**self._decoding, **arguments},
         )
-        num_forwards = sum(output.num_forwards)
-        self._num_forwards += num_forwards
-        self._num_tokens += round(output.tokens_per_forward * num_forwards)
+        self._num_forwards += sum(output.num_forwards)
+        self._num_tokens += sum(output.num_tokens)
         sequences: Tensor = output.sequences
         return sequences
 

@@ -86,7 +86,7 @@ def export_hub(model: str | Path | None, out: str | Path, *, has_web: bool = Fal
     loaded, tokenizer = read_fit(name)
     settings = BlockSettings.of(loaded.config, name)
     if not settings.is_trained or settings.block_range is None:
-        rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
+        rule = f"is not trained for Set Block Decoding: {settings.how_to_train(name)}"
         raise ModelError(f"model: {shown(name)} {rule}")
     loaded.config.mask_token_id = tokenizer.mask_token_id
     with bars_only_on_a_terminal(), replaced_folder(target) as fresh:
@@ -120,7 +120,7 @@ ENTRY = "sbd_core.hf.generation"
 IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)
 LAZY_IMPORT = re.compile(r"^( +)from sbd_core\.([\w.]+) import (?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 """Imports within functions that generate() never calls, such as the reading of traces."""
-REQUIREMENTS = "torch>=2.9\ntransformers>=5.20\n"
+REQUIREMENTS = "msgspec>=0.21\ntorch>=2.9\ntransformers>=5.20\n"
 GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""
 
 from .hf_generation import folder_generate as generate

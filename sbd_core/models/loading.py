@@ -43,7 +43,11 @@ from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
 from sbd_core.models.chat import require_bounded_template
 from sbd_core.models.hf_model import Fingerprint, HuggingFaceModel
 from sbd_core.models.logits_processors import rules_of_folder
-from sbd_core.models.mask_token import choose_mask_token, give_mask_token
+from sbd_core.models.mask_token import (
+    choose_mask_token,
+    give_mask_token,
+    require_special_rows,
+)
 from sbd_core.models.model_folder import (
     DEFAULT_CHECKPOINT,
     BlockSettings,
@@ -175,6 +179,7 @@ def read(
         require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
     model, report = loaded
     require_whole(source, report, argument)
+    require_special_rows(model, tokenizer, f"{argument}: {shown(source)}")
     require_block_attention(model, shown(source), argument)
     rules_of_folder(model, None, f"{argument}: {shown(source)}")
     if renamed:
@@ -227,7 +232,9 @@ def read_with_peft(
         tokenizer = AutoTokenizer.from_pretrained(source, **own)
         require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
         add_end_token(model, tokenizer)
-    return apply_adapter(model, source, adapter, argument), tokenizer
+    adapted = apply_adapter(model, source, adapter, argument)
+    require_special_rows(model, tokenizer, f"{argument}: {shown(source)}")
+    return adapted, tokenizer
 
 
 def read_with_adapter(

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import GenerationConfig
 from transformers.generation import logits_process as kinds
 
 from sbd_core.errors import ArgumentError, ModelError, one_line
@@ -60,8 +61,41 @@ SETTINGS: dict[type, str] = {
 """Processors that may depend on earlier tokens: {class: argument of generate() that adds it}."""
 
 
-OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
-"""Settings of a generation_config that ask for another kind of decoding."""
+HONOURED = frozenset(
+    (
+        # By logits processors, which read_processors() takes or refuses by name.
+        *("do_sample", "temperature", "top_k", "top_p", "min_p", "top_h", "typical_p"),
+        *("epsilon_cutoff", "eta_cutoff", "repetition_penalty", "no_repeat_ngram_size"),
+        *("bad_words_ids", "renormalize_logits", "forced_bos_token_id", "forced_eos_token_id"),
+        *("remove_invalid_values", "exponential_decay_length_penalty", "suppress_tokens"),
+        *("begin_suppress_tokens", "sequence_bias", "guidance_scale", "watermarking_config"),
+        *("min_length", "min_new_tokens"),
+        # By decoding itself.
+        *("max_length", "max_new_tokens", "pad_token_id", "bos_token_id", "eos_token_id"),
+        # They change no token: caches, compilation, beams and assistants that nobody asks for.
+        *("use_cache", "cache_implementation", "cache_config", "max_cache_len", "low_memory"),
+        *("compile_config", "disable_compile", "continuous_batching_config", "prefill_chunk_size"),
+        *("early_stopping", "length_penalty", "decoder_start_token_id", "is_assistant"),
+        *("num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_early_exit"),
+        *("assistant_confidence_threshold", "assistant_lookbehind", "target_lookbehind"),
+        *("assistant_ensemble_weight", "max_matching_ngram_size", "speculation_type"),
+        *("return_dict_in_generate", "transformers_version", "_from_model_config"),
+    )
+)
+"""Fields of a GenerationConfig that decoding follows, or that change no token."""
+
+
+def unhonoured(config: Any, honoured: Collection[str]) -> tuple[str, Any] | None:
+    """Find the first field of a GenerationConfig that is set and that decoding would ignore.
+
+    honoured: names of the fields that are followed. Returns (name, value); None if there is none.
+    """
+    for name in sorted(GenerationConfig().to_dict()):
+        value = getattr(config, name, None)
+        is_set = value is True or value not in (None, 0, 1)  # as of num_beams
+        if is_set and name not in honoured:
+            return name, value
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +160,9 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
     if config.top_k == -1:  # vLLM's way to name no limit
         config.top_k = None
     subject = f"{name}: its generation_config asks for"
-    for setting in OTHER_DECODING:
-        if (getattr(config, setting, None) or 1) != 1:
-            raise ModelError(f"{subject} {setting}, which is another kind of decoding: remove it")
+    other = unhonoured(config, HONOURED)
+    if other is not None:
+        raise ModelError(f"{subject} {other[0]}, which is another kind of decoding: remove it")
     try:
         model._prepare_special_tokens(config, device=model.device)
         options = {"input_ids_seq_length": 1, "device": model.device}

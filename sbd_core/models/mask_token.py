@@ -69,6 +69,22 @@ def num_embedding_rows(model: Any) -> int:
     return int(model.get_input_embeddings().weight.shape[0])
 
 
+def require_special_rows(model: Any, tokenizer: Any, subject: str) -> None:
+    """Raise ModelError if a tokenizer's pad, end or other special token has no embedding.
+
+    The mask token may lack one, as give_mask_token() can add it. subject: begins the message.
+    """
+    num_rows = num_embedding_rows(model)
+    for name in ("pad_token", "eos_token", "bos_token", "unk_token"):
+        token_id = getattr(tokenizer, f"{name}_id")
+        if token_id is not None and token_id >= num_rows:
+            text = shown(getattr(tokenizer, name))
+            raise ModelError(
+                f"{subject} has no embedding for its tokenizer's {name} {text} ({token_id}), only "
+                f"{num_rows} rows: call its resize_token_embeddings(), or name another {name}"
+            )
+
+
 def usable_mask_token_id(model: Any, tokenizer: Any) -> int | None:
     """The tokenizer's mask token id; None if there is none or the model cannot use it as a mask."""
     token_id: int | None = tokenizer.mask_token_id

@@ -159,6 +159,12 @@ class BlockSettings:
     strategy: StrategyName = "sbd"
     calibration: Calibration = field(default_factory=Calibration)
 
+    def how_to_train(self, name: str) -> str:
+        """Say which commands teach the model in folder `name` to decode blocks."""
+        if self.block_range is not None:  # prepared already
+            return f"sbd train --stage sbd --init {name} --out trained teaches it"
+        return f"sbd prepare {name} --out ready and sbd train teach it"
+
     @classmethod
     def of(cls, config: Any, name: str) -> "BlockSettings":
         """Read the settings in the transformers config of the model `name`. Raises ModelError."""
@@ -229,9 +235,10 @@ def add_end_token(model: Any, tokenizer: Any) -> None:
 
 def untrained_note(config: Any, name: str) -> str | None:
     """Return a warning if the model was not trained to predict masked tokens, else None."""
-    if BlockSettings.of(config, name).is_trained:
+    settings = BlockSettings.of(config, name)
+    if settings.is_trained:
         return None
     return (
         f"{name} is not trained for Set Block Decoding, so its answers by blocks will be poor: "
-        f"strategy ntp decodes it as it is; sbd prepare {name} --out ready and sbd train teach it"
+        f"strategy ntp decodes it as it is; {settings.how_to_train(name)}"
     )

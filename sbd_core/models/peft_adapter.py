@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from sbd_core.errors import ModelError, one_line, shown, shown_name
 from sbd_core.models.hf_model import Fingerprint
@@ -23,8 +22,8 @@ from sbd_core.models.model_folder import BlockSettings, block_config, has_weight
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 ADAPTER_FILE = "sbd_adapter.json"
-CLASSES = frozenset(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
-"""Names of causal LM classes. A base of another class, such as a wrapper's, is not checked."""
+COPY = re.compile(r"\.(modules_to_save|original_module)\.")
+"""Matches further copies of a layer that peft saves, and does not read, beside a resized one."""
 OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
 """Types of peft adapters whose change of one token depends on others; blocks cannot use them."""
 IN_PARTS = "it was saved in parts, as by DeepSpeed ZeRO-3; gather its weights and save it again"
@@ -119,23 +118,16 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
 
     subject = f"{argument}: {shown(source)}"
     sizes = _trained_beside(model, Path(source), adapter, argument)
-    trained_on = (adapter.get("auto_mapping") or {}).get("base_model_class")
-    if trained_on in CLASSES and trained_on != type(model).__name__:
-        other = f"its base is a {type(model).__name__}, no {trained_on}"
-        raise ModelError(f"{subject} {other_base(adapter, other)}")
-    weights = load_peft_weights(source, device="cpu")
-    for name, weight in weights.items():
-        if not weight.numel():
-            raise ModelError(f"{subject} has nothing in {name}: {IN_PARTS}")
-    _make_room(model, weights)
     try:
+        _make_room(model, load_peft_weights(source, device="cpu"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # missing weights are an error below
             adapted = PeftModel(model, PeftConfig.from_pretrained(source))
             loaded = adapted.load_adapter(source, "default", torch_device="cpu")
     except PEFT_ERRORS as error:
-        raise ModelError(f"{subject} {other_base(adapter, _difference(error))}") from error
-    for names, rule in ((loaded.missing_keys, "lacks"), (loaded.unexpected_keys, "also has")):
+        raise ModelError(f"{subject} {other_base(adapter, one_line(error))}") from error
+    others = [name for name in loaded.unexpected_keys if not COPY.search(name)]
+    for names, rule in ((loaded.missing_keys, "lacks"), (others, "also has")):
         if names:
             raise ModelError(f"{subject} {other_base(adapter, f'it {rule} {sorted(names)[0]}')}")
     if sizes is not None:
@@ -151,15 +143,6 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
     sizes = [weight.shape[0] for name, weight in weights.items() if whole.search(name)]
     if sizes and max(sizes) != layers[0].weight.shape[0]:
         model.resize_token_embeddings(max(sizes), mean_resizing=False)
-
-
-def _difference(error: Exception) -> str:
-    """Shorten an error of peft to one line: the first weight whose size differs, or the message."""
-    words = " ".join(str(error).split())
-    match = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
-    if match:
-        return f"{match[1]} is {match[2]} in the adapter and {match[3]} beside the base"
-    return f"it lacks {words}" if isinstance(error, KeyError) else words[:300]
 
 
 def other_base(adapter: dict[str, Any], difference: str) -> str:

@@ -16,6 +16,7 @@ from torch import Tensor
 from sbd_core.errors import ModelError, one_line
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.model_folder import reach_of
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 
 PASSED = "reads_blocks"
@@ -51,12 +52,15 @@ def _other_attention(model: Any) -> list[str]:
     """Name the kinds of layers in a model that do not use full attention."""
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    has_window = getattr(config, "sliding_window", None) is not None and getattr(
-        config, "use_sliding_window", True
-    )
+    window = getattr(config, "sliding_window", None)
+    reach = reach_of(model.config)
+    if window is not None and reach is not None and window >= reach:
+        window = None  # no text is long enough for it
+        kinds.discard("sliding_attention")
     others = sorted(kinds - {"full_attention"})
     if getattr(model, "_is_stateful", False):
         others.append("a recurrent state")
+    has_window = window is not None and getattr(config, "use_sliding_window", True)
     if has_window and "sliding_attention" not in others:
         others.append("a sliding window")
     return others

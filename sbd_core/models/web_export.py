@@ -102,6 +102,8 @@ def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None =
     with replaced_folder(target) as fresh:
         read_model.config.save_pretrained(fresh)
         read_model.generation_config.save_pretrained(fresh)
+        if isinstance(tokenizer.chat_template, dict):  # named templates, of which one is used
+            tokenizer.chat_template = tokenizer.get_chat_template()
         tokenizer.save_pretrained(fresh)
         plain = fresh / "tokenizer.json"  # rewritten without white space, a third of it
         data = json.loads(plain.read_text(encoding="utf-8"))
@@ -155,8 +157,9 @@ def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
     if not has_known_shape(model):
         kind = model.config.model_type
         raise ModelError(f"{subject} is of type {kind}, which cannot be exported as a graph")
-    if adapter is None and not BlockSettings.of(model.config, name).is_trained:
-        rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
+    settings = BlockSettings.of(model.config, name)
+    if adapter is None and not settings.is_trained:
+        rule = f"is not trained for Set Block Decoding: {settings.how_to_train(name)}"
         raise ModelError(f"{subject} {rule}")
     size = 4 * sum(parameter.numel() for parameter in model.parameters())
     if size > MOST_BYTES:

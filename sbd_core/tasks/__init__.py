@@ -8,13 +8,13 @@ from itertools import count
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks import code, infill, json, math, story, sudoku
+from sbd_core.tasks import code_task, infill, json_task, math_task, story, sudoku
 from sbd_core.tasks.base import SPLITS, Example, Split, Task
 
 TASKS: dict[str, Task] = {
-    "math": math.TASK,
-    "json": json.TASK,
-    "code": code.TASK,
+    "math": math_task.TASK,
+    "json": json_task.TASK,
+    "code": code_task.TASK,
     "sudoku": sudoku.TASK,
     "story": story.TASK,
     "infill": infill.TASK,

@@ -7,11 +7,13 @@ About half of the test examples use held-out phrasings, and have the wording "un
 """
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 Split = Literal["train", "test"]
 SPLITS: tuple[Split, ...] = ("train", "test")
@@ -54,6 +56,11 @@ class Phrasings:
     seen: tuple[str, ...]
     held_out: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, data: Mapping[str, Sequence[str]]) -> "Phrasings":
+        """Read phrasings from their JSON data: {"seen": [..], "held_out": [..]}."""
+        return cls(tuple(data["seen"]), tuple(data.get("held_out", ())))
+
     @property
     def every(self) -> tuple[str, ...]:
         """All phrasings."""
@@ -62,6 +69,12 @@ class Phrasings:
     def draw(self, random: Random, wording: Wording) -> str:
         """Draw a held-out phrasing if `wording` is "unseen" and there is any, else a seen one."""
         return random.choice(self.held_out if wording == "unseen" and self.held_out else self.seen)
+
+
+def read_phrasings(task: str) -> Any:
+    """Read phrasings/TASK.json, which has the phrasings and other words of the task."""
+    file = Path(__file__).parent / "phrasings" / f"{task}.json"
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:

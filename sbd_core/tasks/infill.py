@@ -1,13 +1,13 @@
-r"""Lines with blanks; the answer is the whole line with its blanks filled.
+"""Lines with blanks; the answer is the whole line with its blanks filled.
 
 The word in a blank follows from the rest of the line or is common knowledge. The answer repeats the
 rest of the line unchanged. The filled line decides the split, so no line of the test split occurs
 in training, not even with other blanks.
 
-Patterns are written one per line, with \n for a new line inside. A word marked as «red» may become
-a blank. If «red|crimson» becomes a blank, either word is right, and the example's answer has the
-first. Of the words marked with the same number, as in «1=Mia» and «1=Mia», at most one becomes a
-blank, so that the others tell the answer.
+Patterns are in phrasings/infill.json. A word marked as «red» may become a blank. If «red|crimson»
+becomes a blank, either word is right, and the example's answer has the first. Of the words marked
+with the same number, as in «1=Mia» and «1=Mia», at most one becomes a blank, so that the others
+tell the answer.
 """
 
 import json
@@ -21,6 +21,7 @@ from sbd_core.tasks.base import (
     Split,
     Task,
     draw_wording,
+    read_phrasings,
     sentences,
     split_of,
 )
@@ -30,103 +31,18 @@ BLANK = "___"
 MARK = re.compile(r"«(?:(\d)=)?([^«»]*)»")
 NUM_BLANKS, NUM_BLANKS_WEIGHTS = (1, 2, 3), (5, 3, 2)
 KINDS = {"told": 35, "knowledge": 20, "rows": 10, "code": 30}
-BEFORE = Phrasings(
-    (
-        "Fill in the {blank}:", "Fill in:", "Fill in the missing words:", "Fill in what is missing:", "Fill the gaps:",
-        "Please fill in the {blank}:", "Complete this {it}:", "Please complete the {it}:", "What is missing?",
-        "What is missing here?", "What goes in the {blank}?", "Which words are missing?", "Write the whole {it}:",
-        "Finish the {it}:", "Can you complete the {it}?",
-    ),
-    ("Fill the {blank}:", "Fill in the {blank} in this {it}:", "Complete the {it}:", "Finish this {it}:", "Find the missing parts:"),
-)  # fmt: skip
+DATA = read_phrasings(NAME)
+BEFORE = Phrasings.of(DATA["before"])
 CALLED = {"told": "sentence", "knowledge": "sentence", "rows": "list", "code": "code"}
 
 # Slots: {A} {B} {C} people, with {he} {his} {He} for {A}; {S} {T} species, {N} {M} names of animals;
 # {k} {l} things, {color} {hue} colors, {place} {site} places, {town} {other} cities, {day} {date} days,
 # {job} {work} jobs, {food} {meal} dishes.
-TOLD = """
-{A} has a {k} and {B} has a {l}. The {l} belongs to «{B}».
-{A} has a {S} called «1={N}». Every day {he} plays with «1={N}».
-«1={N}» is the {S} of {A}. {A} feeds «1={N}» every day.
-«1={A}» has a {S}. The {S} of «1={A}» is called {N}.
-{A} has a {S} and {B} has a {T}. The «{S}» of {A} is called {N}.
-{N} is a {S} and {M} is a {T}. The {T} is called «{M}». The {S} is called «{N}».
-{A} has the {S} {N}, and {B} has the {T} {M}. «{N}» is a {S}, and «{M}» is a {T}.
-{A} has a «1={color}» «2={k}». {He} likes the «2={k}» because it is «1={color}».
-Look at that «1={color}» «2={k}»! I like a «2={k}» that is «1={color}».
-The {k} is {color} and the {l} is {hue}. The {hue} thing is the «{l}», the {color} one the «{k}».
-{A} wears {color} and {B} wears {hue}. The one in {hue} is «{B}», the one in {color} is «{A}».
-{A} gave {B} a {k}. Now «{B}» has the «{k}».
-{A} had a {k}. {He} gave it to {B}. Now the «{k}» belongs to «{B}».
-{A} sold the {k} to {B}. {B} bought the «{k}» from «{A}».
-{A} lost a {k} in the «1={place}». {B} went to the «1={place}» and found the «{k}».
-{A} went from {town} to {other}. First {he} was in «{town}», then in «{other}».
-{A} lives in {town}, and {B} lives in {other}. To see {B}, {A} must go to «{other}».
-{A} is in the {place} and {B} is in the {site}. «{B}» is in the {site}, «{A}» is in the {place}.
-There is a {k} on the table and a {l} under it. Under the table is the «{l}».
-The {k} is in the box and the {l} is in the bag. In the bag is the «{l}», in the box the «{k}».
-In the row stand {A}, {B} and {C}. The first is «{A}», the last is «{C}».
-{A} came first, {B} second and {C} third. The winner is «{A}», and third is «{C}».
-{A} is older than {B}. So «{B}» is younger than «{A}».
-My name is {A}. People call me «{A}».
-Hello, I am «1={A}». Nice to meet you, «1={A}»!
-{A} met {B}. "Hello, «{B}»!" said «{A}».
-{A} and {B} play chess. {B} wins, so «{A}» loses.
-{A} is a {job} and {B} is a {work}. The {work} is «{B}», and the {job} is «{A}».
-{A} eats {food} and {B} eats {meal}. The {food} is for «{A}», the {meal} for «{B}».
-{A} likes {food}, but {B} likes {meal}. So we cook «{food}» for {A} and «{meal}» for {B}.
-{A} comes on {day}, and {B} comes on {date}. On {date} I will see «{B}», on {day} «{A}».
-{A} saw a {S}. The «{S}» ran away, and «{A}» ran after it.
-""".strip().split("\n")
+TOLD: list[str] = DATA["told"]
 # {w} and {v} are a pair; what {v} says first is the answer.
-KNOWN = (
-    ("The capital of {w} is «{v}».", "France=Paris, Italy=Rome, Germany=Berlin, Norway=Oslo, Japan=Tokyo, Egypt=Cairo"),
-    ("A {w} has «{v}» legs.", "dog=four|4, cat=four|4, horse=four|4, cow=four|4, bird=two|2, hen=two|2, bee=six|6, duck=two|2"),
-    ("{A} draws a {w}. It has «{v}» sides.", "triangle=three|3, square=four|4"),
-    ("A {w} is a kind of «{v}».", "rose=flower|plant, oak=tree|plant, apple=fruit, carrot=vegetable, eagle=bird|animal, hammer=tool"),
-    ("The {w} «{v}».", "dog=barks, baby=cries|sleeps, cat=meows|purrs, river=flows, bell=rings, fire=burns, horse=neighs, lion=roars, duck=quacks"),
-    ("A {w} can «{v}».", "bird=fly, fish=swim, dog=bark, horse=run|gallop, kangaroo=jump, plane=fly, knife=cut, pen=write, singer=sing, dancer=dance"),
-    ("As they say: {w} «{v}».", "once upon a=time, better late than=never, happy birthday to=you, time is=money, bread and=butter, salt and=pepper"),
-)  # fmt: skip
+KNOWN: list[tuple[str, list[str]]] = [(each["pattern"], each["pairs"]) for each in DATA["known"]]
 # {f} a function, {x} {y} variables, {xs} a list, {a} {b} {m} numbers.
-CODE = r"""
-def {f}({x}, {y}):\n    return {x} + «{y}»
-def {f}({x}, {y}):\n    return «{x}» - {y}
-def {f}({x}, {y}):\n    total = {x} + «{y}»\n    return «total»
-def {f}({x}):\n    «return» «{x}» * {m}
-def {f}({x}):\n    result = «{x}» + {a}\n    return «result»
-«def» {f}({x}, {y}):\n    return {x} * {y}
-def «1={f}»({x}):\n    return {x} + {a}\n\nprint(«1={f}»({b}))
-def double({x}):\n    return {x} * «2»
-def square({x}):\n    return {x} * «{x}»
-def is_even({x}):\n    return {x} % «2» == «0»
-def add({x}, {y}):\n    return {x} «+» {y}
-def larger({x}, {y}):\n    return «max»({x}, {y})
-def first({xs}):\n    return {xs}[«0»]
-def total({xs}):\n    return «sum»({xs})
-def length({xs}):\n    return «len»({xs})
-def {f}({xs}):\n    return len(«{xs}»)
-def {f}({xs}):\n    for {x} in «{xs}»:\n        print(«{x}»)
-def {f}({xs}):\n    return [{x} * {m} for {x} in «{xs}»]
-def {f}({xs}):\n    total = 0\n    for {x} in «{xs}»:\n        total += «{x}»\n    return «total»
-def {f}({xs}):\n    result = []\n    for {x} in «{xs}»:\n        «result».append(«{x}»)\n    return «result»
-for {x} in {xs}:\n    print(«{x}»)
-for {x} in «range»({m}):\n    print({x})
-{xs} = [{a}, {b}]\nfor {x} in «{xs}»:\n    print(«{x}»)
-{xs} = []\n«{xs}».append({a})
-if {x} > {y}:\n    print({x})\n«else»:\n    print({y})
-while {x} > 0:\n    «{x}» -= 1
-{x} = {a}\nprint(«{x}»)
-""".strip().split("\n")
-FUNCTIONS = words.split_words(
-    "best score change update scale merge area price count measure pick find get"
-)
-VARIABLES = words.split_words(
-    "value item number name price width height size start end left right length weight age"
-)
-LISTS = words.split_words(
-    "items numbers words values names prices results lines rows data scores points cards"
-)
+CODE: list[str] = DATA["code"]
 
 
 def generate(random: Random, split: Split) -> Example:
@@ -183,15 +99,14 @@ def blanked(random: Random, marked: str, most: int) -> tuple[str, list[list[str]
 def _line(random: Random, kind: str) -> str:
     """Make a line from a pattern of `kind`, with marks around the words that may become blanks."""
     if kind == "code":
-        x, y = random.sample(VARIABLES, 2)
+        x, y = random.sample(DATA["variables"], 2)
         a, b, m = (str(random.randint(2, 20)) for _ in range(3))
-        function, numbers = random.choice(FUNCTIONS), random.choice(LISTS)
-        pattern = random.choice(CODE).replace(r"\n", "\n")
-        return pattern.format(f=function, x=x, y=y, xs=numbers, a=a, b=b, m=m)
+        function, numbers = random.choice(DATA["functions"]), random.choice(DATA["lists"])
+        return random.choice(CODE).format(f=function, x=x, y=y, xs=numbers, a=a, b=b, m=m)
     pattern, pair = random.choice(TOLD), ""
     if kind == "knowledge":
         pattern, pairs = random.choice(KNOWN)
-        pair = random.choice(pairs.split(", "))
+        pair = random.choice(pairs)
     left, _, right = pair.partition("=")
     people = random.sample(words.NAMES, 3)
     he, his = ("she", "her") if people[0] in words.WOMEN else ("he", "his")

@@ -27,6 +27,7 @@ from sbd_core.tasks.base import (
     Wording,
     draw_wording,
     listed,
+    read_phrasings,
     sentences,
     split_of,
 )
@@ -52,50 +53,19 @@ TOLD_RATES = {
     "place": 0.35,
     "plot": 0.3,
 }
-WRITER_PEOPLE = ("Amy", "Ben", "Lucy", "Tom", "Max", "Mia", "Sam", "Lily", "Leo")
-WRITER_OBJECTS = ("kite", "book", "hat", "key", "map", "bell", "drum", "boat", "coin")
-WRITER_PLACES = ("park", "forest", "garden", "beach", "village", "meadow", "hill")
-
+DATA = read_phrasings(NAME)
 # {cast} is what the story is about, as in "Mia, her dog Rex and a kite"; {at} is empty or a place.
-ASKS = Phrasings(
-    (
-        "Write a story about {cast}{at}.", "Write a short story about {cast}{at}.", "Tell a story about {cast}{at}.",
-        "Tell me a story about {cast}{at}.", "Please tell me a story about {cast}{at}.", "Make up a story about {cast}{at}.",
-        "I would like a story about {cast}{at}.", "Can you tell me a story about {cast}{at}?",
-        "Write a tale with {cast}{at}.", "Give me a story about {cast}{at}.", "Write a story with {cast}{at}.",
-    ),
-    (
-        "A story about {cast}{at}, please.", "Write about {cast}{at}.", "A bedtime story about {cast}{at}.",
-        "Tell the children about {cast}{at}.",
-    ),
-)  # fmt: skip
-PETS = {
-    ("species", "animal"): Phrasings(("{his} {S} {N}", "{N} the {S}", "a {S} named {N}", "the {S} {N}"), ("a {S} called {N}",)),
-    ("species",): Phrasings(("{his} {S}", "a {S}"), ("the {S}",)),
-    ("animal",): Phrasings(("{his} pet {N}", "an animal called {N}", "a pet named {N}")),
-}  # fmt: skip
+ASKS = Phrasings.of(DATA["asks"])
+PETS = {tuple(slots.split()): Phrasings.of(data) for slots, data in DATA["pets"].items()}
 """Ways to mention a pet, by the slots that are told of it."""
-PAIRS = Phrasings(
-    ("{A} and {his} {S} {N}, {B} and {her} {T} {M}", "{A} with {N} the {S}, {B} with {M} the {T}",
-     "{A} with {his} {S} {N}, {B} with {her} {T} {M}", "{A} and {N} the {S}, {B} and {M} the {T}"),
-    ("{A} with a {S} named {N}, {B} with a {T} named {M}",),
-)  # fmt: skip
+PAIRS = Phrasings.of(DATA["pairs"])
 
 # Slots of a sentence: {A} the person, {he} {him} {his} {He} to match, {S} {N} species and name of the
 # animal, {o} the thing with its color and {k} without, {place} as "the park" and {at} as "in the park",
 # {time} {glad} free choices, {cry} what the animal does with its voice; in a plot of two, {B} is the
 # other person, {T} {M} that one's animal. No sentence holds a listed word, so that such a word in a
-# story is always a fact.
-TIMES = (
-    "One day",
-    "One morning",
-    "One sunny day",
-    "One afternoon",
-    "On a windy day",
-    "Last summer",
-    "After lunch",
-)
-GLAD = ("happy", "glad", "proud", "pleased", "cheerful")
+# story is always a fact. "more_words" are others that stories may use, as the bundled model learnt
+# more plots than are there.
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,117 +74,21 @@ class Plot:
 
     name: name of the plot.
     hint: words with which a prompt asks for the plot.
-    beats: the parts of the story in order; each is a tuple of sentences to choose from.
+    beats: the parts of the story in order; each has the sentences to choose from.
     is_of_two: whether the plot has two people, each with an animal.
     """
 
     name: str
     hint: str
-    beats: tuple[tuple[str, ...], ...]
+    beats: tuple[Sequence[str], ...]
     is_of_two: bool = False
 
 
-OPENINGS = (
-    "{time}, {A} and {his} {S} {N} went to {place}.", "{time}, {A} was {at} with {his} {S} {N}.",
-    "{A} had a {S} called {N}. {time}, they went to {place}.", "{N} the {S} and {A} were best friends. {time}, they met {at}.",
-    "{A} and {N} the {S} liked to play {at}.",
-)  # fmt: skip
-ENDINGS = (
-    "They walked home together, tired but {glad}.", "{A} hugged {N}, and both were {glad}.", "{A} and {N} would never forget that day.",
-    "That night {A} and {N} slept very well.", "What a day it had been for {A} and {N}!",
-)  # fmt: skip
-OPENINGS_OF_TWO = (
-    "{time}, {A} and {his} {S} {N} met {B} and a {T} called {M} {at}.",
-    "{A} had a {S} called {N}, and {B} had a {T} called {M}. {time}, they met {at}.",
-    "{A} came to {place} with {N} the {S}. {B} came with {M} the {T}.",
+PLOTS = tuple(
+    Plot(each["name"], each["hint"], tuple(each["beats"]), each.get("is_of_two", False))
+    for each in DATA["plots"]
 )
-ENDINGS_OF_TWO = (
-    "From then on, {A} and {B} were good friends.", "{A} and {B} promised to meet again {at}.",
-    "It was a fine day for {A}, {B} and their animals.", "{N} and {M} were friends for ever.",
-)  # fmt: skip
-PLOTS = (
-    Plot("lost", "something that gets lost", (
-        ("{A} had a {o}, but suddenly it was gone.", "On the way {A} lost a {o}.", "There {he} dropped a {o} and could not find it."),
-        ("{A} looked everywhere and was very sad.", "{A} and {N} searched under every bush, but it was not there."),
-        ("Then {N} {cry} and ran behind a big stone. There was the {k}!", "Then {N} found the {k} in the tall grass."),
-    )),
-    Plot("present", "a surprise", (
-        ("It was the birthday of {A}, and a big box stood there.", "Someone had left a small box for {A}."),
-        ("Inside was a {o}.", "{A} opened it and found a {o}.", "What was in it? It was a {o}!"),
-        ("{A} showed the {k} to {N}, who {cry}.", "They played with the {k} all day.", "{A} had wanted a {k} for a long time."),
-    )),
-    Plot("race", "a race", (
-        ("There was a big race, and the prize was a {o}.", "{A} and {N} joined a race to win a {o}."),
-        ("{N} was slow at first, but {A} ran beside it.", "{N} {cry} and ran as fast as the wind.", "They ran through mud and over stones."),
-        ("They came in first and won the {k}!", "In the end the {S} was first, and {A} got the {k}."),
-    )),
-    Plot("storm", "a storm", (
-        ("Dark clouds came, and a storm began.", "Suddenly it started to rain very hard.", "Then there was thunder, and {N} {cry}."),
-        ("{A} held the {o} tight and looked for a dry spot.", "{A} hid with {N} and a {o} under a tree."),
-        ("When the sun came out, the {k} was wet, but they were safe.", "Soon the storm was over, and the {k} was still there."),
-    )),
-    Plot("cake", "a cake", (
-        ("{A} wanted to bake a cake that looked like a {o}.", "{A} made a big cake with a {o} on top."),
-        ("But {N} was hungry and ate half of it.", "{N} {cry}, because it smelled so good.", "{N} jumped up, and the cake fell down."),
-        ("{A} laughed and shared the rest with {N}.", "They made another cake and kept the {k}."),
-    )),
-    Plot("visit", "a visit to grandma", (
-        ("They wanted to visit grandma and bring a {o}.", "It was time to see grandma. {A} packed a {o}."),
-        ("The way was long, and {N} {cry}.", "They got lost, but the {S} knew the way.", "On the way they crossed a little stream."),
-        ("Grandma loved the {k} and made hot soup.", "Grandma saw the {k} and was very {glad}."),
-    )),
-    Plot("treasure", "a treasure", (
-        ("{N} began to dig in the ground.", "{N} {cry} and dug a deep hole.", "They had heard of a treasure and began to look for it."),
-        ("There was an old box with a {o} inside.", "Under the sand lay a {o}.", "Something shone. It was a {o}!"),
-        ("{A} cleaned the {k} and showed it to everyone.", "{He} kept the {k}, and {N} got a treat."),
-    )),
-    Plot("picture", "a picture", (
-        ("{A} wanted to draw a picture of {N}.", "{A} had new paints and a big sheet of paper."),
-        ("Something was missing, so {A} added a {o}.", "{A} put a {o} next to {N}.", "But {N} only looked at a {o}."),
-        ("Everyone liked the picture with the {k} best.", "{A} gave the picture away but kept the {k}."),
-    )),
-    Plot("friends", "a new friend", (
-        ("{N} and {M} both wanted to play with a {o}.", "{A} had a {o}, and {B} wanted to play with it."),
-        ("{A} let {B} and {M} have the {k} first.", "{A} and {B} took turns with the {k}."),
-    ), is_of_two=True),
-    Plot("contest", "a contest", (
-        ("Who was faster, {N} or {M}? The prize was a {o}.", "There was a contest, and the best animal would get a {o}."),
-        ("{N} the {S} was first and won the {k}.", "Both were first, so {A} and {B} shared the {k}."),
-    ), is_of_two=True),
-    Plot("trade", "a trade", (
-        ("{A} had a {o}, and {B} had a sweet cake.", "{B} had brought a {o} along, and {A} liked it."),
-        ("They swapped, and {N} sat down beside the {k}.", "So they traded, and {M} got the {k}."),
-    ), is_of_two=True),
-)  # fmt: skip
-
-MORE_WORDS = """
-about above afraid after ahead almost already angry any anywhere are around asked asleep awake
-baby back bag be bed before believe believed bench better bird bite bone bow boxes boy branches
-brave bread broke broken build built bump can care carried cart caught cheer cheese clapped clean
-clever climbed close closed clues coat cold come coming concert cook corner counted cried cross
-danced dark den did dinner do doctor done door dragged dream dreamed dried ears eat else empty
-ended enough evening everything eyes fairy far fed feet felt fence finest fire fix fixed flakes
-flash flew flower fly flying followed foot forgot friend from front full fun ghost giant gift girl
-give given glass glue go goodbye grew growled hair hardly he head hear heavy hello help helped her
-hide high him his hissed hit hopped hour hours house how howled hummed hung hurt hut idea ill
-instead into is its journey joy just keep kind kiss knocked know land landed last late later laugh
-learn leave led licked lifted lived lot loudly magic make man many me mended middle mistake moment
-money monster moon more move moved music nail named near nearly needed neighbor nest net no nobody
-noise nose note nothing off often once one onto open outside own paid past pay pennies people
-photo picked picnic place placed planned plant plate present proudly pulled pushed quickly quiet
-reach real right road roared rocket roof room rose said sale sang saved scared seed seek seen sell
-sent shade share she shook should shouted show sign sing sleep slipped smile smiled snapped snow
-snowed snowman softly sold someone something song soon spaceship splashed spring squawked star
-stayed steps story strange stranger strong stuck swam swim table take talk taller teach ten than
-thanked thanks them thief things thought three tiny told too tracks trade trees trick tried trip
-true turn twice two until upset us used waited walk wall want warm washed water wave waves we
-weeks what which whistled whole why will window winner wiped wish wished without wizard woke woman
-work worked world worried worth wrote yawned year years you Again All An And At Back Between Big
-By Early Every First For Give Good Halfway Later Let Nobody Now Once Only People Puff Shall Sit
-Slowly Thank This To Today Up Was We While With You
-"""
-"""More words that stories may use, as the bundled model learnt more plots than are in PLOTS."""
-
+ENDS = ("openings", "endings", "openings_of_two", "endings_of_two")
 MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
 NAME_SLOTS = ("person", "animal")
 LISTS: dict[str, frozenset[str]] = {
@@ -290,7 +164,8 @@ def unheard_of(text: str, told: Iterable[str]) -> Iterator[re.Match[str]]:
 
 
 def _sentences() -> Iterator[str]:
-    yield from (*OPENINGS, *ENDINGS, *OPENINGS_OF_TWO, *ENDINGS_OF_TWO, *TIMES, *GLAD, MORE_WORDS)
+    for name in (*ENDS, "times", "glad", "more_words"):
+        yield from DATA[name]
     yield from (sentence for plot in PLOTS for beat in plot.beats for sentence in beat)
 
 
@@ -463,11 +338,11 @@ def generate(random: Random, split: Split) -> Example:
         plot = random.choice([plot for plot in PLOTS if plot.is_of_two == is_of_two])
         told = {slot for slot, rate in TOLD_RATES.items() if random.random() < rate}
         told |= {"person", "species", "animal"} if plot.is_of_two else set()
-        people = random.sample(NAMES if "person" in told else WRITER_PEOPLE, 2)
+        people = random.sample(NAMES if "person" in told else DATA["writer_people"], 2)
         kinds, names = random.sample(tuple(SPECIES), 2), random.sample(PET_NAMES, 2)
-        thing = random.choice(OBJECTS if "object" in told else WRITER_OBJECTS)
+        thing = random.choice(OBJECTS if "object" in told else DATA["writer_objects"])
         color = random.choice(COLORS) if "object" in told and random.random() < COLOR_RATE else ""
-        place = random.choice(tuple(PLACES) if "place" in told else WRITER_PLACES)
+        place = random.choice(tuple(PLACES) if "place" in told else DATA["writer_places"])
         count = 2 if plot.is_of_two else 1
         every = {"person": people[:count], "animal": names[:count], "species": kinds[:count],
                  "object": [thing], "color": [color] * bool(color), "place": [place]}  # fmt: skip
@@ -486,7 +361,7 @@ def generate(random: Random, split: Split) -> Example:
         "A": people[0], "B": people[1], "S": kinds[0], "T": kinds[1], "N": names[0], "M": names[1],
         "he": he, "him": him, "his": his, "He": he.title(), "her": "her" if people[1] in WOMEN else "his",
         "k": thing, "o": f"{color} {thing}".strip(), "place": f"the {place}", "at": f"{PLACES[place]} the {place}",
-        "cry": SPECIES[kinds[0]], "time": random.choice(TIMES), "glad": random.choice(GLAD),
+        "cry": SPECIES[kinds[0]], "time": random.choice(DATA["times"]), "glad": random.choice(DATA["glad"]),
     }  # fmt: skip
     cast = (
         _cast(random, wording, told, is_of_two=is_of_two)
@@ -498,8 +373,8 @@ def generate(random: Random, split: Split) -> Example:
         .replace("{cast}", listed(cast))
         .replace("{at}", " {at}" if "place" in told else "")
     )
-    openings, endings = (OPENINGS_OF_TWO, ENDINGS_OF_TWO) if plot.is_of_two else (OPENINGS, ENDINGS)
-    story = " ".join(random.choice(beat) for beat in (openings, *plot.beats, endings))
+    opening, ending = ENDS[2:] if plot.is_of_two else ENDS[:2]
+    story = " ".join(random.choice(beat) for beat in (DATA[opening], *plot.beats, DATA[ending]))
     columns = [facts.get(slot, [None] * count) for slot in ("person", "species", "animal")]
     pronouns = {person: "she" if person in WOMEN else "he" for person in facts.get("person", ())}
     case = Facts(facts, list(zip(*columns, strict=True)), pronouns).to_case()

@@ -10,7 +10,15 @@ from functools import cache
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks.base import Example, Phrasings, Split, Task, draw_wording, split_of
+from sbd_core.tasks.base import (
+    Example,
+    Phrasings,
+    Split,
+    Task,
+    draw_wording,
+    read_phrasings,
+    split_of,
+)
 
 NAME = "sudoku"
 TEST_PERCENT = 20
@@ -24,20 +32,7 @@ UNITS: tuple[tuple[int, ...], ...] = (
     *(tuple(range(column, NUM_CELLS, 4)) for column in range(4)),
     *((corner, corner + 1, corner + 4, corner + 5) for corner in (0, 2, 8, 10)),
 )
-ASKS = Phrasings(
-    (
-        "Solve this 4x4 sudoku: {puzzle}", "Solve this sudoku: {puzzle}", "Solve the sudoku {puzzle}",
-        "Please solve this sudoku: {puzzle}", "Can you solve this sudoku? {puzzle}",
-        "Complete this sudoku grid: {puzzle}", "Fill in the sudoku: {puzzle}",
-        "Fill in the missing digits (0 is empty): {puzzle}", "Find the missing numbers: {puzzle}",
-        "Here is a 4x4 sudoku, 0 is a blank: {puzzle}", "Finish this small sudoku: {puzzle}",
-        "4x4 sudoku: {puzzle}", "Sudoku: {puzzle}", "Help me with this 4x4 sudoku: {puzzle}",
-    ),
-    (
-        "What is the solution of this sudoku? {puzzle}", "Could you fill this grid? {puzzle}",
-        "Find the solution: {puzzle}", "Show me the full grid of {puzzle}",
-    ),
-)  # fmt: skip
+ASKS = Phrasings.of(read_phrasings(NAME)["asks"])
 
 
 def parse_puzzle(text: str) -> str:

@@ -26,17 +26,19 @@ from torch.utils.data import DataLoader, Dataset
 from sbd_core.errors import SetBlockDecodingError, TrainingError, one_line, shown
 from sbd_core.masks import TrainingLayout
 from sbd_core.models.chat import encode_plain, template_mark
-from sbd_core.tasks import Example
 from sbd_core.training.data import (
     NO_LIMITS,
+    Mixture,
     ModelLimits,
     Pair,
     Skipped,
     Text,
     can_read,
+    digest_of,
     encode_examples,
     encoded_text,
     has_own_template,
+    in_epochs,
     mixed,
     read_source,
 )
@@ -100,10 +102,6 @@ class PackedBatch:
         """Split the batch into `count` batches of about equally many packed sequences."""
         split = [torch.tensor_split(tensor, count) for tensor in self._tensors()]
         return [_of_tensors(tensors) for tensors in zip(*split, strict=True)]
-
-    def beginning(self, num_tokens: int) -> "PackedBatch":
-        """Make a batch of the first `num_tokens` tokens of the first packed sequence."""
-        return _of_tensors([tensor[:1, :num_tokens] for tensor in self._tensors()])
 
     def _tensors(self) -> list[Tensor]:
         layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
@@ -251,6 +249,7 @@ class BatchBuilder:
     """Builds the batch of any step of a recipe, or one process's share of the batch.
 
     notes: lines that say which texts of the recipe's sources are left out.
+    digest: digest of the sources' encoded texts; None without sources.
     row_tokens: tokens per packed sequence, at most recipe.row_tokens. A recipe with short texts and
     no tasks gets fewer, because padding costs as much time as text.
     """
@@ -271,9 +270,13 @@ class BatchBuilder:
         self._min_rows = min_rows
         self.notes: list[str] = []
         self._sources = [self._pieces(source) for source in recipe.data]
+        weights = [*recipe.tasks.values(), *(1.0 for _ in self._sources)]
+        self._mixture = Mixture(recipe.seed, weights)
+        every = [piece for source in self._sources for piece in source]
+        self.digest = digest_of(every) if every else None
         self.row_tokens = recipe.row_tokens
         if not recipe.tasks:
-            longest = max(self._needed(*piece) for source in self._sources for piece in source)
+            longest = max(self._needed(*piece) for piece in every)
             self.row_tokens = min(recipe.row_tokens, -(-longest // ROWS_OF) * ROWS_OF)
 
     def draw(self, step: int) -> list[Pair]:
@@ -282,30 +285,33 @@ class BatchBuilder:
         Raises TrainingError if hardly any example fits into a packed sequence.
         """
         recipe = self._recipe
-        seed = recipe.seed * 1_000_003 + step
-        drawn = mixed(seed, recipe.tasks, self._sources)
+        from_sources = self._from_sources(step)
+        wanted = recipe.batch_size - len(from_sources)
+        drawn = mixed(recipe.seed * 1_000_003 + step, recipe.tasks, ())
         fitting: list[Pair] = []
         for _ in range(MOST_TRIED):
-            pairs = self._encoded(list(islice(drawn, recipe.batch_size)))
+            if len(fitting) >= wanted:
+                return from_sources + fitting[:wanted]
+            pairs = encode_examples(self._tokenizer, list(islice(drawn, wanted)))
             fitting += [pair for pair in pairs if self._fits(pair)]
-            if len(fitting) >= recipe.batch_size:
-                break
-        if len(fitting) < recipe.batch_size:
-            names = ", ".join((*recipe.tasks, *recipe.data))
-            raise TrainingError(
-                f"row_tokens: hardly any example of {names} fits into {recipe.row_tokens} tokens"
-            )
-        return fitting[: recipe.batch_size]
-
-    def _encoded(self, items: "Sequence[Example | Packed]") -> list[Pair]:
-        made = encode_examples(
-            self._tokenizer, [item for item in items if isinstance(item, Example)]
+        names = ", ".join(recipe.tasks)
+        raise TrainingError(
+            f"row_tokens: hardly any example of {names} fits into {recipe.row_tokens} tokens"
         )
-        waiting = iter(made)
-        return [
-            next(waiting) if isinstance(item, Example) else (list(item[0]), list(item[1]))
-            for item in items
-        ]
+
+    def _from_sources(self, step: int) -> list[Pair]:
+        """The texts of a step that come from sources; each text once before any comes again."""
+        recipe, texts = self._recipe, list[Pair]()
+        if not self._sources:
+            return texts
+        first, stop = (
+            self._mixture.counts(number * recipe.batch_size)[len(recipe.tasks) :]
+            for number in (step, step + 1)
+        )
+        for source, *places in zip(self._sources, first, stop, strict=True):
+            indices = in_epochs(recipe.seed, len(source), *places)
+            texts += [(list(source[index][0]), list(source[index][1])) for index in indices]
+        return texts
 
     def _pieces(self, source: str) -> list[Packed]:
         """Encode a source: the answers that fit into row_tokens, and the plain texts in pieces.

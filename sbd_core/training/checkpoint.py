@@ -18,7 +18,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_extra
-from sbd_core.files import beside, replaced_folder, sha256
+from sbd_core.files import beside, replaced_folder, weights_sha256
 from sbd_core.hf.hub import write_custom_generate
 from sbd_core.json_node import json_of
 from sbd_core.models.hf_model import Fingerprint
@@ -184,32 +184,23 @@ class TrainedAdapter:
         write_adapter(self.model, folder, self.base, sizes, state_dict=dict(self.weights))
 
 
-Provenance = dict[str, list[str | None]]
+Inputs = dict[str, str | None]
+"""{name in NAMES_OF_INPUTS: digest} of what a run began from."""
+NAMES_OF_INPUTS = {
+    "base": "base (--base)",
+    "data": "texts (--data)",
+    "init": "weights (--init)",
+}
 
-PARTS = {"init": "weights (--init)", "texts": "texts (--data)"}
-"""Parts of a provenance, with the words for each in error messages."""
 
-
-def provenance(recipe: Recipe, init: Path | None) -> Provenance:
-    """Compute SHA-256 digests of the weight files in `init` and of the recipe's data files.
-
-    A digest is None if its file cannot be read. Raises TrainingError if `init` is not a folder.
-    """
+def digest_of_init(init: Path | None) -> str | None:
+    """Digest of the weights in the folder `init`. Raises TrainingError if it is not a folder."""
     if init is not None and not init.is_dir():
         raise TrainingError(f"init: must be a model folder; got {init}")
-    weights = sorted(init.glob("*.safetensors")) if init is not None else []
-    named = [source.removeprefix("file:") for source in recipe.data if source.startswith("file:")]
-    return {
-        "init": [_digest(file) for file in weights],
-        "texts": [_digest(Path(name)) for name in named],
-    }
-
-
-def _digest(file: Path) -> str | None:
     try:
-        return sha256(file)
-    except (OSError, ValueError):
-        return None
+        return None if init is None else weights_sha256(init)
+    except OSError as error:
+        raise TrainingError(f"init: {init} cannot be read: {error.strerror}") from error
 
 
 # Errors that reading a damaged state folder can raise.
@@ -233,27 +224,19 @@ class State:
     """All that a run needs to resume, except the weights.
 
     step: number of steps done. seconds: training time so far, summed over all starts of the run.
-    precision: precision of the forward passes, "bf16" or "fp32".
     metrics: metrics of each step done.
-    optimizers: full state dict of the optimizers, on the CPU.
+    tensors: state of the optimizers and what else the kind of run needs, on the CPU.
     """
 
     step: int
     seconds: float
-    precision: str
     metrics: Metrics
-    optimizers: Any
+    tensors: Any
 
 
 def state_folder(out: Path) -> Path:
     """Return the folder for the resumable state of a run whose model is written to `out`."""
     return out.with_name(out.name + ".state")
-
-
-def write_metrics(folder: Path, metrics: Metrics) -> None:
-    """Write the metrics of a run into its state folder, one line of JSON per step."""
-    lines = "".join(json.dumps(line) + "\n" for line in metrics)
-    (folder / METRICS_FILE).write_text(lines, encoding="utf-8")
 
 
 def read_metrics(folder: Path) -> Metrics:
@@ -268,56 +251,47 @@ def write_state(
     folder: Path,
     state: State,
     recipe: Recipe,
-    began_from: Provenance,
-    model: PreTrainedModel | TrainedAdapter,
-    tokenizer: PreTrainedTokenizerBase,
+    inputs: Inputs,
+    model: PreTrainedModel | TrainedAdapter | None = None,
+    tokenizer: PreTrainedTokenizerBase | None = None,
 ) -> None:
-    """Replace the state in `folder` with `state`. began_from: result of provenance()."""
+    """Replace the state in `folder` with `state`, and the model and tokenizer if they are given."""
     with replaced_folder(folder) as target:
-        model.save_pretrained(target / "model")
-        tokenizer.save_pretrained(target / "model")
-        torch.save(state.optimizers, target / "optimizers.pt")
-        write_metrics(target, state.metrics)
-        progress = {
-            "step": state.step,
-            "seconds": state.seconds,
-            "precision": state.precision,
-            "recipe": asdict(recipe),
-            **began_from,
-        }
-        (target / "progress.json").write_text(json.dumps(progress, indent=2))
+        for part in (model, tokenizer):
+            if part is not None:
+                part.save_pretrained(target / "model")
+        torch.save(state.tensors, target / "tensors.pt")
+        lines = "".join(json.dumps(line) + "\n" for line in state.metrics)
+        (target / METRICS_FILE).write_text(lines, encoding="utf-8")
+        progress = {"step": state.step, "seconds": state.seconds, "recipe": asdict(recipe)}
+        (target / "progress.json").write_text(json.dumps({**progress, **inputs}, indent=2))
 
 
-def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
+def read_state(folder: Path, recipe: Recipe, inputs: Inputs) -> State:
     """Read the state in `folder`, and check that this run may resume it.
 
-    Raises TrainingError if the state is damaged, or was saved with another recipe or began_from.
+    Raises TrainingError if the state is damaged, or was saved with another recipe or other inputs.
     """
     try:
         progress = json_of((folder / "progress.json").read_text())
         step, seconds = progress["step"], float(progress["seconds"])
         metrics = read_metrics(folder)
-        if type(step) is not int or step != len(metrics) or not 0 <= seconds < 1e9:
-            raise ValueError
-        precision = progress["precision"]
-        if precision not in ("bf16", "fp32"):
+        last = metrics[-1]["step"] if metrics else 0
+        if type(step) is not int or step != last or not 0 <= seconds < 1e9:
             raise ValueError
         saved = progress["recipe"]
-        told = {name: progress[name] for name in began_from}
-        optimizers = torch.load(folder / "optimizers.pt", weights_only=True)
+        others = [NAMES_OF_INPUTS[name] for name in inputs if progress[name] != inputs[name]]
+        tensors = torch.load(folder / "tensors.pt", map_location="cpu", weights_only=True)
     except STATE_ERRORS as error:
         raise unreadable(folder, error) from error
     try:
-        # Settings that no step so far depended on may differ: when the rate falls, and so the
-        # number of steps or minutes; the loss after paper_loss_steps.
-        is_same = Recipe(**saved).past(step, seconds) == recipe.past(step, seconds)
-    except (TypeError, AttributeError, ArgumentError):
+        is_same = Recipe(**saved) == recipe
+    except (TypeError, ArgumentError):
         is_same = False
-    others = [f"began from other {PARTS[name]}" for name in told if told[name] != began_from[name]]
     if not is_same or others:
-        reason = others[0] if is_same else "is of another recipe"
+        reason = f"began from other {others[0]}" if is_same else "is of another recipe"
         raise TrainingError(f"state {folder}: {reason}; give another --out, or remove it")
-    return State(step, seconds, precision, metrics, optimizers)
+    return State(step, seconds, metrics, tensors)
 
 
 def unreadable(folder: Path, error: Exception) -> TrainingError:

@@ -9,17 +9,22 @@ A source is "file:PATH" or "hf:NAME[:SPLIT]". The default SPLIT is train.
   folder, such as one that save_to_disk() wrote. Cached datasets need no network.
 """
 
+import hashlib
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+import torch
 from transformers import PreTrainedTokenizerFast
 
-from sbd_core.chats import chat_of
+from sbd_core.chats import chat_of, unread_fields
 from sbd_core.data_files import Row, read_rows, read_text, row_of, suffix_of
 from sbd_core.errors import (
     MAX_SHOWN_PATH,
@@ -33,6 +38,7 @@ from sbd_core.errors import (
 from sbd_core.models.chat import Message, encode_turn
 from sbd_core.models.model_folder import reach_of
 from sbd_core.tasks import Example, task
+from sbd_core.tasks.manners import training_example
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}"
@@ -82,9 +88,60 @@ def mixed(
     while True:
         index = draw.choices(indices, weights)[0]
         if index < len(chosen):
-            yield chosen[index].generate(draw, "train")
+            yield training_example(draw, chosen[index])
         else:
             yield draw.choice(sources[index - len(chosen)])
+
+
+class Mixture:
+    """Draws a task or source for each example of a run, by weight.
+
+    The n-th example that falls to a source is known from n alone, as each step is built alone.
+    """
+
+    CHUNK = 65_536
+
+    def __init__(self, seed: int, weights: Sequence[float]) -> None:
+        """weights: weight of each task and source."""
+        self._seed = seed
+        self._shares = np.array(weights) / sum(weights)
+        self._before = [np.zeros(len(weights), np.int64)]
+
+    def counts(self, num_examples: int) -> list[int]:
+        """How many of the run's first num_examples examples fall to each task and source."""
+        number, place = divmod(num_examples, self.CHUNK)
+        while len(self._before) <= number:
+            self._before.append(self._before[-1] + self._counted(len(self._before) - 1))
+        return (self._before[number] + self._counted(number, place)).tolist()
+
+    def _counted(self, number: int, stop: int | None = None) -> Any:
+        draw = np.random.default_rng([self._seed, number])
+        drawn = draw.choice(len(self._shares), self.CHUNK, p=self._shares)[:stop]
+        return np.bincount(drawn, minlength=len(self._shares))
+
+
+def in_epochs(seed: int, size: int, first: int, stop: int) -> list[int]:
+    """The indices of the first-th to (stop - 1)-th draw from `size` texts.
+
+    Each epoch has every text once, in an order of its own.
+    """
+    places = (divmod(place, size) for place in range(first, stop))
+    return [_epoch_order(seed, epoch, size)[place] for epoch, place in places]
+
+
+@lru_cache(8)
+def _epoch_order(seed: int, epoch: int, size: int) -> list[int]:
+    generator = torch.Generator().manual_seed((seed + epoch) * 1_000_003)
+    return torch.randperm(size, generator=generator).tolist()
+
+
+def digest_of(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> str:
+    """SHA-256 of encoded texts, by which a resumed run knows its data again."""
+    digest = hashlib.sha256()
+    for prompt, answer in pairs:
+        sizes = len(prompt), len(answer)
+        digest.update(array("I", [*sizes, *prompt, *answer]).tobytes())
+    return digest.hexdigest()
 
 
 class Skipped:
@@ -93,6 +150,8 @@ class Skipped:
     def __init__(self, source: str) -> None:
         self._source = shown_name(source, MAX_SHOWN_PATH)
         self._places: dict[str, list[str]] = {}
+        self.fields: set[str] = set()
+        """Names of the records' fields that are not read."""
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
         """Record that `count` texts at `where` are skipped. reason: words like "are empty"."""
@@ -100,8 +159,12 @@ class Skipped:
             self._places.setdefault(reason, []).extend([where] * count)
 
     def notes(self) -> list[str]:
-        """One line for each reason: how many texts are skipped, and where the first one is."""
-        return [
+        """One line for each reason: how many texts are skipped, and where the first one is.
+
+        A line about fields that are not read comes first.
+        """
+        names = ", ".join(shown_name(name) for name in sorted(self.fields))
+        return [f"{self._source}: fields that are not read: {names}"] * bool(names) + [
             f"{self._source}: left out {len(places)} that {reason}; the first is {places[0]}"
             for reason, places in self._places.items()
         ]
@@ -131,6 +194,7 @@ def read_source(source: str, skipped: Skipped) -> list[Text]:
             rule = f"must be a file that ends in {kinds} (a folder of save_to_disk() is hf:FOLDER)"
             raise ArgumentError("data", rule, str(path))
         for row in _dataset(source, name) if kind == "hf" else read_rows("data", path):
+            skipped.fields |= unread_fields(row.fields)
             texts += _answers(row, skipped)
     skipped.require(texts)
     return texts

@@ -28,7 +28,7 @@ class Recipe:
     minutes: length of the run; with 0, `steps` is the length. With minutes, decay_steps / steps is
     the share of the time in which the learning rate falls.
     warmup_steps, decay_steps: the learning rate rises in the first warmup_steps, and falls towards
-    0 in the last decay_steps. A run resumed before this fall may be given another length.
+    0 in the last decay_steps.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for all other weights.
     lora_rank: rank of a LoRA adapter for an existing model, on all linear layers but the output
     layer. The adapter is scaled by lora_alpha / lora_rank. In stage sbd the mask token's embedding
@@ -36,13 +36,22 @@ class Recipe:
     distils_base: True takes the base model's probabilities as the targets of an adapter's NTP loss,
     in place of the tokens of the text, to preserve the base model's answers.
     batch_size: number of examples per step. row_tokens: greatest length of a packed sequence, which
-    holds examples with their masked copies. A longer example is left out.
+    holds examples with their masked copies. A longer example is left out. A block adapter's texts
+    are not packed: each is cut after row_tokens.
     min_block_size, max_block_size: range from which each step draws its block size (stage sbd).
     prompt_weight: weight of a prompt token in the NTP loss; with 0, only answers count.
-    full_mask_ratio: probability that all of an answer is masked (stage sbd); 0 in the paper.
+    full_mask_ratio: probability that all of an answer, or for a block adapter all of a block, is
+    masked (stage sbd); 0 in the paper.
     paper_loss_steps: number of steps at the start that use 0 as full_mask_ratio.
     data: sources of texts, see data.py. `tasks` may be empty if there is a source.
     tokenizer: folder of the tokenizer for a new model; if empty, a tokenizer is trained.
+    adapter_rank: rank of a block adapter (models/block_adapter.py), which sbd train-adapter trains;
+    0 for other training. The settings after it are a block adapter's.
+    sampler_width: width of the adapter's sampler head (SamplerHead); 0 trains no sampler head.
+    rows_per_text: total length of the blocks placed in each text.
+    block_sizes: sizes from which each step draws its block size.
+    first_weight, loss_decay: weights of the loss, see GatedBase.loss().
+    average_decay: decay per step of the running average of the weights; the average is saved.
     """
 
     stage: Stage
@@ -76,6 +85,14 @@ class Recipe:
     num_heads: int = 4
     feed_forward_size: int = 704
     max_positions: int = 1024
+    # A block adapter.
+    adapter_rank: int = 0
+    sampler_width: int = 1024
+    rows_per_text: int = 256
+    block_sizes: tuple[int, ...] = (4, 8, 16)
+    first_weight: float = 0.5
+    loss_decay: float = 0.9
+    average_decay: float = 0.998
 
     def __post_init__(self) -> None:
         if self.stage not in STAGES:
@@ -85,16 +102,27 @@ class Recipe:
         least_of = {
             1: "steps batch_size row_tokens vocabulary_size tokenizer_examples hidden_size "
             "num_layers num_heads feed_forward_size min_block_size",
-            0: "warmup_steps decay_steps paper_loss_steps seed lora_rank",
+            0: "warmup_steps decay_steps paper_loss_steps seed lora_rank adapter_rank "
+            "sampler_width",
         }
         for least, names in least_of.items():
             for name in names.split():
                 require_integer(name, getattr(self, name), least)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
-        for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes", "lora_alpha"):
+        for name in (
+            *("learning_rate", "prompt_weight", "weight_decay", "minutes", "lora_alpha"),
+            *("max_gradient_norm", "first_weight"),
+        ):
             require_number(name, getattr(self, name), 0)
-        require_number("max_gradient_norm", self.max_gradient_norm, 0)
-        require_number("full_mask_ratio", self.full_mask_ratio, 0, 1)
+        for name in ("full_mask_ratio", "loss_decay", "average_decay"):
+            require_number(name, getattr(self, name), 0, 1)
+        object.__setattr__(self, "block_sizes", tuple(self.block_sizes))
+        for size in self.block_sizes:
+            require_integer("block_sizes", size, 2)
+        require_integer("rows_per_text", self.rows_per_text, max(self.block_sizes, default=1))
+        if self.adapter_rank and (self.lora_rank or not self.block_sizes):
+            rule = "must be 0 with lora_rank, or without block_sizes"
+            raise ArgumentError("adapter_rank", rule, self.adapter_rank)
         if self.max_gradient_norm == 0:
             raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
         if self.lora_rank and self.optimizer != "adamw":
@@ -118,29 +146,7 @@ class Recipe:
 
     def at(self, step: int) -> "Recipe":
         """The recipe for `step`, counted from 0: before paper_loss_steps, full_mask_ratio is 0."""
-        return self if step >= self.paper_loss_steps else self._with_paper_loss
-
-    def past(self, step: int, seconds: float = 0.0) -> "Recipe":
-        """This recipe with neutral values for all settings that have not influenced the run yet.
-
-        A state can be resumed by any recipe with the same past.
-        step: number of steps done. seconds: training time of these steps.
-        """
-        past = self if step > self.paper_loss_steps else self._with_paper_loss
-        if past == past._with_paper_loss:
-            past = replace(past, paper_loss_steps=0)
-        # Whether the fall of the rate had a part in these steps.
-        is_falling = step > self.steps - self.decay_steps
-        if self.minutes:
-            is_falling = seconds > 60 * self.minutes * (1 - self.decay_ratio)
-        if not is_falling:
-            past = replace(past, steps=max(step, 1), decay_steps=0, minutes=0.0)
-        return past
-
-    @property
-    def _with_paper_loss(self) -> "Recipe":
-        """This recipe with the paper's loss in all steps, that is, with 0 as full_mask_ratio."""
-        return replace(self, full_mask_ratio=0.0)
+        return self if step >= self.paper_loss_steps else replace(self, full_mask_ratio=0.0)
 
 
 def require_sources(data: object) -> None:
@@ -185,9 +191,10 @@ FIELDS = frozenset(item.name for item in fields(Recipe))
 RECIPES = Path(__file__).parent / "recipes"
 SHIPPED = ("ntp", "sbd", "baseline")
 """Values of --stage: the two stages, and more steps of "ntp" to compare "sbd" with."""
-NAMED = (*SHIPPED, "finetune", "lora", "assistant")
+NAMED = (*SHIPPED, "finetune", "lora", "assistant", "adapter")
 """Names for --recipe and `base`: those in SHIPPED; "finetune" and "lora", which train an existing
-model on your data; "assistant", which trains a small model that drafts for a larger one.
+model on your data; "assistant", which trains a small model that drafts for a larger one; "adapter",
+with which sbd train-adapter begins.
 """
 
 

@@ -1,16 +1,14 @@
 """One training step: the loss of Eq. 14, backward passes over parts of a batch, and the update.
 
-A step computes in bf16 on a device where bf16 is fast, else in fp32. Trained weights, gradients and
-optimizer states are always fp32: autocast lowers the precision only of the forward pass and of the
-tensors that it keeps for the backward pass.
+A step computes in bf16 on a device that multiplies bf16 in hardware, else in fp32. Trained weights,
+gradients and optimizer states are always fp32: autocast lowers the precision only of the forward
+pass and of the tensors that it keeps for the backward pass.
 """
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -40,7 +38,7 @@ class RunSettings:
 
     is_compiled: True runs the forward pass through torch.compile, which takes minutes at the start
     and then makes each step faster.
-    precision: one of PRECISIONS; for "auto" see StepRunner.choose_precision().
+    precision: one of PRECISIONS; for "auto" see chosen_precision().
     attention: one of ATTENTIONS; for "auto" see chosen_attention().
     num_workers: number of processes that build batches ahead; for None see chosen_workers().
     is_checkpointed: True keeps only the input of each layer and runs the layer again in the
@@ -75,16 +73,20 @@ class RunSettings:
             raise ArgumentError("attention", rule, self.attention)
 
 
+def chosen_precision(precision: str, device: torch.device) -> Precision:
+    """Return the precision to compute in. "auto" means bf16 where the hardware multiplies it."""
+    if precision == "fp32" or not has_bf16(device):
+        return "fp32"
+    return "bf16"
+
+
 def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
     """Return the dtype for the frozen base of an adapter. precision: one of PRECISIONS.
 
-    The dtype is bf16 if `precision` and the device allow bf16. "auto" allows bf16 only on CUDA.
-    With FSDP the dtype is fp32, as FSDP shards weights of one dtype only.
+    It is that of chosen_precision(), but fp32 with FSDP, which shards weights of one dtype only.
     """
-    device = accelerator.device
-    may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     is_sharded = accelerator.distributed_type == DistributedType.FSDP
-    is_bf16 = may_be_bf16 and has_bf16(device) and not is_sharded
+    is_bf16 = chosen_precision(precision, accelerator.device) == "bf16" and not is_sharded
     return torch.bfloat16 if is_bf16 else torch.float32
 
 
@@ -251,26 +253,14 @@ def attention_mask(
     return added.masked_fill_(~may_attend, float("-inf"))
 
 
-NUM_TIMED = 3
-TOKENS_TIMED = 256
 PART_TOKENS = 2048
 """Most tokens that a CPU takes in one pass. More save no time but take memory, 2 MB per token for a
 model of 135 million parameters.
 """
 
 
-def seconds_of(step: Callable[[], None], device: torch.device) -> float:
-    """Time NUM_TIMED calls of `step` after a warm-up call, and return the fewest seconds."""
-    seconds = []
-    for _ in range(1 + NUM_TIMED):
-        began = perf_counter()
-        step()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        seconds.append(perf_counter() - began)
-    return min(seconds[1:])
-
-
+BetweenParts = Callable[[int, int], bool]
+"""(number of parts of a step done, number of all parts) -> whether to stop within the step."""
 WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
 """Kinds of distributed runs in which every backward pass would send gradients to all processes."""
 
@@ -290,8 +280,12 @@ class StepRunner:
     ) -> None:
         self.model, self._recipe, self._settings = model, recipe, settings
         self._accelerator = accelerator
-        self.precision: Precision = "fp32"
-        self._attention = "sdpa"
+        device = accelerator.device
+        self._precision = chosen_precision(settings.precision, device)
+        self._attention = chosen_attention(
+            settings.attention, device, self._precision, is_compiled=settings.is_compiled
+        )
+        model.set_attn_implementation(self._attention)
         if settings.is_checkpointed:
             model.activation_checkpointing_enable({"use_reentrant": False})
         optimizers = make_optimizers(model, recipe)
@@ -301,18 +295,14 @@ class StepRunner:
         self.optimizers: list[Any] = [item.optimizer for item in wrapped]
         if settings.is_compiled:
             self.module.compile()
-        for parameter in model.parameters():
-            if parameter.requires_grad:
-                # Signals are handled between lines of Python; a backward pass runs no other.
-                parameter.register_hook(lambda gradient: None)
 
     def backward(
-        self, batch: Batch, tell: Callable[[int, int], None] = lambda done, count: None
-    ) -> Loss:
+        self, batch: Batch, between: BetweenParts = lambda done, count: False
+    ) -> Loss | None:
         """Run the forward and backward passes of a batch, part by part; return the batch's loss.
 
-        The gradients are added to those that exist already. tell: called after each part with the
-        number of parts done and the number of all parts.
+        The gradients are added to those that exist already. between: see BetweenParts; if it stops
+        the step, None is returned.
         """
         count = self._num_parts(batch)
         parts = batch.packed.parts(count) if count > 1 else [batch.packed]
@@ -327,7 +317,8 @@ class StepRunner:
                     )
                 self._accelerator.backward(loss.total)
             losses.append(Loss(loss.total.detach(), loss.sums))
-            tell(number, count)
+            if number < count and between(number, count):
+                return None
         return sum(losses[1:], start=losses[0])
 
     def _num_parts(self, batch: Batch) -> int:
@@ -352,61 +343,14 @@ class StepRunner:
         for optimizer in self.optimizers:
             optimizer.zero_grad()
 
-    def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
-        """Set the precision from the settings or, if they say "auto", from `saved`.
-
-        If `saved` is None too, a GPU takes bf16; on a CPU, bf16 and fp32 are timed, and the faster
-        one is taken. A device without fast bf16 always takes fp32.
-        saved: precision in the state that the run resumes. make_batch: builds the batch to time.
-        """
-        device, asked = self._accelerator.device, self._settings.precision
-        if asked == "auto" and saved is not None:
-            asked = saved
-        if not has_bf16(device):
-            asked = "fp32"
-        elif asked == "auto" and device.type == "cuda":
-            asked = "bf16"
-        if asked != "auto":
-            self._use("bf16" if asked == "bf16" else "fp32")
-            return
-        if self._accelerator.is_main_process:
-            print("precision: timing fp32 and bf16 ...", file=sys.stderr)
-        batch = make_batch()
-        if not self._settings.is_compiled:
-            batch = Batch(batch.packed.beginning(TOKENS_TIMED), batch.ntp_weight)
-        seconds: dict[Precision, float] = {}
-        for precision in ("fp32", "bf16"):
-            self._use(precision)
-            own = seconds_of(lambda: self._try(batch), device)
-            total = self._accelerator.reduce(torch.tensor([own], device=device), "sum")
-            seconds[precision] = float(total) / self._accelerator.num_processes
-        self._use(min(seconds, key=seconds.__getitem__))
-        if self._accelerator.is_main_process:
-            told = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
-            size = f"{batch.packed.token_ids.numel()} tokens"
-            print(f"precision: {self.precision} ({told} for {size})", file=sys.stderr)
-
-    def _use(self, precision: Precision) -> None:
-        device, settings = self._accelerator.device, self._settings
-        self.precision = precision
-        self._attention = chosen_attention(
-            settings.attention, device, precision, is_compiled=settings.is_compiled
-        )
-        self.model.set_attn_implementation(self._attention)
-
     def _autocast(self) -> torch.autocast:
         return torch.autocast(
             self._accelerator.device.type,
             torch.bfloat16,
-            enabled=self.precision == "bf16",
+            enabled=self._precision == "bf16",
             # Cached casts would outlive the layers that checkpointing runs again.
             cache_enabled=not self._settings.is_checkpointed,
         )
-
-    def _try(self, batch: Batch) -> None:
-        """Run the forward and backward passes of a step, then discard the gradients."""
-        self.backward(batch)
-        self.discard_gradients()
 
 
 def update_weights(optimizers: Sequence[Any], norm: Any, rate: float, step: int) -> None:

@@ -35,15 +35,15 @@ from sbd_core.models.peft_adapter import Fingerprint, is_adapter
 from sbd_core.training.batches import Batch, BatchBuilder, batches, chosen_workers
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
+    Inputs,
     Metrics,
-    Provenance,
     State,
     TrainedAdapter,
     add_adapter,
+    digest_of_init,
     export,
     load_model,
     only_writer,
-    provenance,
     read_state,
     restore_adapter,
     state_folder,
@@ -53,43 +53,27 @@ from sbd_core.training.checkpoint import (
 from sbd_core.training.data import ModelLimits, require_tokens
 from sbd_core.training.new_model import new_model
 from sbd_core.training.recipe import Recipe, learning_rate, progress, require_enough_minutes
-from sbd_core.training.step import Loss, RunSettings, StepRunner, base_dtype, check_output_layer
+from sbd_core.training.step import (
+    BetweenParts,
+    Loss,
+    RunSettings,
+    StepRunner,
+    base_dtype,
+    check_output_layer,
+)
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class StepAbandoned(Exception):
-    """Raised when a stop signal comes during code that may be interrupted."""
-
-
-class StopRequest(threading.Event):
-    """Event set by the first stop signal, which also interrupts a `with abandons()` block."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.may_abandon = False
-
-    @contextmanager
-    def abandons(self) -> Iterator[None]:
-        """Raise StepAbandoned inside the `with` block as soon as a stop signal has come."""
-        try:
-            self.may_abandon = True
-            if self.is_set():
-                raise StepAbandoned
-            yield
-        finally:
-            self.may_abandon = False
-
-
 @contextmanager
-def graceful_stop() -> Iterator[StopRequest]:
-    """Yield a StopRequest that the first SIGINT or SIGTERM sets; a second one ends the process.
+def graceful_stop() -> Iterator[threading.Event]:
+    """Yield an event that the first SIGINT or SIGTERM sets; a second one ends the process.
 
-    Outside the main thread, where Python delivers no signals, the StopRequest is never set.
+    Outside the main thread, where Python delivers no signals, the event is never set.
     """
-    stop_request = StopRequest()
+    stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield stop_request
+        yield stop
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
 
@@ -98,15 +82,13 @@ def graceful_stop() -> Iterator[StopRequest]:
             signal.signal(number, handler)
 
     def ask(number: int, frame: FrameType | None) -> None:
-        stop_request.set()
+        stop.set()
         restore()
-        if stop_request.may_abandon:
-            raise StepAbandoned
 
     for number in SIGNALS:
         signal.signal(number, ask)
     try:
-        yield stop_request
+        yield stop
     finally:
         restore()
 
@@ -123,44 +105,50 @@ class Loop(ABC):
     """A training run that writes the folder `out`, and saves its state in a folder beside `out`.
 
     step: number of steps done. seconds: training time so far, summed over all starts of the run.
+    inputs: digests of what the run began from.
     """
 
-    title, unit = "train", "step"
-    """Title of the progress bar, and the unit that the bar counts."""
-    is_main, may_abandon = True, True
-    """Whether this process reports progress, and whether a signal may interrupt a step."""
+    title = "train"
+    """Title of the progress bar."""
+    is_main, is_alone = True, True
+    """Whether this process reports progress, and whether no other process shares the run."""
 
-    def __init__(self, out: Path) -> None:
-        self.out, self.state_folder = out, state_folder(out)
+    def __init__(self, recipe: Recipe, out: Path) -> None:
+        self.recipe, self.out, self.state_folder = recipe, out, state_folder(out)
         self.step, self.seconds = 0, 0.0
         self.metrics: Metrics = []
+        self.inputs: Inputs = {}
+        self._started = time.monotonic()
 
     @property
-    @abstractmethod
     def is_done(self) -> bool:
-        """Whether all steps of the run, or all of its minutes, are over."""
+        """Whether all steps of the recipe, or all of its minutes, are over."""
+        return progress(self.recipe, self.step, self.seconds) >= 1
 
     @property
-    @abstractmethod
     def progress(self) -> tuple[int, int]:
-        """Number of units done and number of all units; `unit` names the unit."""
+        """(steps done, all steps) or, for a recipe with minutes, (seconds done, all seconds)."""
+        if self.recipe.minutes:
+            return round(self.seconds), round(60 * self.recipe.minutes)
+        return self.step, self.recipe.steps
 
     @abstractmethod
-    def backward(self, tell: TellParts) -> Any:
-        """Compute the gradients of a step; return what update() needs. tell: see TellParts."""
+    def backward(self, between: BetweenParts) -> Any:
+        """Compute the gradients of a step; return what update() needs, None if `between` stops it.
+
+        between: see BetweenParts.
+        """
 
     @abstractmethod
     def discard_gradients(self) -> None:
         """Discard the gradients."""
 
     @abstractmethod
-    def update(
-        self, made: Any, began: float, stop_request: StopRequest
-    ) -> tuple[dict[str, Any], bool]:
+    def update(self, made: Any, began: float, stop: threading.Event) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the metrics of the step, and whether to stop after it.
 
         made: result of backward(). began: time.perf_counter() at the start of the step.
-        stop_request: event that is set when the run is asked to stop.
+        stop: event that is set when the run is asked to stop.
         """
 
     @abstractmethod
@@ -171,24 +159,39 @@ class Loop(ABC):
     def save(self) -> None:
         """Write the state, then the model or adapter, each completely or not at all."""
 
+    def resumed_tensors(self) -> Any | None:
+        """Take the saved state's step, time and metrics; return its tensors, None without a state.
+
+        Raises TrainingError if this run may not resume the state.
+        """
+        if not self.state_folder.exists():
+            return None
+        state = read_state(self.state_folder, self.recipe, self.inputs)
+        self.step, self.seconds, self.metrics = state.step, state.seconds, state.metrics
+        self._started -= state.seconds
+        return state.tensors
+
     def steps(
-        self, stop_request: StopRequest, tell: TellParts = lambda done, count: None
+        self, stop: threading.Event, tell: TellParts = lambda done, count: None
     ) -> Iterator[dict[str, Any]]:
         """Train to the end, and yield the metrics of each step. tell: see TellParts.
 
-        A run that is asked to stop abandons the current step if may_abandon is True, else finishes
-        the step. A resumed run draws the batch of an abandoned step again.
+        A run that is asked to stop finishes the step, or the part of the step that it is at. The
+        batch of an unfinished step is drawn again when the run resumes.
         """
+
+        def between(done: int, count: int) -> bool:
+            tell(done, count)
+            # Processes that share a run go on to the step's end, where they agree to stop.
+            return self.is_alone and stop.is_set()
+
         while not self.is_done:
             began = time.perf_counter()
-            try:
-                # Processes that share a run go on to the step's end, where they agree to stop.
-                with stop_request.abandons() if self.may_abandon else nullcontext():
-                    made = self.backward(tell)
-            except StepAbandoned:
+            made = self.backward(between)
+            if made is None:
                 self.discard_gradients()
                 return
-            line, is_over = self.update(made, began, stop_request)
+            line, is_over = self.update(made, began, stop)
             self.metrics.append(line)
             yield line
             if is_over:
@@ -202,17 +205,17 @@ class Loop(ABC):
         """
         saved_at = self.seconds
         begun, total = self.progress
-        count: dict[str, Any] = {"total": total, "initial": begun, "unit": self.unit}
+        unit = "s" if self.recipe.minutes else "step"
+        count: dict[str, Any] = {"total": total, "initial": begun, "unit": unit}
         with (
-            graceful_stop() as stop_request,
+            graceful_stop() as stop,
             tqdm(**count, desc=self.title, disable=not self.is_main) as bar,
         ):
 
             def tell(done: int, count: int) -> None:
-                if done < count:
-                    bar.set_postfix_str(f"step {self.step + 1}: {done} of {count} parts")
+                bar.set_postfix_str(f"step {self.step + 1}: {done} of {count} parts")
 
-            for line in self.steps(stop_request, tell):
+            for line in self.steps(stop, tell):
                 bar.update(self.progress[0] - bar.n)
                 bar.set_postfix_str(self.words(line))
                 is_due = self.seconds - saved_at >= 60 * save_minutes
@@ -224,11 +227,13 @@ class Loop(ABC):
                 bar.write("the state is saved, the same command goes on from here", file=sys.stderr)
                 raise KeyboardInterrupt
 
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started
+
 
 class Run(Loop):
-    """A run of a recipe; it starts from a saved state, else from `init`, else from a new model.
+    """A run of a recipe by Eq. 14, from a saved state, else from `init`, else from a new model.
 
-    began_from: result of provenance() for the recipe and `init`.
     seconds: training time so far, the same number in all processes.
     """
 
@@ -239,21 +244,16 @@ class Run(Loop):
         out: Path,
         settings: RunSettings,
         accelerator: Accelerator,
-        began_from: Provenance,
     ) -> None:
-        super().__init__(out)
-        self._started = time.monotonic()
-        self.recipe, self.accelerator = recipe, accelerator
-        self.title, self.unit = f"train {recipe.stage}", "s" if recipe.minutes else "step"
-        self.is_main, self.may_abandon = accelerator.is_main_process, accelerator.num_processes == 1
-        self._settings, self._began_from = settings, began_from
+        super().__init__(recipe, out)
+        self.accelerator, self.title = accelerator, f"train {recipe.stage}"
+        self.is_main, self.is_alone = accelerator.is_main_process, accelerator.num_processes == 1
+        self._settings = settings
+        self.inputs["init"] = digest_of_init(init)
         if self.is_main:
             recover(self.state_folder)
         accelerator.wait_for_everyone()
-        has_state = self.state_folder.exists()
-        self._load(init, has_state=has_state)
-        self._runner = StepRunner(self._model, recipe, settings, accelerator)
-        saved = self._restore() if has_state else None
+        self._load(init, has_state=self.state_folder.exists())
         self._builder = BatchBuilder(
             recipe,
             self._tokenizer,
@@ -262,6 +262,9 @@ class Run(Loop):
             num_processes=accelerator.num_processes,
             min_rows=settings.num_parts,
         )
+        self.inputs["data"] = self._builder.digest
+        self._runner = StepRunner(self._model, recipe, settings, accelerator)
+        self._restore()
         if self.is_main:
             for note in self._builder.notes:
                 print(f"note: {note}", file=sys.stderr)
@@ -269,8 +272,6 @@ class Run(Loop):
                 most = f"--row-tokens allows {recipe.row_tokens}"
                 print(f"rows of {length} tokens hold the longest text ({most})", file=sys.stderr)
         self._runner.module.train()
-        precision = None if saved is None else saved.precision
-        self._runner.choose_precision(precision, lambda: self._builder.batch(self.step))
         self.seconds = self._mean([self._elapsed()])[0]
 
     def _load(self, init: Path | None, *, has_state: bool) -> None:
@@ -300,20 +301,8 @@ class Run(Loop):
             except STATE_ERRORS as error:
                 raise unreadable(self.state_folder, error) from error
 
-    @property
-    def is_done(self) -> bool:
-        """Whether all steps of the recipe, or all of its minutes, are over."""
-        return progress(self.recipe, self.step, self.seconds) >= 1
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        """(steps done, all steps) or, for a recipe with minutes, (seconds done, all seconds)."""
-        if self.recipe.minutes:
-            return round(self.seconds), round(60 * self.recipe.minutes)
-        return self.step, self.recipe.steps
-
     def steps(
-        self, stop_request: StopRequest, tell: TellParts = lambda done, count: None
+        self, stop: threading.Event, tell: TellParts = lambda done, count: None
     ) -> Iterator[Any]:
         """Train to the end, yielding the metrics of each step; see Loop.steps()."""
         require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
@@ -322,9 +311,9 @@ class Run(Loop):
             workers = chosen_workers(self.accelerator.device)
         self._feed = batches(self._builder, self.step, workers)
         self._durations: list[float] = []
-        yield from super().steps(stop_request, tell)
+        yield from super().steps(stop, tell)
 
-    def backward(self, tell: TellParts) -> tuple[Loss, Batch, float]:
+    def backward(self, between: BetweenParts) -> tuple[Loss, Batch, float] | None:
         """Compute the gradients of the next step.
 
         Returns the loss, the batch, and the seconds that this process waited for the batch.
@@ -334,20 +323,21 @@ class Run(Loop):
         torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
         batch = next(self._feed)
         waited = time.perf_counter() - began
-        return self._runner.backward(batch, tell), batch, waited
+        loss = self._runner.backward(batch, between)
+        return None if loss is None else (loss, batch, waited)
 
     def discard_gradients(self) -> None:
         """Discard the gradients."""
         self._runner.discard_gradients()
 
     def update(
-        self, made: tuple[Loss, Batch, float], began: float, stop_request: StopRequest
+        self, made: tuple[Loss, Batch, float], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
         """Update the weights; return the step's metrics, and whether any process wishes to stop."""
         rate = learning_rate(self.recipe, self.step, self.seconds)
         self._runner.update(rate, self.step)
         self.step += 1
-        line, is_over = self._measured(*made, rate, began, stop_request)
+        line, is_over = self._measured(*made, rate, began, stop)
         if not math.isfinite(line["loss"]):
             raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
         self._durations.append(time.perf_counter() - began)
@@ -373,19 +363,13 @@ class Run(Loop):
         )
         if self.accelerator.is_main_process:
             model = self._trained(weights)
-            precision = self._runner.precision
-            state = State(self.step, self.seconds, precision, self.metrics, optimizers)
-            began_from, tokenizer = self._began_from, self._tokenizer
-            write_state(self.state_folder, state, self.recipe, began_from, model, tokenizer)
-            past = self.recipe.past(self.step, self.seconds)
-            made = past
-            if self.is_done:  # the whole recipe, with the steps that its minutes allowed
-                made = self.recipe
-                later = self.metrics[made.warmup_steps :]
-                falling = sum(line["learning_rate"] < made.learning_rate for line in later)
-                if made.minutes:
-                    made = replace(made, steps=self.step, decay_steps=falling)
-            export(model, tokenizer, made, self.out)
+            state = State(self.step, self.seconds, self.metrics, optimizers)
+            write_state(self.state_folder, state, self.recipe, self.inputs, model, self._tokenizer)
+            made, later = self.recipe, self.metrics[self.recipe.warmup_steps :]
+            falling = sum(line["learning_rate"] < made.learning_rate for line in later)
+            if not self.is_done or made.minutes:  # the steps that were made
+                made = replace(made, steps=self.step or 1, decay_steps=falling)
+            export(model, self._tokenizer, made, self.out)
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
@@ -408,7 +392,7 @@ class Run(Loop):
         waited: float,
         rate: float,
         began: float,
-        stop_request: StopRequest,
+        stop: threading.Event,
     ) -> tuple[dict[str, float], bool]:
         """Return the metrics of a step over all processes, and whether any process wishes to stop.
 
@@ -418,9 +402,7 @@ class Run(Loop):
         num_tokens = float((batch.packed.layout.document >= 0).sum())
         losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
         now = time.perf_counter() - began
-        means = self._mean(
-            [*losses, num_tokens, waited, now, self._elapsed(), stop_request.is_set()]
-        )
+        means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), stop.is_set()])
         self.seconds = means[6]
         line = {
             "step": self.step,
@@ -438,21 +420,17 @@ class Run(Loop):
         total: Tensor = self.accelerator.reduce(own, "sum")
         return (total / self.accelerator.num_processes).tolist()
 
-    def _elapsed(self) -> float:
-        return time.monotonic() - self._started
-
-    def _restore(self) -> State:
-        state = read_state(self.state_folder, self.recipe, self._began_from)
+    def _restore(self) -> None:
+        optimizers = self.resumed_tensors()
+        if optimizers is None:
+            return
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         try:
             set_optimizer_state_dict(
-                self._runner.module, self._runner.optimizers, state.optimizers, options=options
+                self._runner.module, self._runner.optimizers, optimizers, options=options
             )
         except STATE_ERRORS as error:
             raise unreadable(self.state_folder, error) from error
-        self.step, self.metrics = state.step, state.metrics
-        self._started -= state.seconds
-        return state
 
 
 DEFAULT_SETTINGS = RunSettings()
@@ -480,13 +458,15 @@ def train(
     require_number("save_minutes", save_minutes, 0)
     # autocast() lowers the precision, whatever accelerate is configured to do.
     accelerator = Accelerator(mixed_precision="no")
+    if recipe.adapter_rank:
+        rule = "must be 0: sbd train-adapter trains a block adapter"
+        raise ArgumentError("adapter_rank", rule, recipe.adapter_rank)
     if accelerator.num_processes > 1:
         atexit.register(_leave_group)
     settings.require(recipe, accelerator.device)
     _require_apart(init, out)
-    began_from = provenance(recipe, init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
-        Run(recipe, init, out, settings, accelerator, began_from).run(save_every, save_minutes)
+        Run(recipe, init, out, settings, accelerator).run(save_every, save_minutes)
 
 
 def _require_apart(init: Path | None, out: Path) -> None:

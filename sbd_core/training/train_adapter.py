@@ -1,24 +1,25 @@
 """Trains a block adapter, which changes the base model only at the positions of blocks.
 
-models/block_adapter.py describes the adapter, and adapter_step.py holds the training step.
+models/block_adapter.py describes the adapter, and adapter_step.py holds its loss. The loop, its
+state and the recipe are those of all training.
 """
 
 import hashlib
 import json
 import math
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from sbd_core.errors import ArgumentError, require_integer, require_number
-from sbd_core.files import recover, replaced_folder
+from sbd_core.errors import ArgumentError
+from sbd_core.files import recover, replaced_folder, weights_sha256
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.block_adapter import (
     BlockAdapterInfo,
@@ -32,67 +33,28 @@ from sbd_core.models.runtime import chosen_device, has_bf16
 from sbd_core.training.adapter_step import GatedBase, StepLoss, make_batch, measure
 from sbd_core.training.checkpoint import (
     STATE_ERRORS,
+    State,
     keep_others,
-    read_metrics,
     unreadable,
-    write_metrics,
+    write_state,
 )
-from sbd_core.training.data import NO_LIMITS, ModelLimits, Pair, Skipped, encoded_text, read_source
-from sbd_core.training.step import update_weights
-from sbd_core.training.train import Loop, StepAbandoned, StopRequest, TellParts
+from sbd_core.training.data import (
+    NO_LIMITS,
+    ModelLimits,
+    Pair,
+    Skipped,
+    digest_of,
+    encoded_text,
+    in_epochs,
+    read_source,
+)
+from sbd_core.training.recipe import Recipe, learning_rate
+from sbd_core.training.step import BetweenParts, update_weights
+from sbd_core.training.train import Loop
 
 DEFAULT_PENALTY = 1.0
-STATE_FILE = "state.pt"
 HELD_OUT_SHARE = 50
 """One request in this many is held out."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdapterRecipe:
-    """Recipe of a block adapter's training. Raises ArgumentError for a value out of range.
-
-    rank: rank of the update that the adapter adds to the weights of each linear layer.
-    sampler_width: width of the sampler head (SamplerHead); 0 trains no sampler head.
-    cooldown_ratio: final share of the training minutes, in which the learning rate falls to 0.
-    num_texts: texts per step. rows_per_text: total length of the blocks placed in each text.
-    block_sizes: sizes from which each step draws its block size.
-    max_tokens: number of tokens after which a prompt with its answer is cut.
-    whole_ratio: share of the blocks in which every token is masked.
-    weight_of_first, decay: weights of the loss, see GatedBase.loss().
-    average_decay: decay per step of the running average of the weights; the average is saved.
-    """
-
-    rank: int = 32
-    sampler_width: int = 1024
-    learning_rate: float = 1e-3
-    warmup_steps: int = 50
-    cooldown_ratio: float = 0.0
-    num_texts: int = 4
-    rows_per_text: int = 256
-    block_sizes: tuple[int, ...] = (4, 8, 16)
-    max_tokens: int = 256
-    whole_ratio: float = 0.5
-    weight_of_first: float = 0.5
-    decay: float = 0.9
-    average_decay: float = 0.998
-    max_gradient_norm: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, least in (("rank", 1), ("sampler_width", 0), ("num_texts", 1), ("seed", 0)):
-            require_integer(name, getattr(self, name), least)
-        for size in self.block_sizes:
-            require_integer("block_sizes", size, 2)
-        require_integer("rows_per_text", self.rows_per_text, max(self.block_sizes))
-        require_number("learning_rate", self.learning_rate, 0)
-        for name in ("cooldown_ratio", "whole_ratio", "average_decay"):
-            require_number(name, getattr(self, name), 0, 1)
-
-    def rate(self, step: int, share: float) -> float:
-        """Learning rate of a step. share: elapsed share of the training minutes, from 0 to 1."""
-        warm = min(1.0, (step + 1) / max(1, self.warmup_steps))
-        left = 1.0 if not self.cooldown_ratio else min(1.0, (1 - share) / self.cooldown_ratio)
-        return self.learning_rate * warm * max(0.0, left)
 
 
 def read_texts(
@@ -196,51 +158,76 @@ def read_base(
     return Base(model.to(place).eval(), tokenizer, name_here, info)
 
 
-class AdapterRun(Loop):
-    """Training run of a block adapter.
+def recipe_changes(
+    init: Path | None, rank: int | None, sampler_width: int | None
+) -> dict[str, int]:
+    """Values for adapter_rank and sampler_width of a recipe; those of the adapter `init`, if any.
 
-    The run resumes from a state saved beside `out`. If there is no saved state, the run starts from
-    the adapter in the folder `init`, or from a new adapter if `init` is None.
+    Raises ArgumentError if a value is given that is not that of `init`.
+    """
+    given = {"adapter_rank": rank, "sampler_width": sampler_width}
+    if init is None:
+        return {name: value for name, value in given.items() if value is not None}
+    first = read_block_adapter(init)
+    width = 0 if first.sampler is None else first.sampler[0].shape[0] // 2
+    own = {"adapter_rank": first.info.rank, "sampler_width": width}
+    for name, value in own.items():
+        if given[name] not in (None, value):
+            flag = name.removeprefix("adapter_")
+            raise ArgumentError(flag, f"must be {value}, that of --init, or left out", given[name])
+    return own
+
+
+class AdapterRun(Loop):
+    """Training run of a block adapter, from a saved state, else from the adapter in `init`.
+
+    Without either, the run trains a new adapter.
     masked_tokens: number of masked tokens trained on so far.
     """
 
-    title, unit = "train-adapter", "s"
+    title = "train-adapter"
 
     def __init__(
         self,
         base: Base,
-        recipe: AdapterRecipe,
+        recipe: Recipe,
         texts: Sequence[Pair],
         held_out: Sequence[Pair],
         out: Path,
         init: Path | None = None,
         *,
-        minutes: float = math.inf,
         measure_minutes: float = math.inf,
         is_compiled: bool = False,
     ) -> None:
-        """Prepare the run. A resumed run trains for `minutes` again.
+        """Prepare the run.
 
-        minutes: minutes to train from now on. measure_minutes: minutes between two measurements.
-        is_compiled: whether to use torch.compile; all texts are then padded to max_tokens.
+        measure_minutes: minutes between two measurements.
+        is_compiled: whether to use torch.compile; all texts are then padded to row_tokens.
         """
-        super().__init__(out)
-        self._recipe, self._texts, self._held_out = recipe, list(texts), list(held_out)
-        self._info = base.info
+        super().__init__(recipe, out)
+        self._texts, self._held_out, self._info = list(texts), list(held_out), base.info
+        self._measure_minutes = measure_minutes
         generator = torch.Generator().manual_seed(recipe.seed)
         self.base = GatedBase(
             base.model, base.info, recipe.sampler_width, generator, is_compiled=is_compiled
         )
-        self._num_columns = recipe.max_tokens if is_compiled else 0
+        self._num_columns = recipe.row_tokens if is_compiled else 0
         self._before: dict[str, Any] = {}
-        if init is not None:
-            first = read_block_adapter(init)
+        first = None if init is None else read_block_adapter(init)
+        if first is not None:
+            if first.info.base_digest != base.info.base_digest:
+                raise ArgumentError("init", f"must be an adapter of {base.name}", str(init))
             self.base.set(first.tensors())
             names = "steps", "masked_tokens", "minutes", "curve"
             trained = first.info.trained
             self._before = {"curve": []} | {
                 name: trained[name] for name in names if name in trained
             }
+        self.inputs = {
+            "base": base.info.base_digest,
+            "data": digest_of([*texts, *held_out]),
+            "init": None if init is None else weights_sha256(init),
+        }
         self._values = self.base.adapter.tensors()
         self._average = {name: value.detach().clone() for name, value in self._values.items()}
         self._optimizer = torch.optim.AdamW(
@@ -252,48 +239,31 @@ class AdapterRun(Loop):
         )
         self.masked_tokens = 0
         recover(self.state_folder)
-        if (self.state_folder / STATE_FILE).is_file():
-            self._restore()
-        elif init is not None:
+        if not self._restore() and first is not None:
             # By the held-out texts of this run: the adapter may have been measured on others.
             start = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
             self.metrics.append({**start, "measured": self.measure()})
-        self._minutes, self._measure_minutes = minutes, measure_minutes
-        self._first = self._measured_at = self.seconds
-        self._last = self._began = time.monotonic()
+        self._measured_at = self.seconds
+        self._started = time.monotonic() - self.seconds
 
-    @property
-    def _share(self) -> float:
-        """Elapsed share of the minutes to train; 1 or more at the end."""
-        return (time.monotonic() - self._began) / max(60 * self._minutes, 1e-9)
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the minutes to train are over."""
-        return self._share >= 1
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        """Seconds trained since the last start, and seconds to train (0 without a time limit)."""
-        total = 60 * self._minutes
-        return round(self.seconds - self._first), 0 if math.isinf(total) else round(total)
-
-    def backward(self, tell: TellParts) -> tuple[StepLoss, int]:
+    def backward(self, between: BetweenParts) -> tuple[StepLoss, int]:
         """Compute the gradients of the next step; return the step's loss and block size."""
-        recipe = self._recipe
+        recipe = self.recipe
         generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)
         drawn = torch.randint(len(recipe.block_sizes), (), generator=generator)
         size = recipe.block_sizes[int(drawn)]
+        first = self.step * recipe.batch_size
+        indices = in_epochs(recipe.seed, len(self._texts), first, first + recipe.batch_size)
         states = make_batch(
-            self._next_texts(),
+            [self._texts[index] for index in indices],
             size,
             recipe.rows_per_text // size,
             self._info.mask_token_id,
-            recipe.whole_ratio,
+            recipe.at(self.step).full_mask_ratio,
             generator,
             self._num_columns,
         )
-        loss = self.base.loss(states, recipe.weight_of_first, recipe.decay)
+        loss = self.base.loss(states, recipe.first_weight, recipe.loss_decay)
         loss.total.backward()
         return loss, size
 
@@ -302,18 +272,16 @@ class AdapterRun(Loop):
         self._optimizer.zero_grad()
 
     def update(
-        self, made: tuple[StepLoss, int], began: float, stop_request: StopRequest
+        self, made: tuple[StepLoss, int], began: float, stop: threading.Event
     ) -> tuple[dict[str, Any], bool]:
         """Update the adapter as in Loop.update(); measure its average every `measure_minutes`."""
         loss, size = made
-        rate = self._recipe.rate(self.step, self._share)
-        norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self._recipe.max_gradient_norm)
+        rate = learning_rate(self.recipe, self.step, self.seconds)
+        norm = torch.nn.utils.clip_grad_norm_(self._values.values(), self.recipe.max_gradient_norm)
         update_weights([self._optimizer], norm, rate, self.step)
         self._follow()
         self.step += 1
         self.masked_tokens += loss.num_masked
-        now = time.monotonic()
-        self.seconds, self._last, took = self.seconds + now - self._last, now, now - self._last
         line: dict[str, Any] = {
             "step": self.step,
             "block_size": size,
@@ -321,38 +289,24 @@ class AdapterRun(Loop):
             "nats_with_before": float(loss.with_before),
             "learning_rate": rate,
             "masked_tokens": self.masked_tokens,
-            "masked_per_second": loss.num_masked / took,
-            "seconds": self.seconds,
+            "masked_per_second": loss.num_masked / (time.perf_counter() - began),
         }
-        if self.seconds - self._measured_at >= 60 * self._measure_minutes:
-            with suppress(StepAbandoned), stop_request.abandons():
-                line["measured"] = self.measure()
-                print(json.dumps(line), file=sys.stderr)
+        self.seconds = line["seconds"] = self._elapsed()
+        is_due = self.seconds - self._measured_at >= 60 * self._measure_minutes
+        if is_due and not stop.is_set():
+            line["measured"] = self.measure()
+            print(json.dumps(line), file=sys.stderr)
             self._measured_at = self.seconds
-        return line, stop_request.is_set()
+        return line, stop.is_set()
 
     def words(self, line: Mapping[str, Any]) -> str:
         """The metrics of a step as text for the progress bar. line: the metrics."""
         speed = f"{line['masked_per_second']:.0f} masked/s"
         return f"step {self.step} nats {line['nats']:.2f} {speed}"
 
-    def _next_texts(self) -> list[Pair]:
-        """Texts of the next step, drawn so that every text is used before any is used again."""
-        count, size = self._recipe.num_texts, len(self._texts)
-        texts = []
-        for place in range(self.step * count, (self.step + 1) * count):
-            epoch, index = divmod(place, size)
-            texts.append(self._texts[self._order(epoch)[index]])
-        return texts
-
-    @lru_cache(1)  # noqa: B019 - a run lives as long as its process
-    def _order(self, epoch: int) -> list[int]:
-        generator = torch.Generator().manual_seed((self._recipe.seed + epoch) * 1_000_003)
-        return torch.randperm(len(self._texts), generator=generator).tolist()
-
     @torch.no_grad()
     def _follow(self) -> None:
-        decay = self._recipe.average_decay
+        decay = self.recipe.average_decay
         if not self._before:
             # Faster while there is little to average; an adapter to begin from is an average.
             decay = min(decay, (1 + self.step) / (10 + self.step))
@@ -380,28 +334,25 @@ class AdapterRun(Loop):
             last = {**totals, "measured": self.measure()}
             self.metrics.append(last)
             print(json.dumps(last), file=sys.stderr)
-        state = {
-            "recipe": asdict(self._recipe),
-            **totals,
-            "before": self._before,
+        tensors = {
             "values": {name: value.detach() for name, value in self._values.items()},
             "average": self._average,
             "optimizer": self._optimizer.state_dict(),
+            "masked_tokens": self.masked_tokens,
         }
+        state = State(self.step, self.seconds, self.metrics, tensors)
+        write_state(self.state_folder, state, self.recipe, self.inputs)
         measured = (line for line in self.metrics if "measured" in line)
         trained = {
             **self._info.trained,
             **self._totals(totals),
             "texts": len(self._texts),
-            "recipe": asdict(self._recipe),
+            "recipe": asdict(self.recipe),
             "curve": [
                 *self._before.get("curve", ()),
                 *(self._totals(line) | line["measured"] for line in measured),
             ],
         }
-        with replaced_folder(self.state_folder) as folder:
-            torch.save(state, folder / STATE_FILE)
-            write_metrics(folder, self.metrics)
         with replaced_folder(self.out) as folder, self._averaged():
             keep_others(self.out, folder)
             info = replace(self._info, trained=trained)
@@ -414,16 +365,17 @@ class AdapterRun(Loop):
         sums = {name: self._before.get(name, 0) + value for name, value in own.items()}
         return sums | {"minutes": round(sums["minutes"], 1)}
 
-    def _restore(self) -> None:
+    def _restore(self) -> bool:
+        """Resume the saved state; return whether there is one."""
+        tensors = self.resumed_tensors()
+        if tensors is None:
+            return False
         try:
-            place = self.state_folder / STATE_FILE
-            state = torch.load(place, map_location="cpu", weights_only=True)
-            self.base.set(state["values"])
-            self._optimizer.load_state_dict(state["optimizer"])
-            for name, value in state["average"].items():
+            self.base.set(tensors["values"])
+            self._optimizer.load_state_dict(tensors["optimizer"])
+            for name, value in tensors["average"].items():
                 self._average[name].copy_(value)
-            self.step, self.masked_tokens = state["step"], state["masked_tokens"]
-            self.seconds, self._before = state["seconds"], state["before"]
-            self.metrics = read_metrics(self.state_folder)
+            self.masked_tokens = tensors["masked_tokens"]
         except STATE_ERRORS as error:
             raise unreadable(self.state_folder, error) from error
+        return True

@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from sbd_core.config import RowCosts
-from sbd_core.decoding import api
 from sbd_core.models.model_folder import REAL_MODEL
 from tests.browser.conftest import (
     HOSTILE_PROMPT,
@@ -85,9 +83,7 @@ def test_an_example_gives_its_prompt_and_a_chosen_lane_is_said_to_be_missing(sto
     expect(story.locator(".sbd-status-line")).to_be_empty()
 
 
-def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve, monkeypatch):
-    free = RowCosts(((1, 1.0), (48, 1.0)))  # verify drafts, whatever rows cost here
-    monkeypatch.setattr(api, "row_costs_of", lambda model: free)
+def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve):
     page = open_page(serve(hasty_model()))
     enter(page)
     run(page)

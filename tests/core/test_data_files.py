@@ -11,6 +11,7 @@ import types
 import pandas
 import pytest
 
+from sbd_core.__main__ import main
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.errors import ArgumentError
 from sbd_core.training.data import Skipped, read_source
@@ -314,3 +315,45 @@ def test_files_of_prompts_are_read_in_the_same_shapes(tmp_path) -> None:
         path.write_text(json.dumps([{"messages": turns}]))
         with pytest.raises(ArgumentError, match="line 1 needs a prompt"):
             read_prompts("prompts", path)
+
+
+ASKED = {"question": "Which?", "answer": "It."}
+
+
+@pytest.mark.parametrize(
+    ("beside", "prompt"),
+    [
+        ({"context": "Light."}, "Which?\nLight."),  # SQuAD's
+        ({"input": "1", "context": "2"}, "Which?\n1\n2"),
+        ({"context": ["One.", "Two."]}, "Which?\nOne.\nTwo."),
+        ({"choices": ["red", "blue"]}, "Which?\nA. red\nB. blue"),  # MMLU's
+        ({"choices": {"text": ["red", "blue"], "label": ["1", "2"]}}, "Which?\n1. red\n2. blue"),
+        ({"context": "Light.", "choices": ["red"]}, "Which?\nLight.\nA. red"),
+        ({"context": None, "choices": []}, "Which?"),
+    ],
+)
+def test_what_stands_beside_a_question_is_part_of_the_prompt(beside, prompt, tmp_path) -> None:
+    [(messages, _)], notes = read(tmp_path / "a.json", [{**ASKED, **beside}])
+    assert messages == (("user", prompt),)
+    assert notes == []
+    assert [row["prompt"] for row in read_prompts("prompts", tmp_path / "a.json")] == [prompt]
+
+
+@pytest.mark.parametrize(
+    "beside", [{"context": {"title": ["a"]}}, {"choices": [1, 2]}, {"choices": {"text": ["a"]}}]
+)
+def test_what_stands_beside_a_question_and_is_no_text_is_refused(beside, tmp_path) -> None:
+    with pytest.raises(ArgumentError, match=f"line 1 must have .* as {min(beside)}"):
+        read(tmp_path / "a.json", [{**ASKED, **beside}])
+
+
+def test_fields_that_nothing_reads_are_named_once(tmp_path, capsys) -> None:
+    rows = [{**ASKED, "id": 1, "hint": "Look up."}, {**ASKED, "id": 2, "source": "", "n": None}]
+    _, [note] = read(tmp_path / "a.json", rows)
+    assert note.endswith("fields that are not read: hint, id")
+    words = ["--prompts", str(tmp_path / "a.json"), "--out", str(tmp_path / "out.jsonl")]
+    assert main(["generate", *words, "--max-new-tokens", "2"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("note: fields that are no part of a prompt: hint, id\n") == 1
+    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in written] == [1, 2]

@@ -63,7 +63,6 @@ def test_solvers_and_settings_keep_their_names() -> None:
         "allows_untrained_block_size",
         "repetition_penalty",
         "max_rows",
-        "row_costs",
     }
 
 

@@ -50,7 +50,7 @@ def test_wire_is_exactly_this():
         '"solver":{"name":"entropy-bound","gamma":0.1},"block_size":2,"max_new_tokens":2,'
         '"temperature":0.0,"seed":0,"top_k_recorded":5,"pinned":[],"is_raw_prompt":false,'
         '"allows_untrained_block_size":false,'
-        '"repetition_penalty":null,"max_rows":41,"row_costs":null}],"is_recorded":false}',
+        '"repetition_penalty":null,"max_rows":41}],"is_recorded":false}',
         '{"run":"r1","seq":1,"type":"step","lane":"sbd","kind":"prefill","context":[0,5],'
         '"block":[0,0],"seconds":0.25}',
         '{"run":"r1","seq":2,"type":"step","lane":"sbd",'
@@ -65,7 +65,7 @@ def test_wire_is_exactly_this():
 
 
 def test_an_event_travels_as_a_trace_file_has_it():
-    predrafts = (Predraft(Span(3, 4), (8, 9), True), Predraft(Span(5, 2), (), False))
+    predrafts = (Predraft(3, 4, (8, 9), True), Predraft(5, 2, (), False))
     event = replace(two_passes()[1], predrafts=predrafts, draft=(9,), committed=(8,))
     line = json.loads(RunLines("r1", TEXTS.__getitem__).step("verify", event))
     held = json.loads(trace([event]).to_json())["events"][0]

@@ -5,6 +5,7 @@ exactly are real and not a matter of rounding.
 """
 
 import random
+from functools import partial
 from itertools import combinations
 
 import pytest
@@ -81,18 +82,80 @@ def bounds_for(draw: random.Random, entropies: list[float]) -> list[float]:
     return [0.0, sum(some), sum(some) + 1 / 128, draw.randint(0, 300) / GRID, 1e9]
 
 
-def test_entropy_bound_is_the_longest_prefix_whose_all_but_last_sum_to_gamma() -> None:
-    num_crossing = 0
+def limits_for(stop: str, draw: random.Random, entropies, tops) -> list[float]:
+    """Limits between, and exactly at, the values that a stop compares."""
+    if stop == "count":
+        return [1, draw.randint(1, 4), draw.randint(1, 10)]
+    if stop == "threshold":
+        return [0.0, 1.0, tops[0], draw.choice(tops), draw.randint(0, GRID) / GRID]
+    if stop == "factor":
+        return [0.0, 0.5, 1.0, draw.randint(0, 400) / GRID, 100.0]
+    if stop == "each":
+        return [0.0, entropies[0], draw.choice(entropies), draw.randint(0, 200) / GRID, 1e9]
+    return bounds_for(draw, entropies)
+
+
+def leftmost_then_entropy(scores, masked) -> list[int]:
+    return [masked[0], *sorted_by(scores.entropy, masked[1:])]
+
+
+RANKINGS = {
+    "entropy": lambda scores, masked: sorted_by(scores.entropy, masked),
+    "confidence": lambda scores, masked: sorted_by([-x for x in scores.probability], masked),
+    "margin": lambda scores, masked: sorted_by([-x for x in scores.margin], masked),
+    "left": lambda scores, masked: masked,
+    "left, entropy": leftmost_then_entropy,
+}
+# Whether a prefix of the order keeps to the limit, from its entropies, its top probabilities.
+STOPS = {
+    "all but the largest": lambda entropies, _, gamma: sum(entropies) - max(entropies) <= gamma,
+    "all but the leftmost": lambda entropies, _, gamma: sum(entropies[1:]) <= gamma,
+    "each": lambda entropies, _, gamma: max(entropies) < gamma,
+    "threshold": lambda _, tops, tau: min(tops) >= tau,
+    "factor": lambda _, tops, factor: all((n + 2) * (1 - t) < factor for n, t in enumerate(tops)),
+    "count": lambda entropies, _, k: len(entropies) <= k,
+}
+LAWS = [
+    (EntropyBound, "entropy", "all but the largest"),
+    (EntropyBoundByConfidence, "confidence", "all but the largest"),
+    (EntropyBoundByMargin, "margin", "all but the largest"),
+    (EntropyBoundFromLeft, "left, entropy", "all but the leftmost"),
+    (CausalFirst, "left", "all but the leftmost"),
+    (EntropyThreshold, "entropy", "each"),
+    (ConfidenceThreshold, "confidence", "threshold"),
+    (Factor, "confidence", "factor"),
+    (TopK, "confidence", "count"),
+    (partial(TopK, by="entropy"), "entropy", "count"),
+    (partial(TopK, by="margin"), "margin", "count"),
+    (LeftToRight, "left", "count"),
+]
+
+
+@pytest.mark.parametrize(("rule", "ranking", "stop"), LAWS)
+def test_a_rule_reveals_the_longest_prefix_of_its_order_within_its_limit_or_one(
+    rule, ranking, stop
+) -> None:
+    counts = {"one": 0, "some": 0, "all": 0}
     for candidates, is_masked, draw in cases(1):
-        entropies, masked = candidates.entropy.tolist(), masked_in(is_masked)
-        order = sorted_by(entropies, masked)
-        for gamma in bounds_for(draw, [entropies[i] for i in masked]):
-            in_order = [entropies[i] for i in order]
-            sizes = [s for s in range(1, len(order) + 1) if sum(in_order[: s - 1]) <= gamma]
-            found = reveal_order(EntropyBound(gamma=gamma), candidates, is_masked)
-            assert found == order[: max(sizes)]
-            num_crossing += sum(entropies[i] for i in found) > gamma
-    assert num_crossing > NUM_CASES, "the token that crosses gamma was hardly ever tried"
+        masked = masked_in(is_masked)
+        scores = ConfidenceScores(
+            *(getattr(candidates, name).tolist() for name in ("probability", "margin", "entropy"))
+        )
+        order = RANKINGS[ranking](scores, masked)
+        entropies = [scores.entropy[i] for i in order]
+        tops = [scores.probability[i] for i in order]
+        for limit in limits_for(stop, draw, entropies, tops):
+            fits = (
+                n for n in range(len(order), 0, -1) if STOPS[stop](entropies[:n], tops[:n], limit)
+            )
+            found = reveal_order(rule(limit), candidates, is_masked)
+            assert found == order[: next(fits, 1)]
+            counts["one" if len(found) == 1 else "all" if len(found) == len(order) else "some"] += 1
+    assert min(counts.values()) > NUM_CASES // 3
+
+
+def test_every_rule_but_random_has_a_law() -> None:
+    assert {getattr(rule, "func", rule) for rule, *_ in LAWS} == {*SOLVERS.values()} - {Random}
 
 
 def test_entropy_bound_reveals_as_many_as_any_subset_may() -> None:
@@ -128,114 +191,6 @@ def test_entropy_bound_by_hand(entropy, gamma, revealed) -> None:
     candidates = make(entropy)
     is_masked = torch.ones(len(entropy), dtype=torch.bool)
     assert reveal_order(EntropyBound(gamma=gamma), candidates, is_masked) == revealed
-
-
-@pytest.mark.parametrize("rule", [EntropyBoundByConfidence, EntropyBoundByMargin])
-def test_eq_18_is_the_longest_prefix_whose_sum_without_its_maximum_is_gamma(rule) -> None:
-    num_unlike_eq8 = 0
-    for candidates, is_masked, draw in cases(3):
-        measure = candidates.probability if rule is EntropyBoundByConfidence else candidates.margin
-        entropies, masked = candidates.entropy.tolist(), masked_in(is_masked)
-        order = sorted_by([-value for value in measure.tolist()], masked)
-        for gamma in bounds_for(draw, [entropies[i] for i in masked]):
-            sizes = []
-            for s in range(1, len(order) + 1):
-                some = [entropies[i] for i in order[:s]]
-                if sum(some) - max(some) <= gamma:
-                    sizes.append(s)
-            found = reveal_order(rule(gamma=gamma), candidates, is_masked)
-            assert found == order[: max(sizes)]
-            num_unlike_eq8 += found != reveal_order(EntropyBound(gamma), candidates, is_masked)
-    assert num_unlike_eq8 > NUM_CASES
-
-
-def test_the_bound_from_the_left_is_the_leftmost_and_the_most_others_that_sum_to_gamma() -> None:
-    num_unsure = 0
-    for candidates, is_masked, draw in cases(12):
-        entropies, (leftmost, *others) = candidates.entropy.tolist(), masked_in(is_masked)
-        order = sorted_by(entropies, others)
-        for gamma in bounds_for(draw, [entropies[i] for i in [leftmost, *others]]):
-            fitting = [
-                n for n in range(len(order) + 1) if sum(entropies[i] for i in order[:n]) <= gamma
-            ]
-            found = reveal_order(EntropyBoundFromLeft(gamma=gamma), candidates, is_masked)
-            assert found == [leftmost, *order[: max(fitting)]]
-            some = [entropies[i] for i in found]
-            assert sum(some) - max(some) <= gamma, "Eq. 18 holds as well"
-            num_unsure += entropies[leftmost] > gamma
-    assert num_unsure > NUM_CASES
-
-
-def test_the_causal_token_comes_first_and_guesses_from_the_left_that_sum_to_gamma() -> None:
-    num_stopped = 0
-    for candidates, is_masked, draw in cases(13):
-        entropies, masked = candidates.entropy.tolist(), masked_in(is_masked)
-        for gamma in bounds_for(draw, [entropies[i] for i in masked]):
-            fitting = [
-                n
-                for n in range(len(masked))
-                if sum(entropies[i] for i in masked[1 : n + 1]) <= gamma
-            ]
-            found = reveal_order(CausalFirst(gamma=gamma), candidates, is_masked)
-            assert found == masked[: 1 + max(fitting)]
-            num_stopped += len(found) < len(masked)
-    assert num_stopped > NUM_CASES
-
-
-def test_entropy_threshold_takes_every_position_below_gamma_or_the_lowest() -> None:
-    for candidates, is_masked, draw in cases(4):
-        entropies, masked = candidates.entropy.tolist(), masked_in(is_masked)
-        for gamma in [0.0, entropies[masked[0]], draw.randint(0, 200) / GRID]:
-            below = {i for i in masked if entropies[i] < gamma}
-            expected = below or set(sorted_by(entropies, masked)[:1])
-            found = reveal_order(EntropyThreshold(gamma=gamma), candidates, is_masked)
-            assert set(found) == expected
-            assert found == sorted_by(entropies, found)
-
-
-def test_confidence_threshold_takes_every_position_from_tau_or_the_highest() -> None:
-    for candidates, is_masked, draw in cases(5):
-        tops, masked = candidates.probability.tolist(), masked_in(is_masked)
-        for tau in [0.0, 1.0, tops[masked[0]], draw.randint(0, GRID) / GRID]:
-            above = {i for i in masked if tops[i] >= tau}
-            expected = above or set(sorted_by([-top for top in tops], masked)[:1])
-            found = reveal_order(ConfidenceThreshold(tau=tau), candidates, is_masked)
-            assert set(found) == expected
-
-
-def test_factor_goes_on_while_n_plus_1_times_doubt_stays_below_the_factor() -> None:
-    lengths = set()
-    for candidates, is_masked, draw in cases(6):
-        tops = candidates.probability.tolist()
-        order = sorted_by([-top for top in tops], masked_in(is_masked))
-        for factor in [0.0, 0.5, 1.0, draw.randint(0, 400) / GRID, 100.0]:
-            n = 0
-            while n < len(order) and (n + 2) * (1 - tops[order[n]]) < factor:
-                n += 1
-            found = reveal_order(Factor(factor=factor), candidates, is_masked)
-            assert found == order[: max(1, n)]
-            lengths.add(len(found))
-    assert lengths >= {1, 2, 3, 4, 5}
-
-
-@pytest.mark.parametrize("by", ["confidence", "entropy", "margin"])
-def test_top_k_takes_the_k_best_by_its_measure(by) -> None:
-    for candidates, is_masked, draw in cases(7):
-        values = {
-            "confidence": [-value for value in candidates.probability.tolist()],
-            "entropy": candidates.entropy.tolist(),
-            "margin": [-value for value in candidates.margin.tolist()],
-        }[by]
-        k = draw.randint(1, 10)
-        expected = sorted_by(values, masked_in(is_masked))[:k]
-        assert reveal_order(TopK(k=k, by=by), candidates, is_masked) == expected
-
-
-def test_left_to_right_takes_the_first_k_masked_positions() -> None:
-    for candidates, is_masked, draw in cases(8):
-        k = draw.randint(1, 10)
-        found = reveal_order(LeftToRight(k=k), candidates, is_masked)
-        assert found == masked_in(is_masked)[:k]
 
 
 def test_random_draws_every_subset_of_k_equally_often() -> None:

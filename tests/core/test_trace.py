@@ -330,6 +330,25 @@ def test_a_number_that_is_not_finite_is_refused(place, text) -> None:
     refused(replaced(place, "HERE").replace('"HERE"', text))
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_is_not_finite_is_not_written_either(value) -> None:
+    trace = Trace.from_json(json.dumps(SOUND))
+    first, *rest = trace.events
+    for event in (
+        replace(first, seconds=value),
+        replace(first, reveals=(Reveal(0, 5, 0, value),)),
+        replace(first, masked=(MaskedPosition(0, value, (5,), (1.0,)),)),
+    ):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            replace(trace, events=(event, *rest)).to_json()
+
+
+def test_a_likely_token_without_its_probability_is_refused() -> None:
+    message = refused(damaged(lambda d: d["events"][1]["masked"][0][3].pop()))
+    rule = "must have a probability for every token id"
+    assert message == f"trace.events[1].masked[0]: {rule}"
+
+
 def test_a_probability_above_1_is_refused() -> None:
     for place in ("reveals[0][3]", "hindsight[0][2]", "hindsight[0][4]", "masked[0][3][0]"):
         event = next(e for e in SOUND["events"] if e[place.split("[")[0]])
@@ -532,8 +551,8 @@ def test_an_event_mentions_every_token_id_that_its_data_holds() -> None:
         hindsight=(Hindsight(1, 16, 0.2, 17, 0.7),),
         seconds=0.1,
         predrafts=(
-            Predraft(Span(3, 2), (18,), is_used=True),
-            Predraft(Span(3, 2), (), is_used=False, alternative=19),
+            Predraft(3, 2, (18,), is_used=True),
+            Predraft(3, 2, (), is_used=False, alternative=19),
         ),
     )
     assert event.mentioned_token_ids == set(range(11, 20))

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from sbd_core.solvers import SOLVERS
+from scripts.web_constants import solver_words
 from ui import best_settings
 from ui.best_settings import best_for, best_of
 from ui.examples import BUNDLED_MODEL
@@ -80,10 +81,13 @@ def test_a_missing_or_damaged_evaluation_is_no_reason_to_fall_over(monkeypatch, 
 
 
 def test_solvers_with_a_gamma_say_what_it_is_and_no_others():
+    words = solver_words()
+    assert list(words["solverLines"]) == list(SOLVERS)
     for name, rule in SOLVERS.items():
         has_gamma = "gamma" in rule.__dataclass_fields__
-        bound = rule.bound
-        assert (bound.kind != "none") == bool(bound.gamma) == bool(bound.exempt) == has_gamma, name
+        bound = words["bounds"][name]
+        assert (bound["kind"] != "none") == bool(bound["gamma"]) == has_gamma, name
+        assert bool(bound["exempt"]) == has_gamma, name
 
 
 def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from typing import Any
 import onnx
 import pytest
 
-from sbd_core.config import DecodeConfig, RowCosts
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
@@ -35,7 +35,6 @@ LONGEST = 128
 SEED = 0
 WAYS = 4
 """Number of ways to decode one prompt; the next prompt takes the next ways."""
-COSTS = RowCosts(((1, 1.0), (25, 3.5), (48, 6.0)))
 
 
 def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
@@ -47,12 +46,11 @@ def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
     ends = sorted(model.end_token_ids)[:1]
     answer = [*model.encode("The answer is", is_raw=True)]
     pins = dict(enumerate([*answer, *ends], start=3))
-    by_cost = replace(verify, max_rows=None, row_costs=COSTS)
     penalised = [
         replace(plain, strategy="ntp"),
         replace(plain, solver=EntropyBound(0.5), pinned=pins),
         replace(verify, max_rows=12),
-        by_cost,
+        replace(verify, max_rows=4),
     ]
     return [
         replace(plain, strategy="ntp"),
@@ -60,7 +58,7 @@ def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
         verify,
         replace(verify, max_rows=7),
         replace(verify, block_size=4),
-        by_cost,
+        replace(verify, max_rows=17),
         replace(plain, solver=EntropyBound(0.5), block_size=7, max_new_tokens=40),
         replace(plain, solver=EntropyBound(0.5), pinned=pins, max_new_tokens=40),
         replace(plain, pinned=dict(enumerate(answer * 8)), block_size=4, max_new_tokens=60),

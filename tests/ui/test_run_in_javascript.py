@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.cli.decoding_flags import SOLVER_FLAGS
 from sbd_core.cost import ForwardCost
 from sbd_core.masks import decoding_mask
 from sbd_core.run_lines import replay_lines
@@ -31,7 +30,6 @@ def test_the_committed_constants_are_what_python_says():
 
 def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
     places = {
-        "the command line": SOLVER_FLAGS.values(),
         "the form": [item.name for item in fields(Form)],
         "the form's errors": LABELS,
         "the API": server.defaults_of(server.functions(server.build(story_model()))["decode"]),

@@ -21,7 +21,8 @@ from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, counted_caches, held, slowed, story_model, wait_for
 from tests.ui.served import Served, Visitor, data_of, served
 from ui import doors, server
-from ui.decode.form import PUBLIC
+from ui.decode import session as session_module
+from ui.decode.form import PUBLIC, USUAL_ROWS
 
 PROXY = "127.0.0.5"
 
@@ -141,8 +142,8 @@ def test_a_program_gives_the_parameters_of_every_solver_and_a_template(program):
     assert given.solver == ConfidenceThreshold(0.5)
     assert list(given.pinned) == [0, 2, 3]
     given = config(strategy="verify", max_rows=9, repetition_penalty=1.25)
-    assert (given.max_rows, given.row_costs, given.repetition_penalty) == (9, None, 1.25)
-    assert config(strategy="verify").row_costs is not None
+    assert (given.max_rows, given.repetition_penalty) == (9, 1.25)
+    assert config(strategy="verify").max_rows == USUAL_ROWS["CPU"]
 
 
 def test_a_comparison_gives_a_row_a_lane(program):
@@ -393,8 +394,9 @@ def test_behind_a_proxy_everyone_has_places_of_their_own_and_nobody_forges_more(
     assert late == [ANSWER] * num_served
 
 
-def test_visitors_at_once_each_get_their_own_run_and_none_is_lost():
+def test_visitors_at_once_each_get_their_own_run_and_none_is_lost(monkeypatch):
     """Each prompt holds a mark of its own, which the first line of its run repeats."""
+    monkeypatch.setattr(session_module, "MAX_WAIT_SECONDS", 1e9)  # however slow this machine is
     rng = random.Random(7)
     marks = [f"{rng.getrandbits(64):x}" for _ in range(25)]
     with served(story_model(), proxies="127.0.0.1") as found:
@@ -487,6 +489,6 @@ def test_junk_leaves_no_traceback_and_the_page_goes_on(page, visitor, capfd):
     for name in ("models", "trace", "charts", "roofline"):
         for sent in JUNK:
             asked = visitor._client.post(f"{page.url}/ask/{name}", json=sent)
-            assert asked.status_code == 200
+            assert asked.status_code in (200, 422)
     assert visitor.ending() == ANSWER
     assert "Traceback" not in capfd.readouterr().err

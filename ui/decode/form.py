@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sbd_core.config import DecodeConfig, require_integer
+from sbd_core.config import MAX_ROWS, DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.run_lines import MAX_SHOWN_BLOCK
@@ -20,6 +20,8 @@ MAX_PROMPT_CHARACTERS = 2_000
 MAX_TYPED_CHARACTERS = 20_000
 """Capacity of a text box. It exceeds the prompt's limit, so a long prompt is refused, not cut."""
 MAX_NEW_TOKENS = 256
+USUAL_ROWS = {"GPU": MAX_ROWS, "CPU": 7, "WebAssembly": 4}
+"""Most rows of a forward pass of verify on the page, by what computes it; docs/results.md."""
 MAX_LANES = 4
 """Largest number of lanes that the page compares."""
 LABELS = {
@@ -38,7 +40,6 @@ LABELS = {
     "max_new_tokens": "Longest answer",
     "repetition_penalty": "Repetition penalty",
     "max_rows": "Rows at most",
-    "row_costs": "Costs of rows",
     "seed": "Seed",
     "pinned": "Pins",
     "pinned offset": "A pin’s position",
@@ -77,7 +78,7 @@ class Form:
     template: answer with blanks, see template_pins().
     ask: short id of the request; the first JSON line of the run repeats this id for the player.
     repetition_penalty: 0 or None takes the model's default.
-    max_rows: most rows (input positions) of a forward pass of verify; 0 lets measured costs decide.
+    max_rows: most rows (input positions) of a forward pass of verify; 0 takes USUAL_ROWS.
     model: name of the model; "" takes the page's first model.
     system: message to the model before the prompt.
     """
@@ -126,7 +127,7 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         max_new_tokens=_whole(form.max_new_tokens),
         seed=_whole(form.seed),
         repetition_penalty=form.repetition_penalty or None,
-        max_rows=_whole(form.max_rows) or None,
+        max_rows=_whole(form.max_rows) or MAX_ROWS,
         pinned=_pairs(form.pinned),
     )
     return form.prompt, config
@@ -313,7 +314,7 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "max_new_tokens": config.max_new_tokens,
         "seed": config.seed,
         "repetition_penalty": config.repetition_penalty,
-        "max_rows": config.max_rows or 0,
+        "max_rows": 0 if config.max_rows == MAX_ROWS else config.max_rows,
         "template": "",
     }
 

@@ -8,7 +8,7 @@ import logging
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import sbd_core
-from sbd_core.config import MAX_ROWS, DecodeConfig
+from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
@@ -28,6 +28,7 @@ from ui.decode.fair_queue import FairQueue
 from ui.decode.form import (
     PUBLIC,
     USUAL,
+    USUAL_ROWS,
     Form,
     Limits,
     checked,
@@ -266,12 +267,11 @@ class Session:
         run_id = uuid.uuid4().hex[:8]
         lanes: list[Lane] = []
         try:
-            for name in dict.fromkeys(names):
+            for name in names:
                 yield from self.while_loading(name, client)
             lanes = make_lanes()
             ticket = self.queue.join(client.address)
             yield from self.wait(ticket, client)
-            self.complete_configs(lanes)
             known = ask if isinstance(ask, str) and len(ask) <= MAX_ASK else ""
             rows = partial(self._lines, run_id, lanes, ask=known, is_race=is_race)
             yield from self._run(rows, lanes, client)
@@ -301,7 +301,6 @@ class Session:
             lanes = [self.open(form)[0] for form in forms]
             ticket = self.queue.join(client.address)
             yield from self.wait(ticket, client)
-            self.complete_configs(lanes)
             deadline = time.monotonic() + self.limits.max_run_seconds
             for lane in lanes:
                 while lane.step() is not None:
@@ -336,11 +335,9 @@ class Session:
         prompt = prompt_of_form(form, text)
         model = self.model(form.model)
         engine = _engine()
-        most = MAX_ROWS if config.max_rows is None and on_zero_gpu() else config.max_rows
-        # A number of rows keeps them from being timed here; complete_configs() does that later.
-        # On a lent GPU rows are nearly free.
-        config = engine.resolve_defaults(model, replace(config, max_rows=most or MAX_ROWS))
-        config = replace(config, max_rows=most)
+        if not form.max_rows:
+            config = replace(config, max_rows=usual_rows(model))
+        config = engine.resolve_defaults(model, config)
         blanks = template_pins(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
         prompt_ids = engine.prompt_token_ids(model, prompt, config)
@@ -353,11 +350,6 @@ class Session:
             configs.append(replace(config, strategy="ntp", solver=EntropyBound(), pinned={}))
         on_gpu = self._lent.get(self.models.offer(form.model).name)
         return [Lane(model, prompt, prompt_ids, each, on_gpu) for each in configs]
-
-    def complete_configs(self, lanes: Iterable[Lane]) -> None:
-        """Fill in the configs' defaults. Call this in a run's turn: it may time forward passes."""
-        for lane in lanes:
-            lane.config = _engine().resolve_defaults(lane.model, lane.config)
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """Yield the visitor's place in line until the ticket has its turn.
@@ -438,6 +430,11 @@ class Session:
             lane.model, lane.prompt, lane.prompt_token_ids, lane.config, lane.events
         )
         return trace
+
+
+def usual_rows(model: SetBlockModel) -> int:
+    """Most rows of a forward pass of verify on this page, unless the form says otherwise."""
+    return USUAL_ROWS["GPU" if on_zero_gpu() or "cuda" in model.device else "CPU"]
 
 
 def _engine() -> ModuleType:

@@ -13,7 +13,7 @@ from typing import Any
 from sbd_core.errors import SandboxError
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
-from sbd_core.tasks.math import ANSWER, FRAMES
+from sbd_core.tasks.math_task import ANSWER, FRAMES
 from sbd_core.tasks.story import fault_of, read_case
 from sbd_core.tasks.sudoku import NUM_CELLS, solutions
 from sbd_core.trace import Trace

@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from sbd_core.errors import ArgumentError, TraceError
+import msgspec
+
+from sbd_core.errors import ArgumentError
 from sbd_core.files import ASSETS
-from sbd_core.json_node import JsonNode
+from sbd_core.json_node import Amount
 from sbd_core.run_lines import wire_json
 from sbd_core.trace import Trace
 from ui.share.trace_files import read_trace
@@ -98,17 +100,23 @@ def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any
     return [*made, two_themes(partial(plots.solvers, sweep(), runs=marks))]
 
 
+class Mark(msgspec.Struct):
+    """One of the reader's runs, as the page sends it."""
+
+    name: str
+    rate: Amount
+    right: bool | None
+
+
 def mark_of(data: object) -> "RunMark":
     """Read one of the reader's runs from the page's data. Raises ArgumentError for bad data."""
     from sbd_core.plots import RunMark
 
-    node = JsonNode(data, "mark")
     try:
-        is_right = node.at("right")
-        right = None if is_right.value is None else is_right.boolean()
-        return RunMark(node.at("name").string()[:MAX_NAME], node.at("rate").number(), right)
-    except TraceError as error:
+        mark = msgspec.convert(data, Mark)
+    except msgspec.ValidationError as error:
         raise ArgumentError("marks", "must be as the page makes them", None) from error
+    return RunMark(mark.name[:MAX_NAME], mark.rate, mark.right)
 
 
 @cache

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cache
@@ -361,7 +360,6 @@ def facts(what: Choices, point: Any) -> list[dict[str, str]]:
 
 FREE = 1.05
 """Largest slowdown at which rows count as free."""
-SHOWN_ROWS = (4, 16, 40)
 
 
 def _free_rows(what: Choices) -> tuple[str, str]:
@@ -377,12 +375,6 @@ def _free_rows(what: Choices) -> tuple[str, str]:
     sizes = range(2, 4097)
     count = 1 + bisect_right(sizes, FREE, key=slowdown)
     note = f"take at most {FREE:g} times as long as one: a draft of as many costs no time there"
-    # The page opens before the engine is imported, which has measured nothing until then.
-    engine = sys.modules.get("sbd_core.models.row_costs")
-    for name, costs in (engine.known_row_costs() if engine else {}).items():
-        one = costs.seconds(1)
-        told = ", ".join(f"{rows} rows {costs.seconds(rows) / one:.1f}×" for rows in SHOWN_ROWS)
-        note += f". This machine, timed with {name}: {told} as long as one"
     return f"{count:,}", note
 
 

@@ -83,8 +83,11 @@ def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
     Unlike choose(), this also fuses a model on a CPU in bf16 or fp16, where the fused forward pass
     rounds differently from transformers. Raises ArgumentError for a model that is not Llama-shaped.
     """
-    if isinstance(model.backend, FusedLlamaBackend):
-        return model.backend
+    backend = model.backend
+    if isinstance(backend, CudaGraphBackend):
+        backend = backend.fused
+    if isinstance(backend, FusedLlamaBackend):
+        return backend
     if not has_known_shape(model.model):
         rule = "must be of a family that the fused forward pass takes: Llama, Mistral, Qwen"
         raise ArgumentError("model", rule, model.name)

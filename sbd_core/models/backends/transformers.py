@@ -90,6 +90,20 @@ class TransformersCache:
         self.layers.crop(-num_tokens)
 
 
+def input_device(model: Any) -> torch.device:
+    """The device that a model's inputs must be on.
+
+    Weights that accelerate has offloaded are on "meta" between forward passes; its hooks know where
+    they are computed with.
+    """
+    device: torch.device = model.device
+    if device.type == "meta":
+        hooks = (getattr(module, "_hf_hook", None) for module in model.modules())
+        devices = (getattr(hook, "execution_device", None) for hook in hooks)
+        device = torch.device(next((each for each in devices if each is not None), device))
+    return device
+
+
 class TransformersBackend:
     """Backend that runs any causal LM through its own transformers modules."""
 
@@ -119,7 +133,7 @@ class TransformersBackend:
     def _forward(self, request: ForwardRequest) -> Tensor:
         cache, num_causal = request.cache, len(request.causal_ids)
         num_block, num_logits = request.num_rows - num_causal, request.num_logits
-        device = self._model.device
+        device = input_device(self._model)
         mask = None
         # A single causal token sees everything, and the model masks a prompt by itself.
         if num_block or (num_causal > 1 and cache.length):

@@ -23,6 +23,7 @@ from tests.browser.conftest import (
 )
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
+from ui.decode.form import USUAL_ROWS
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -109,12 +110,12 @@ def test_the_form_has_its_rows_only_for_verify_and_the_run_and_its_link_carry_th
     expect(rows).to_be_hidden()
     choose_strategy(story, EXACT)
     expect(story.get_by_label("Solver", exact=True)).to_be_hidden()
-    expect(story.get_by_text("0 takes as many as pay on this machine")).to_be_visible()
+    expect(story.get_by_text("0 takes the default of this machine")).to_be_visible()
     decode(story)
-    assert story.evaluate(f"{RUN}.config.max_rows ?? null") is None
+    assert story.evaluate(f"{RUN}.config.max_rows") == USUAL_ROWS["CPU"]
     rows.fill("9")
     stale = story.locator("#sbd-player .sbd-stale")
-    expect(stale).to_contain_text("at most 9 rows instead of as many as pay")
+    expect(stale).to_contain_text(f"at most 9 rows instead of {USUAL_ROWS['CPU']}")
     decode(story)
     config = story.evaluate(f"{RUN}.config")
     assert (config["strategy"], config["max_rows"]) == ("verify", 9)

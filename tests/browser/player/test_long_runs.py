@@ -9,7 +9,7 @@ from sbd_core.config import DecodeConfig, StrategyName
 from sbd_core.decoding.api import generate
 from sbd_core.run_lines import replay_lines
 from sbd_core.solvers import EntropyBound, TopK
-from sbd_core.trace import config_to_data
+from sbd_core.trace import config_json
 from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 
@@ -137,7 +137,7 @@ def lines_of(
     tokens: dict[int, str] = TOKENS,
 ) -> str:
     """Lines of a run whose lanes all make these steps; numbers that no engine would write."""
-    config = config_to_data(DecodeConfig(solver=EntropyBound(0.1)))
+    config = config_json(DecodeConfig(solver=EntropyBound(0.1)))
     configs = [config | {"strategy": lane, "block_size": block_size} for lane in lanes]
     bodies: list[dict[str, Any]] = [
         {"type": "run", "tokens": tokens, "prompt": "p", "lanes": configs}

@@ -10,8 +10,14 @@ from sbd_core import generate
 from sbd_core.__main__ import main
 from sbd_core.benchmark import forwards
 from sbd_core.benchmark.api import OptionalMethods, Timed, methods_left_out, row, time_methods
-from sbd_core.benchmark.methods import Method, TimedAnswer, by_engine, by_transformers, ours
-from sbd_core.config import MAX_ROWS
+from sbd_core.benchmark.methods import (
+    BENCH_ROWS,
+    Method,
+    TimedAnswer,
+    by_engine,
+    by_transformers,
+    ours,
+)
 from sbd_core.roofline import Calibrated
 from sbd_core.tasks import held_out
 from tests.conftest import loaded
@@ -141,13 +147,11 @@ def test_no_method_always_follows_the_same_one(trained) -> None:
     assert {order[0] for order in orders} == set("abc")
 
 
-def test_verify_is_measured_with_many_rows_and_by_cost(adapted, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_verify_is_measured_with_few_and_many_rows(adapted) -> None:
     verifying = {name: c for name, c in ours(adapted, 6).items() if c.strategy == "verify"}
-    assert [config.max_rows for config in verifying.values()] == [MAX_ROWS, None]
+    assert [config.max_rows for config in verifying.values()] == [*BENCH_ROWS]
     for name, config in verifying.items():
-        end = "by cost" if config.max_rows is None else f"{MAX_ROWS} rows"
-        assert name == f"verify, k={config.block_size}, {end}"
+        assert name == f"verify, k={config.block_size}, {config.max_rows} rows"
         assert generate(adapted, [5, 6, 7], config).num_tokens <= 6
 
 

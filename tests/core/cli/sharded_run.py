@@ -1,9 +1,12 @@
 """Train commands under FSDP on the CPU, which accelerate by itself offers on accelerators only.
 
+The first command is stopped after a step, as by Ctrl-C.
 All else is accelerate's own: how it shards the model and what it makes of the optimizers.
 """
 
+import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -12,7 +15,9 @@ from accelerate.state import AcceleratorState, PartialState
 from accelerate.utils import DistributedType
 from torch.distributed.tensor import DTensor
 
+from sbd_core.__main__ import main
 from sbd_core.training import train as training
+from sbd_core.training.train import Run
 from tests.core.cli.commands import run_all
 
 
@@ -33,10 +38,24 @@ class ShardingAccelerator(Accelerator):
         return prepared
 
 
+def stop_after_a_step(words: list[str]) -> None:
+    update = Run.update
+
+    def stopping(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return update(*arguments)
+
+    Run.update = stopping  # type: ignore[method-assign]
+    assert main(words) == 130
+    Run.update = update  # type: ignore[method-assign]
+
+
 training.Accelerator = ShardingAccelerator  # type: ignore[misc]
 
 if __name__ == "__main__":
-    status = run_all(sys.argv[1])
+    first, *others = json.loads(sys.argv[1])
+    stop_after_a_step(first)
+    status = run_all(json.dumps(others))
     sys.stdout.flush()
     # DTensor's caches keep the process group alive, and a thread of gloo's that wakes while the
     # interpreter is taken down aborts the process.

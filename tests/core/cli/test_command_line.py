@@ -311,7 +311,6 @@ LINES = [
     ["roofline", "--measured", "/proc/self/mem"],
     ["roofline", "--model", "."],
     ["roofline", "--nfe-speedup", "-inf"],
-    ["train", "--stage", "sbd", "--recipe", "sbd", "--estimate", "--init", "."],
     ["train", "--stage", "sbd", "--recipe", DEEP, "--out", "trained"],
     ["train", "--stage", "sbd", "--recipe", "/dev/zero", "--out", "trained"],
     ["train", "--stage", "sbd", "--steps", HUGE, "--out", "trained"],

@@ -2,7 +2,9 @@
 
 import math
 
+import numpy as np
 import pytest
+import torch
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate, stream
@@ -44,6 +46,44 @@ def refused(call, argument: str, value: object) -> None:
     assert text.rpartition("; got ")[2][:20] == ascii(value)[:20]
 
 
+IDS = [3, 1, 4, 1, 5]
+AS_IDS = {
+    "a tuple": tuple(IDS),
+    "an array": np.array(IDS),
+    "an array of bytes": np.array(IDS, dtype=np.uint8),
+    "a tensor": torch.tensor(IDS),
+    "numbers of NumPy": list(np.array(IDS)),
+    "numbers of torch": list(torch.tensor(IDS)),
+}
+
+
+@pytest.mark.parametrize("kind", AS_IDS)
+def test_token_ids_may_be_whole_numbers_of_any_library(kind) -> None:
+    model, config = chance_model(0), DecodeConfig(max_new_tokens=4)
+    trace = generate(model, AS_IDS[kind], config)
+    assert trace.prompt_token_ids == tuple(IDS)
+    assert all(type(token_id) is int for token_id in trace.prompt_token_ids)
+    assert sbd_core.Trace.from_json(trace.to_json()) == trace
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        torch.tensor([IDS]),
+        np.array([1.0]),
+        np.array([True]),
+        torch.tensor([1.5]),
+        np.array(["a"]),
+        torch.tensor(3),
+    ],
+    ids=brief,
+)
+def test_other_arrays_are_refused_by_the_rule_they_break(ids) -> None:
+    rule = "prompt: must (hold token ids from 0 to .* in one sequence|be text, messages or)"
+    with pytest.raises(ArgumentError, match=rule):
+        generate(chance_model(0), ids, DecodeConfig())
+
+
 BAD_FIELDS = [
     *(("strategy", value) for value in ("SBD", "", "greedy", ["sbd"], 1)),
     *(("solver", value) for value in ("entropy-bound", None, EntropyBound, {}, 0.1)),
@@ -52,7 +92,7 @@ BAD_FIELDS = [
     *(("temperature", value) for value in (-0.1, NAN, INF, -INF, True, "1", None, HUGE, 1j)),
     *(("seed", value) for value in (-1, 2**63, 0.0, True, "0", None, HUGE)),
     *(("top_k_recorded", value) for value in (-1, 51, 1.0, True, None)),
-    *(("max_rows", value) for value in (-1, 0, 1.0, True, "2", NAN, INF)),
+    *(("max_rows", value) for value in (-1, 0, 1.0, True, "2", None, NAN, INF)),
     *(("repetition_penalty", value) for value in (0, 0.09, 101, -1.1, NAN, INF, True, "1.1", HUGE)),
     *(("is_raw_prompt", value) for value in (0, 1, None, "yes")),
     *(("allows_untrained_block_size", value) for value in (0, 1, None, "yes")),

@@ -7,7 +7,6 @@ import torch
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, generate, stream
-from sbd_core.config import RowCosts
 from sbd_core.decoding.api import generate_batch, stream_batch
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest
@@ -260,15 +259,13 @@ def check_together_is_alone(model, prompts, config, batch_size) -> int:
 
 PENALISED = {"repetition_penalty": 1.3}
 FEW_ROWS = {"strategy": "verify", "max_rows": 7}
-BY_COST = {"strategy": "verify", "max_rows": None}
-BY_COST["row_costs"] = RowCosts(((1, 1.0), (25, 3.5), (48, 6.0)))
 SETTINGS = [
     *({"strategy": name, "temperature": t} for name in STRATEGIES for t in (0.0, 1.0)),
     {"strategy": "ntp", **PENALISED},
     {"strategy": "sbd", "temperature": 1.0, **PENALISED},
     *({**FEW_ROWS, "temperature": temperature} for temperature in (0.0, 1.0)),
     {**FEW_ROWS, "temperature": 1.0, **PENALISED},
-    BY_COST,
+    {"strategy": "verify", "max_rows": 17},
 ]
 
 

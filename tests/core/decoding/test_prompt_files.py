@@ -1,9 +1,11 @@
 """generate --prompts: the answers of one process from any number of them, and after a kill."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig
@@ -88,9 +90,43 @@ def test_a_run_that_was_cut_off_decodes_only_what_is_missing(prompts, tmp_path, 
     assert all(row["num_tokens"] <= 5 for row in lines(out))
 
 
+def test_a_model_with_other_weights_does_not_continue_the_run_of_another(
+    prompts, tmp_path, tiny_folders
+) -> None:
+    """Even one of the same name and size, such as a later save of the same training."""
+    again = Path(shutil.copytree(tiny_folders["llama"], tmp_path / "other" / "llama"))
+    weights = load_file(again / "model.safetensors")
+    weights["lm_head.weight"] = -weights["lm_head.weight"]
+    save_file(weights, again / "model.safetensors", {"format": "pt"})
+    one, other = (sbd_core.load(f, device="cpu") for f in (tiny_folders["llama"], again))
+    assert (one.name, one.num_parameters) == (other.name, other.num_parameters)
+    rows, out, alone = read_prompts("prompts", prompts), tmp_path / "out", tmp_path / "alone"
+    options = {"batch_size": 4, "share": Share()}
+    assert answer_prompts(one, rows, CONFIG, out, batch_size=4, share=Share(0, 2)) is None
+    assert answer_prompts(other, rows, CONFIG, out, **options)
+    assert answer_prompts(other, rows, CONFIG, alone, **options)
+    assert out.read_text() == alone.read_text()
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999", "-1.5e400"])
+def test_answers_are_json_whatever_numbers_a_record_held(number, tmp_path, nano) -> None:
+    (tmp_path / "prompts.jsonl").write_text(f'{{"prompt": "2 + 2", "score": [{number}, 1.5]}}')
+    rows = read_prompts("prompts", tmp_path / "prompts.jsonl")
+    assert answer_prompts(nano, rows, CONFIG, tmp_path / "out", batch_size=1, share=Share())
+    assert json.loads((tmp_path / "out").read_text(), parse_constant=pytest.fail)["score"] == [
+        None,
+        1.5,
+    ]
+
+
+DIGITS = "1" * 10_000
+
+
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
+        (f'{{"prompt": "a"}}\n{{"prompt": {DIGITS}}}', "line 2 must be JSON .*more digits"),
+        ('{"prompt": ' + "[" * 100_000, "line 1 must be JSON .*nested too deep"),
         ('{"prompt": "a"}\n{"text": "b"}\n', "line 2 needs a prompt"),
         ('{"prompt": "a"}\nnot json\n', "line 2"),
         ('{"prompt": 5}\n', "line 1"),

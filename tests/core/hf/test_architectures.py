@@ -22,7 +22,7 @@ from sbd_core.hf import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.decoding.doubles import random_ids
 from tests.core.decoding.test_laws import answer, check_against_reference, greedy
-from tests.core.models.tiny_models import GROUPED, save_tiny, tiny_model, tiny_tokenizer
+from tests.core.models.tiny_models import GROUPED, REACH, save_tiny, tiny_model, tiny_tokenizer
 
 FULL_ATTENTION = (
     "llama",
@@ -105,6 +105,26 @@ def test_no_attention_changes_an_answer_of_generate(model, prompts, alone, atten
         )
         for row, expected in zip(output[:, inputs["input_ids"].shape[1] :], alone, strict=False):
             assert tuple(row[: len(expected)].tolist()) == expected
+
+
+@pytest.mark.parametrize("window", [REACH, 10 * REACH])
+@pytest.mark.parametrize("architecture", ["sliding", "phi3"])
+def test_a_sliding_window_that_no_text_fills_is_none(architecture, window, tmp_path) -> None:
+    """Phi-3.5's: 262,144 tokens, of which its short rotary angles reach 4,096."""
+    for name, size in (("without", None), ("with", window)):
+        save_tiny(tmp_path / name, architecture, tiny_tokenizer(), sliding_window=size)
+    plain, model = (
+        sbd_core.load(tmp_path / name, device="cpu", dtype="float32")
+        for name in ("without", "with")
+    )
+    prompt = random_ids(1, model.vocabulary_size)[0] * 3
+    for strategy in ("ntp", "sbd"):
+        config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=40)
+        wanted = sbd_core.generate(plain, prompt, config).token_ids
+        assert sbd_core.generate(model, prompt, config).token_ids == wanted
+    save_tiny(tmp_path / "short", architecture, tiny_tokenizer(), sliding_window=REACH - 1)
+    with pytest.raises(ModelError, match="a sliding window"):
+        sbd_core.load(tmp_path / "short", device="cpu")
 
 
 @pytest.mark.parametrize("architecture", SLIDING_WINDOW)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import accelerate
 import pytest
 import torch
 from transformers import (
@@ -160,6 +161,7 @@ def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_ke
         config = DecodeConfig(strategy="verify", max_new_tokens=LENGTH, block_size=4)
         trace = sbd_core.generate(engine, ids, config)
         assert told.num_forwards == (trace.num_forwards,) != other.num_forwards
+        assert told.num_tokens == (trace.num_tokens,)
         assert told.tokens_per_forward == pytest.approx(trace.tokens_per_forward)
         assert tuple(told.sequences[0, len(ids) :].tolist()) == trace.token_ids
 
@@ -288,6 +290,9 @@ class Mine(LogitsProcessor):
         ({"bad_words_ids": [[3, 4]]}, "bad_words_ids"),
         ({"logits_processor": [Mine()]}, "logits_processor"),
         ({"num_beams": 2}, "num_beams"),
+        ({"force_words_ids": [[3]]}, "force_words_ids"),
+        ({"constraints": [3]}, "constraints"),
+        ({"use_mtp": True}, "use_mtp"),
         ({"return_dict_in_generate": True, "output_scores": True}, "output_scores"),
         ({"gamma": -1}, "gamma"),
         ({"gamma": 1, "solver": TopK(k=2)}, "gamma"),
@@ -314,3 +319,30 @@ def test_a_warper_of_logits_is_applied_before_entropies() -> None:
     )
     assert narrowed.entropy == [0.0]
     assert narrowed.best_ids == [0]
+
+
+def by_a_map(folder, work):
+    """As device_map="auto" places a model that is larger than the accelerator."""
+    places = {"lm_head": "cpu", "model": "disk"}
+    return AutoModelForCausalLM.from_pretrained(
+        folder, device_map=places, offload_folder=str(work), dtype=torch.float32
+    )
+
+
+def by_accelerate(folder, work):
+    return accelerate.cpu_offload(
+        AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), torch.device("cpu")
+    )
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
+@pytest.mark.parametrize("offloaded", [by_a_map, by_accelerate])
+def test_weights_that_wait_elsewhere_give_the_same_answer(
+    offloaded, strategy, folder, plain, tmp_path
+) -> None:
+    model = offloaded(folder, tmp_path)
+    assert next(model.parameters()).device.type == "meta"
+    ids = torch.tensor([[5, 6, 7]])
+    settings = {"custom_generate": generate, "strategy": strategy, "max_new_tokens": LENGTH}
+    wanted = plain.generate(input_ids=ids, **settings)
+    assert model.generate(input_ids=ids, **settings).tolist() == wanted.tolist()

@@ -184,11 +184,18 @@ def test_a_prepared_model_says_that_it_is_not_trained(tmp_path, capsys) -> None:
     assert main(["generate", "hello", "--model", str(source), *words]) == 2
     assert "no mask token: sbd prepare gives it one" in capsys.readouterr().err
     prepare(source, tmp_path / "ready")
+    for place in ("hub", "web"):  # prepared it is, and need not be again
+        target = str(tmp_path / place)
+        assert main(["export", place, "--model", str(tmp_path / "ready"), "--out", target]) == 2
+        told = capsys.readouterr().err
+        assert "sbd train --stage sbd --init" in told
+        assert "sbd prepare" not in told
     said = {}
     for strategy in ("sbd", "ntp"):
         ready = ["--model", str(tmp_path / "ready"), "--strategy", strategy]
         assert main(["generate", "hello", *ready, *words]) == 0
         said[strategy] = capsys.readouterr().err
     assert "ready is not trained for Set Block Decoding" in said["sbd"]
+    assert "sbd prepare" not in said["sbd"]
     assert "strategy ntp" in said["sbd"]
     assert "not trained" not in said["ntp"]

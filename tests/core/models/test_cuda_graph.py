@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import weakref
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.decoding.api import generate_batch
+from sbd_core.models.backends.choose import fused_backend
 from sbd_core.models.backends.llama import cuda_graph, forward
 from sbd_core.models.backends.llama.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.solvers import EntropyBound
@@ -91,8 +93,8 @@ def test_a_prompt_that_moves_the_cache_moves_the_buffers_too(llama, monkeypatch)
         assert generate(twin, prompt, asked).token_ids == generate(llama, prompt, asked).token_ids
         gc.collect()
     first, last = seen[0], seen[-1]
-    assert first._pool is last._pool
-    assert first.capacity < last.capacity == last._pool.capacity
+    assert first._pool() is last._pool() is not None
+    assert first.capacity < last.capacity == last._pool().capacity
 
 
 def test_a_batch_is_static_while_every_slot_is_at_work(llama, monkeypatch) -> None:
@@ -134,7 +136,7 @@ def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(nano, 
         def replay() -> None:
             with Tape() as tape:
                 run()
-            pool = step._pool
+            pool = step._pool()
             kept = (step.inputs, output, pool.keys, pool.values)
             tapes.setdefault(step, []).append(
                 (tape.operations, [tensor.data_ptr() for tensor in kept])
@@ -148,7 +150,7 @@ def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(nano, 
         for strategy in STRATEGIES:
             generate(twin, prompt, config(strategy, 16, 40))
         gc.collect()
-    assert len({step._pool for step in tapes}) == 1, "a pool that is done with is used again"
+    assert len({step._pool() for step in tapes}) == 1, "a pool that is done with is used again"
     widths = sorted(step.inputs.shape[2] for step in tapes)
     assert widths == [1, 16, 32, 64], "of a causal row, a block, two, and a tree of drafts"
     for passes in tapes.values():
@@ -156,6 +158,29 @@ def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(nano, 
         assert all(one == passes[0] for one in passes)
         names = {name for name, _ in passes[0][0]}
         assert not any("local_scalar" in name or "nonzero" in name for name in names), "a wait"
+
+
+def test_the_caches_of_a_batch_are_freed_with_their_graphs(llama, monkeypatch) -> None:
+    twin, pools = still(llama, 5), []
+    new_pool = twin.backend._new_pool
+
+    def watched(count: int):
+        pool = new_pool(count)
+        if count > 1:  # the memory of a single cache is used again
+            pools.append(weakref.ref(pool))
+        return pool
+
+    monkeypatch.setattr(twin.backend, "_new_pool", watched)
+    for _ in range(3):
+        generate_batch(twin, random_ids(3, llama.vocabulary_size), config("verify", num_new=6))
+    gc.collect()
+    assert [pool() for pool in pools] == [None] * 3
+    assert not [pool for pool in twin.backend._steps if pool.num_slots > 1]
+
+
+def test_the_weights_behind_graphs_are_fused_once(llama) -> None:
+    twin = still(llama, 5)
+    assert fused_backend(twin) is llama.backend
 
 
 def test_a_capture_that_fails_falls_back_with_one_line() -> None:

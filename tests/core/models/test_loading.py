@@ -24,6 +24,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
     BartConfig,
+    GenerationConfig,
     Ministral3Config,
     Ministral3ForCausalLM,
     ViTConfig,
@@ -32,8 +33,11 @@ from transformers import (
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
 from sbd_core.__main__ import main
+from sbd_core.hf.generation import HONOURED_HERE
+from sbd_core.hf.generation import generate as hf_generate
 from sbd_core.models.chat import encode_turn
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.logits_processors import HONOURED
 from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.sampling import LogitStatsSpec
 from tests.core.models.tiny_models import GROUPED, save_tiny, tiny_tokenizer
@@ -664,6 +668,29 @@ def test_tokens_without_a_row_are_named_where_they_are_used(folder) -> None:
         sbd_core.generate(model, [285], CONFIG)
 
 
+SPECIAL = ("pad_token", "eos_token", "bos_token", "unk_token")
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_a_special_token_without_a_row_is_named_by_every_command(name, folder, capsys) -> None:
+    """transformers 5.23.0, add_special_tokens({"pad_token": "<new>"}) with no resizing after it."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_special_tokens({name: "<new>"})
+    tokenizer.save_pretrained(folder)
+    out, data = folder.parent / "out", folder.parent / "data.jsonl"
+    data.write_text('{"prompt": "a", "answer": "b"}\n')
+    tuned = ["--recipe", "finetune", "--data", f"file:{data}", "--steps", "1"]
+    for line in (
+        ["generate", "a", "--model", str(folder)],
+        ["prepare", str(folder), "--out", str(out)],
+        ["train", "--stage", "sbd", "--init", str(folder), "--out", str(out), *tuned],
+    ):
+        capsys.readouterr()
+        assert main(line) == 2
+        assert f"no embedding for its tokenizer's {name} '<new>' (285)" in capsys.readouterr().err
+        assert not out.exists()
+
+
 def test_a_template_of_tokens_without_a_row_is_refused_at_once(folder) -> None:
     """transformers 5.23.0: a ChatML tokenizer saved beside a base that was not resized."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -698,6 +725,22 @@ def test_a_template_with_a_date_or_marked_answers_is_written_as_transformers_doe
     whole = tokenizer.apply_chat_template(chat)["input_ids"]
     ending = [] if kind == "generation" else [tokenizer.eos_token_id]
     assert [*prompt, *answer] == [*whole, *ending]
+
+
+FIELDS = sorted(set(GenerationConfig().to_dict()) - HONOURED)
+
+
+@pytest.mark.parametrize("setting", FIELDS)
+def test_every_setting_that_decoding_would_ignore_is_refused_by_name(setting, nano, tmp_path):
+    folder = with_settings(tmp_path / "m", **{setting: 2})
+    said = refused(folder)
+    assert setting in said
+    if setting not in HONOURED_HERE:
+        config = copy.deepcopy(nano.model.generation_config)
+        setattr(config, setting, True)
+        with pytest.raises(ArgumentError) as caught:
+            hf_generate(nano.model, torch.tensor([PROMPT]), generation_config=config)
+        assert caught.value.argument == setting
 
 
 @pytest.mark.parametrize("names", [["default", "tool_use"], ["rag", "tool_use"]])

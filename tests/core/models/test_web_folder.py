@@ -11,6 +11,7 @@ import gguf
 import numpy as np
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 import sbd_core
 from sbd_core.__main__ import main
@@ -48,6 +49,20 @@ def adapted_folder(
     folder = tmp_path_factory.mktemp("web") / request.param
     export_web(adapter_folder, folder, dtype=request.param)
     return folder
+
+
+def test_of_several_chat_templates_the_default_is_exported(tmp_path) -> None:
+    """transformers writes the others to a folder; browsers read one template."""
+    source = shutil.copytree(DEFAULT_CHECKPOINT, tmp_path / "model")
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    plain = tokenizer.chat_template
+    tokenizer.chat_template = {"default": plain, "tool_use": "{{ 1 }}"}
+    tokenizer.save_pretrained(source)
+    assert (source / "additional_chat_templates").is_dir()
+    export_web(source, tmp_path / "web")
+    exported = sbd_core.load(tmp_path / "web", device="cpu")
+    assert exported.tokenizer.chat_template == plain
+    assert all(file.is_file() for file in (tmp_path / "web").iterdir())
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
@@ -198,7 +213,7 @@ def test_what_no_browser_runs_is_refused_in_one_sentence(
     monkeypatch.setattr(export_module, "MOST_BYTES", 1_000_000)
     capsys.readouterr()
     cases = [
-        (untrained, "out", "is not trained for Set Block Decoding: sbd prepare and sbd train"),
+        (untrained, "out", "is not trained for Set Block Decoding: sbd prepare untrained"),
         (tiny_folders["gpt2"], "out", "is of type gpt2, which cannot be exported as a graph"),
         (DEFAULT_CHECKPOINT, "out", "has weights of 0.0 GB in fp32, and a browser has room for"),
         (nano_folder, "out", "is an export for browsers already"),

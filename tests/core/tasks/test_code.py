@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sbd_core.errors import SandboxError
-from sbd_core.tasks import code as functions
+from sbd_core.tasks import code_task as functions
 from sbd_core.tasks import examples, sandbox
 from sbd_core.tasks.base import Example
 

@@ -48,7 +48,7 @@ def test_a_puzzle_has_one_solution_which_is_the_answer() -> None:
     for example in drawn(2, "train", 500) + drawn(2, "test", 500):
         assert sudoku.solutions(example.case) == (example.answer,)
         assert 4 <= example.case.count("0") <= 10
-        assert example.prompt.endswith(example.case)
+        assert example.case in example.prompt
 
 
 def test_the_solver_agrees_with_brute_force() -> None:
@@ -107,7 +107,7 @@ def test_the_answer_is_one_block_of_16_tokens_and_the_puzzle_one_token_a_cell() 
     for example in found:
         answer = encode_plain_texts(tokenizer, [example.answer])[0]
         assert answer == [digits[int(digit)] for digit in example.answer]
-        assert encode_plain_texts(tokenizer, [example.prompt])[0][-16:] == [
-            digits[int(cell)] for cell in example.case
-        ]
+        prompt = encode_plain_texts(tokenizer, [example.prompt])[0]
+        puzzle = [digits[int(cell)] for cell in example.case]
+        assert puzzle in [prompt[start : start + 16] for start in range(len(prompt))]
     assert EOS_ID not in digits

@@ -10,24 +10,25 @@ from sbd_core.errors import ArgumentError
 from sbd_core.tasks import (
     TASKS,
     Example,
-    code,
+    code_task,
     examples,
     held_out,
     infill,
-    math,
+    json_task,
+    math_task,
     story,
     sudoku,
     task,
 )
-from sbd_core.tasks import json as extraction
 from sbd_core.tasks.base import split_of
 from sbd_core.tasks.infill import BLANK, CODE, KNOWN, MARK, TOLD
-from sbd_core.tasks.math import PROBLEMS, calculate
+from sbd_core.tasks.math_task import PROBLEMS, calculate
 from sbd_core.tasks.words import CITIES, COUNTRIES, DAYS, MONTHS, NAMES, PET_NAMES
 
 NUM_TRAIN, NUM_TEST = 1200, 200
 ASKED = {
-    "math": math.FRAMES, "json": extraction.ASKS, "code": code.LEADS, "sudoku": sudoku.ASKS,
+    "math": math_task.FRAMES, "json": json_task.ASKS, "code": code_task.LEADS,
+    "sudoku": sudoku.ASKS,
     "story": story.ASKS, "infill": infill.BEFORE,
 }  # fmt: skip
 
@@ -211,15 +212,15 @@ def test_some_fields_are_not_told_and_null(jsons) -> None:
 )
 def test_json_is_compared_by_value(text: str, is_right: bool) -> None:
     case = '{"name": "Tara", "age": 1, "pay": 2.5, "late": false}'
-    assert extraction.check(Example("json", "", case, case), text) is is_right
+    assert json_task.check(Example("json", "", case, case), text) is is_right
 
 
 def test_a_damaged_answer_fails(jsons) -> None:
     for example in jsons[:500]:
         answer = example.answer
         for damaged in (answer[:-1], answer + "}", answer.replace('": ', '_": ', 1), answer[1:]):
-            assert not extraction.check(example, damaged)
-        assert extraction.check(example, answer)
+            assert not json_task.check(example, damaged)
+        assert json_task.check(example, answer)
 
 
 SUM = re.compile(r"\d+ [-+*/] \d+|\(\d+(?: \+ \d+)+\) / \d+|\d+(?: \+ \d+)+|\d+")

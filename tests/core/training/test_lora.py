@@ -1,9 +1,12 @@
 """Fine-tuning a prepared model on chat data, whole or by an adapter; merging; saving memory."""
 
 import json
+import os
 import shutil
+import signal
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -19,6 +22,7 @@ from sbd_core.models.loading import read
 from sbd_core.training.checkpoint import add_adapter
 from sbd_core.training.recipe import read_recipe
 from sbd_core.training.step import LossModule
+from sbd_core.training.train import Run
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 from tests.core.training.tiny_training import all_losses, same, weights
 
@@ -151,10 +155,19 @@ def test_an_answer_ends_as_it_was_learnt_and_as_the_base_ended_it(recipe, folder
     assert sbd_core.load(folders / f"ends-{recipe}", device="cpu").end_token_ids == {1, 9}
 
 
-def test_an_adapter_goes_on_from_its_state(folders) -> None:
-    recipe = ("--recipe", str(folders / "lora.json"))
-    for steps in ("1", "3"):
-        assert train(folders, "parted", *recipe, "--steps", steps) == 0
+def test_an_adapter_goes_on_from_its_state(folders, monkeypatch) -> None:
+    words = ("--recipe", str(folders / "lora.json"), "--steps", "3")
+    update = Run.update
+
+    def stopping(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return update(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "update", stopping)
+        assert train(folders, "parted", *words) == 130
+    assert json.loads((folders / "parted.state" / "progress.json").read_text())["step"] == 1
+    assert train(folders, "parted", *words) == 0
     both = (
         load_file(folders / name / "adapter_model.safetensors") for name in ("adapter", "parted")
     )

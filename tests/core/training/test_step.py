@@ -1,6 +1,5 @@
 """A step: its loss is Eq. 14 by slow references; its update, parts, precision, attention."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -14,7 +13,6 @@ from sbd_core.masks import decoding_mask
 from sbd_core.models.runtime import has_bf16
 from sbd_core.training import step
 from sbd_core.training.batches import Batch, clean_sequence, pack
-from sbd_core.training.checkpoint import state_folder
 from sbd_core.training.step import (
     ATTENTIONS,
     LossModule,
@@ -22,6 +20,7 @@ from sbd_core.training.step import (
     StepRunner,
     check_output_layer,
     chosen_attention,
+    chosen_precision,
     training_loss,
 )
 from tests.core.models.tiny_models import tiny_model
@@ -75,20 +74,21 @@ def test_a_gradient_that_is_no_number_stops_training_before_the_update(runner, v
     assert all(map(torch.equal, before, weights))
 
 
-def test_a_cpu_takes_few_rows_at_once_and_says_how_many_parts_are_done(runner, monkeypatch) -> None:
+def test_a_cpu_takes_few_rows_at_once_and_may_stop_between_them(runner, monkeypatch) -> None:
     texts = [noisy(pair, 4) for pair in pairs(2, [(9, 30)] * 5)]
     batch, told = Batch(pack(texts, 80, PAD), 7.0), list[tuple[int, int]]()
-    whole = runner.backward(batch, lambda *parts: told.append(parts))
+    whole = runner.backward(batch, lambda *parts: bool(told.append(parts)))
     gradient = runner.model.lm_head.weight.grad.clone()
     runner.discard_gradients()
     monkeypatch.setattr(step, "PART_TOKENS", 2 * 80)
-    parted = runner.backward(batch, lambda *parts: told.append(parts))
-    assert told == [(1, 1), (1, 3), (2, 3), (3, 3)]
+    parted = runner.backward(batch, lambda *parts: bool(told.append(parts)))
+    assert told == [(1, 3), (2, 3)]
     torch.testing.assert_close(parted.total, whole.total)
     torch.testing.assert_close(runner.model.lm_head.weight.grad, gradient)
+    assert runner.backward(batch, lambda done, count: done == 2) is None
     monkeypatch.setattr(step, "PART_TOKENS", 1)
-    runner.backward(batch, lambda *parts: told.append(parts))
-    assert told[-1] == (5, 5), "a part has one row at least"
+    runner.backward(batch, lambda *parts: bool(told.append(parts)))
+    assert told[-1] == (4, 5), "a part has one row at least"
 
 
 needs_bf16 = pytest.mark.skipif(not has_bf16(CPU), reason="needs bf16 in hardware")
@@ -104,31 +104,11 @@ def test_the_losses_in_bf16_are_those_in_fp32_to_two_decimals(tmp_path) -> None:
     torch.testing.assert_close(*losses, atol=1e-2, rtol=0)
 
 
-@needs_bf16
-@pytest.mark.parametrize("wanted", ["bf16", "fp32"])
-def test_auto_takes_the_faster_precision_and_a_resumed_run_keeps_it(
-    tmp_path, monkeypatch, capfd, wanted
-) -> None:
-    told = {"bf16": 1.0, "fp32": 1.0, wanted: 0.5}
-
-    clock = [0.0]
-
-    def passing(runner: StepRunner, batch: Batch) -> None:
-        assert batch.packed.token_ids.numel() == step.TOKENS_TIMED, "a part says it within seconds"
-        clock[0] += told[runner.precision]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(StepRunner, "_try", passing)
-        patch.setattr(step, "perf_counter", lambda: clock[0])
-        recipe = replace(TINY, steps=1, decay_steps=0, batch_size=16)
-        train(recipe, None, tmp_path / "model", precision="auto")
-    assert f"precision: {wanted}" in capfd.readouterr().err
-    progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
-    assert progress["precision"] == wanted
-    train(replace(recipe, steps=6), None, tmp_path / "model", precision="auto")
-    assert "precision:" not in capfd.readouterr().err, "it is timed once"
-    progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
-    assert (progress["precision"], progress["step"]) == (wanted, 6)
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_auto_takes_bf16_where_the_hardware_multiplies_it(monkeypatch, is_fast) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": is_fast})
+    assert chosen_precision("auto", CPU) == ("bf16" if is_fast else "fp32")
+    assert chosen_precision("fp32", CPU) == "fp32"
 
 
 def test_a_precision_that_is_none_or_that_the_processor_lacks_is_named(monkeypatch) -> None:

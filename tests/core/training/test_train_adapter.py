@@ -1,26 +1,40 @@
 """The run that trains an adapter is exact, resumes, and measures what it begins from."""
 
 import json
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from sbd_core.__main__ import main
-from sbd_core.errors import TrainingError
+from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.models.block_adapter import read_block_adapter, read_info
+from sbd_core.training import train_adapter
+from sbd_core.training.adapter_step import BlockBatch, make_batch
 from sbd_core.training.data import Pair
-from sbd_core.training.train import StopRequest
-from sbd_core.training.train_adapter import STATE_FILE, AdapterRecipe, AdapterRun, Base, read_base
+from sbd_core.training.recipe import Recipe, read_recipe
+from sbd_core.training.train_adapter import AdapterRun, Base, read_base
 
-RECIPE = AdapterRecipe(
-    rank=4, sampler_width=4, num_texts=2, rows_per_text=16, block_sizes=(4, 8), warmup_steps=2
+RECIPE = read_recipe(
+    "sbd",
+    Path("adapter"),
+    {
+        "data": ("file:own.jsonl",),
+        "adapter_rank": 4,
+        "sampler_width": 4,
+        "batch_size": 2,
+        "rows_per_text": 16,
+        "block_sizes": (4, 8),
+        "warmup_steps": 2,
+    },
 )
 
 
 @pytest.fixture(scope="module")
 def base(tiny_folders: dict[str, Path]) -> Base:
-    return read_base(str(tiny_folders["llama"]), RECIPE.rank, (2, 8), device="cpu")
+    return read_base(str(tiny_folders["llama"]), RECIPE.adapter_rank, (2, 8), device="cpu")
 
 
 def three_texts() -> list[Pair]:
@@ -43,10 +57,12 @@ def test_answers_shorter_than_the_measured_block_are_measured_where_none_is_long
     assert 0 <= found["drafted"] <= 4
 
 
-def trained(base: Base, out: Path, steps: int, init: Path | None = None) -> AdapterRun:
+def trained(
+    base: Base, out: Path, steps: int, init: Path | None = None, recipe: Recipe = RECIPE
+) -> AdapterRun:
     """A run that made so many steps, measured, and saved."""
-    run = AdapterRun(base, RECIPE, three_texts(), three_texts(), out, init)
-    for _, line in zip(range(steps), run.steps(StopRequest()), strict=False):
+    run = AdapterRun(base, recipe, three_texts(), three_texts(), out, init)
+    for _, line in zip(range(steps), run.steps(threading.Event()), strict=False):
         last = line
     last["measured"] = run.measure()
     run.save()
@@ -65,11 +81,45 @@ def test_a_run_in_two_parts_is_one_run_to_the_bit(base: Base, tmp_path: Path) ->
     assert [point["steps"] for point in facts["curve"]] == [2, 4]
 
 
-def test_the_rate_warms_up_and_falls_to_zero_with_the_minutes() -> None:
-    recipe = AdapterRecipe(learning_rate=8.0, warmup_steps=4, cooldown_ratio=0.5)
-    assert [recipe.rate(step, 0.0) for step in (0, 1, 3, 9)] == [2.0, 4.0, 8.0, 8.0]
-    assert [recipe.rate(9, share) for share in (0.5, 0.75, 1.0, 1.1)] == [8.0, 4.0, 0.0, 0.0]
-    assert AdapterRecipe(learning_rate=8.0).rate(99, 1.0) == 8.0
+def test_each_text_is_read_once_before_any_is_read_again(base: Base, tmp_path, monkeypatch) -> None:
+    read: list[Pair] = []
+
+    def made(texts: list[Pair], *rest: object) -> BlockBatch:
+        read.extend(texts)
+        return make_batch(texts, *rest)
+
+    monkeypatch.setattr(train_adapter, "make_batch", made)
+    run = AdapterRun(base, RECIPE, three_texts(), three_texts(), tmp_path / "out")
+    for _ in zip(range(6), run.steps(threading.Event()), strict=False):
+        pass
+    epochs = [sorted(read[first : first + 3]) for first in range(0, 12, 3)]
+    assert epochs == [sorted(three_texts())] * 4
+    assert read[:3] != read[3:6] or read[3:6] != read[6:9]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"recipe": replace(RECIPE, learning_rate=0.1)}, "another recipe"),
+        ({"texts": three_texts()[:2]}, r"other texts \(--data\)"),
+        ({"base": "other"}, r"other base \(--base\)"),
+    ],
+)
+def test_another_recipe_data_or_base_does_not_go_on(base, tmp_path, change, reason) -> None:
+    out = tmp_path / "out"
+    trained(base, out, 1)
+    other = replace(base, info=replace(base.info, base_digest="0"))
+    run = {"base": base, "recipe": RECIPE, "texts": three_texts(), **change}
+    model = other if run["base"] == "other" else base
+    with pytest.raises(TrainingError, match=reason):
+        AdapterRun(model, run["recipe"], run["texts"], three_texts(), out)
+
+
+def test_an_adapter_of_another_base_is_none_to_begin_from(base: Base, tmp_path: Path) -> None:
+    trained(base, tmp_path / "first", 1)
+    other = replace(base, info=replace(base.info, base_digest="0"))
+    with pytest.raises(ArgumentError, match="init: must be an adapter of llama"):
+        trained(other, tmp_path / "second", 1, init=tmp_path / "first")
 
 
 def test_an_adapter_tells_the_training_it_began_from(base: Base, tmp_path: Path) -> None:
@@ -99,26 +149,34 @@ def test_what_training_begins_from_is_its_first_average(base: Base, tmp_path: Pa
 def test_a_damaged_state_is_one_line(base: Base, tmp_path: Path) -> None:
     out = tmp_path / "out"
     trained(base, out, 1)
-    state = tmp_path / "out.state" / STATE_FILE
+    state = tmp_path / "out.state" / "tensors.pt"
     state.write_bytes(state.read_bytes()[:1000])
     with pytest.raises(TrainingError, match="cannot be read"):
         trained(base, out, 1)
 
 
-def test_an_adapter_that_training_begins_from_is_measured_first(tiny_folders, tmp_path) -> None:
+def test_an_adapter_that_training_begins_from_is_measured_first(
+    tiny_folders, tmp_path, capsys
+) -> None:
     data = tmp_path / "own.jsonl"
     rows = [{"prompt": f"ask {n}", "answer": "and so it goes on " * 4} for n in range(8)]
     data.write_text("\n".join(map(json.dumps, rows)))
     words = ["train-adapter", "--base", str(tiny_folders["llama"]), "--data", str(data)]
-    words += ["--minutes", "0.01", "--rank", "2", "--sampler-width", "4", "--rows", "16"]
+    words += ["--minutes", "0.01", "--rows", "16"]
     words += ["--device", "cpu", "--averaging", "0.5", "--cooldown", "0.5"]
     first, second = tmp_path / "first", tmp_path / "second"
-    assert main([*words, "--out", str(first)]) == 0
-    assert main([*words, "--out", str(second), "--init", str(first)]) == 0
+    shape = ["--rank", "2", "--sampler-width", "0"]
+    assert main([*words, *shape, "--out", str(first)]) == 0
+    begun = [*words, "--out", str(second), "--init", str(first)]
+    assert main([*begun, "--rank", "3"]) == 2
+    assert "rank: must be 2, that of --init, or left out; got 3" in capsys.readouterr().err
+    assert main(begun) == 0
     before, after = (read_info(folder)[0].trained for folder in (first, second))
     [end], [kept, start, last] = before["curve"], after["curve"]
     assert kept == end
     assert start == pytest.approx(end, rel=0.01)  # stored in bf16 between
     assert last["steps"] == after["steps"] > before["steps"] == end["steps"]
     assert (after["texts"], after["recipe"]["average_decay"]) == (7, 0.5)
-    assert after["recipe"]["cooldown_ratio"] == 0.5
+    recipe = after["recipe"]
+    assert recipe["decay_steps"] / recipe["steps"] == pytest.approx(0.5, rel=0.01)
+    assert (recipe["adapter_rank"], recipe["sampler_width"]) == (2, 0)

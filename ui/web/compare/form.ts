@@ -35,8 +35,8 @@ const HOW =
   "differ in what becomes of guesses, solvers in which guesses Set Block Decoding keeps; the paper’s " +
   "solver is its entropy bound.";
 const ROWS =
-  "“rows ≤” is how many rows a forward pass may have; auto is as many as pay on the machine that " +
-  `decodes. What a row is: ${GLOSSARY.row?.words}`;
+  "“rows ≤” is how many rows a forward pass may have; the default depends on what decodes: " +
+  `${listInWords(Object.entries(constants.usualRows).map(([name, rows]) => `${rows} on ${name}`))}. What a row is: ${GLOSSARY.row?.words}`;
 
 /** One of the four lane choices: a strategy or solver, and the value of its setting if it has one. */
 class LaneChoice {
@@ -66,7 +66,7 @@ class LaneChoice {
     const dial = laneSettingOf(this.select.value);
     const letter = dial ? settingLabel(dial[0]) : "";
     setText(this.letter, letter);
-    this.field.placeholder = dial?.[0] === "max_rows" ? "auto" : "";
+    this.field.placeholder = dial?.[0] === "max_rows" ? "default" : "";
     setAttribute(this.field, "aria-label", `${letter} of way ${this.place}`);
     const setting = dial?.[0] === "max_rows" ? ROWS : GLOSSARY[dial?.[0] ?? ""]?.words;
     setTerm(this.help, "", [laneWords(this.select.value), setting].filter(Boolean).join(" "));

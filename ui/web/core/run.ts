@@ -54,7 +54,7 @@ export interface Config {
   seed: number;
   pinned: [offset: number, id: number][]; // tokens given before decoding
   repetition_penalty: number;
-  max_rows?: number | null; // limit to the rows of a verify pass; without it, rows are chosen by their costs
+  max_rows?: number | null; // limit to the rows of a verify pass; null in files of an earlier version
   temperature?: number;
 }
 
@@ -593,11 +593,17 @@ export class Run {
       max_new_tokens,
       seed,
       repetition_penalty,
-      ...(strategy === "verify" ? { max_rows: this.config.max_rows ?? 0 } : {}),
+      ...(strategy === "verify" ? { max_rows: this.formRows } : {}),
       ...(this.system ? { system: this.system } : {}),
       pinned,
       ...changes,
     };
+  }
+
+  /** The form's "Rows at most"; 0, the default where it is decoded again, for a recording with the engine's default. */
+  get formRows() {
+    const { max_rows: rows } = this.config;
+    return rows && !(this.isRecorded && rows === constants.usualRows.GPU) ? rows : 0;
   }
 
   /** The system prompt; "" for none. */

@@ -17,7 +17,7 @@ function marginOf(item: Masked) {
   return confidenceOf(item) - (item.top[1]?.probability ?? 0);
 }
 
-/** The quantity that a solver's gamma bounds; see Bound in sbd_core/solvers.py. */
+/** The quantity that a solver's gamma bounds; see assets/solvers.json. */
 export type Bound = {
   kind: string;
   title: string;
@@ -37,43 +37,16 @@ export function hasBudget(solver: Solver) {
   return solver.gamma !== undefined && boundOf(solver).kind !== "none";
 }
 
-/** Sort keys, lowest first, of the solvers with a gamma that do not sort by entropy. */
-const SORT_KEYS: Readonly<Record<string, (item: Masked) => number>> = {
-  "entropy-bound-by-confidence": (item) => -confidenceOf(item),
-  "entropy-bound-by-margin": (item) => -marginOf(item),
-  "causal-first": (item) => item.position,
-};
+/** The order in which each solver takes positions, and the rule that says how many; see sbd_core/solvers.py. */
+const RULES: Readonly<Record<string, { ranking: string; stop: string }>> = constants.solverRules;
 
-/** Sort by a falling key; equal items stay in order. */
-function sortDescending(items: Masked[], key: (item: Masked) => number) {
-  return [...items].sort((a, b) => key(b) - key(a));
-}
-
-/** For each solver without a gamma: the items to reveal, in the solver's order, of masked items given left to right. */
-const PREFIXES: Readonly<
-  Record<string, (items: Masked[], solver: Settings, shuffle: Shuffle) => Masked[]>
-> = {
-  "confidence-threshold": (items, { tau }) => {
-    const count = items.filter((item) => confidenceOf(item) >= tau).length;
-    return sortDescending(items, confidenceOf).slice(0, Math.max(1, count));
-  },
-  factor: (items, { factor }) => {
-    // Stops before the first n with (n + 1)(1 - c_n) >= factor, where c_n is the n-th largest confidence.
-    const order = sortDescending(items, confidenceOf);
-    const failure = order.findIndex(
-      (item, index) => !((index + 2) * (1 - confidenceOf(item)) < factor),
-    );
-    return failure < 0 ? order : order.slice(0, Math.max(1, failure));
-  },
-  "top-k": (items, { k, by }) => {
-    if (by === "entropy") return sortDescending(items, (item) => -item.entropy).slice(0, k);
-    return sortDescending(items, by === "margin" ? marginOf : confidenceOf).slice(0, k);
-  },
-  random: (items, { k }, shuffle) => {
-    const order = shuffle(items.length).slice(0, k);
-    return order.map((index) => items[index]);
-  },
-  "left-to-right": (items, { k }) => items.slice(0, k),
+/** Sort keys by ranking, lowest first. */
+const KEYS: Readonly<Record<string, (item: Masked) => number>> = {
+  entropy: (item) => item.entropy,
+  "leftmost, then entropy": (item) => item.entropy,
+  confidence: (item) => -confidenceOf(item),
+  margin: (item) => -marginOf(item),
+  left: (item) => item.position,
 };
 
 /**
@@ -97,9 +70,27 @@ export function revealOrderFromScores(
 }
 
 function revealedItems(solver: Settings, items: Masked[], shuffle: Shuffle): Masked[] {
-  if (!hasBudget(solver)) return PREFIXES[solver.name](items, solver, shuffle);
-  const order = solverOrder(solver, new Map(items.map((item) => [item.position, item])));
-  return order.slice(0, countRevealed(solver, revealCosts(solver, order) ?? [], solver.gamma));
+  if (hasBudget(solver)) {
+    const order = solverOrder(solver, new Map(items.map((item) => [item.position, item])));
+    return order.slice(0, countRevealed(solver, revealCosts(solver, order) ?? [], solver.gamma));
+  }
+  const { ranking, stop } = RULES[solver.name];
+  const key = KEYS[ranking === "by" ? solver.by : ranking];
+  const order = key
+    ? [...items].sort((a, b) => key(a) - key(b))
+    : shuffle(items.length).map((index) => items[index]);
+  return order.slice(0, Math.max(1, countOf(stop, solver, order)));
+}
+
+/** Return how many items, in order, a solver without a gamma reveals; 0 may come out. */
+function countOf(stop: string, { k, tau, factor }: Settings, order: Masked[]) {
+  if (stop === "count") return k;
+  if (stop === "threshold") return order.filter((item) => confidenceOf(item) >= tau).length;
+  // The first n with (n + 1)(1 - c_n) >= factor, where c_n is the n-th largest confidence.
+  const failure = order.findIndex(
+    (item, index) => !((index + 2) * (1 - confidenceOf(item)) < factor),
+  );
+  return failure < 0 ? order.length : failure;
 }
 
 /**
@@ -110,7 +101,7 @@ function revealedItems(solver: Settings, items: Masked[], shuffle: Shuffle): Mas
 export function solverOrder(solver: Solver, masked: Map<number, Masked>, reveals: Reveal[] = []) {
   const ranks = new Map(reveals.map(({ position, rank }) => [position, rank]));
   const rankOf = ({ position }: Masked) => ranks.get(position) ?? masked.size;
-  const key = SORT_KEYS[solver.name] ?? ((item) => item.entropy);
+  const key = KEYS[boundOf(solver).kind === "none" ? "entropy" : RULES[solver.name].ranking];
   const order = [...masked.values()].sort(
     (a, b) => key(a) - key(b) || rankOf(a) - rankOf(b) || a.position - b.position,
   );

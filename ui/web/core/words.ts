@@ -184,7 +184,7 @@ const ruleOf = (kind: string) => RULES[kind === "sbd" ? PAPER_SOLVER : kind] ?? 
 
 /** Return the setting whose value may follow the kind in a lane's name (sbd:0.1), with its default; null without one. */
 export function laneSettingOf(kind: string): [name: string, value: number] | null {
-  if (kind === "verify") return ["max_rows", 0]; // 0: as many as pay on this machine
+  if (kind === "verify") return ["max_rows", 0]; // 0: the default of the machine
   const [first] = Object.entries(ruleOf(kind) ?? {});
   return first ? [first[0], Number(first[1])] : null;
 }

@@ -2,8 +2,9 @@
 // stored tensors. The operations and their order are those of sbd_core/models/backends/onnx/web_graph.py, so that both
 // compute with the same numbers.
 
-import { PENALTIES, requireNumber } from "./decoding/settings.ts";
-import type { Calibration, RowCosts } from "./decoding/verify_rows.ts";
+import constants from "../constants.json" with { type: "json" };
+import { requireSetting } from "./decoding/settings.ts";
+import type { Calibration } from "./decoding/verify_rows.ts";
 import { EngineError } from "./errors.ts";
 import type { Files, Graph, Initializer, Manifest, Stored } from "./files.ts";
 import { Model, type Shape } from "./model.ts";
@@ -33,8 +34,7 @@ export interface Checkpoint {
   calibration: Calibration;
   samplerHead: SamplerHead | null;
   numParameters: number;
-  rowCosts: RowCosts | null; // costs of rows on this device; null until measured
-  storeCosts: (costs: RowCosts) => void; // stores the costs for later visits
+  usualRows: number; // largest number of rows of a verify pass, unless the form says otherwise
 }
 
 /**
@@ -61,7 +61,7 @@ export async function openExport(
   const code = await read(graph.file);
   const weights = new Weights(tensors, await partsOf(manifest, files));
   const session = await runtime.session(code, { [WEIGHTS_FILE]: weights.fileOf(graph) });
-  requireNumber("config.repetition_penalty", config.repetition_penalty, ...PENALTIES);
+  requireSetting("repetition_penalty", config.repetition_penalty, "config.repetition_penalty");
   const shape = { ...config, width } as Shape;
   const model = new Model(runtime, session, shape, 2 * (config.sampler?.width ?? 0));
   return {
@@ -74,8 +74,7 @@ export async function openExport(
     calibration: config.calibration,
     samplerHead: config.sampler ? samplerHead(weights, shape.hidden) : null,
     numParameters: numParameters(manifest),
-    rowCosts: null,
-    storeCosts: () => {},
+    usualRows: constants.usualRows[engine === "webgpu" ? "GPU" : "WebAssembly"],
   };
 }
 

@@ -3,6 +3,7 @@
 // sbd_core/run_lines.py. Knows no worker and no page.
 
 import constants from "../constants.json" with { type: "json" };
+import { median } from "../core/numbers.ts";
 import type { Verdict } from "../core/run.ts";
 import { NUM_TIMINGS } from "../core/times.ts";
 import { mentionedIds } from "../core/trace.ts";
@@ -12,7 +13,7 @@ import type { StepEvent } from "./decoding/state.ts";
 import { stream } from "./decoding/stream.ts";
 import { ArgumentError, EngineError, shown } from "./errors.ts";
 import type { Checkpoint } from "./export.ts";
-import { rowCostsOf } from "./row_costs.ts";
+import { Cache } from "./model.ts";
 
 /** News for the page. */
 export interface News {
@@ -28,6 +29,9 @@ const MS_BETWEEN_NEWS = 60;
 const MS_BETWEEN_RECEIVES = 12;
 const MAX_REQUEST_ID = 16;
 const STOPPED_TEXT = "Stopped.";
+const BENCH_ROWS = [1, 2, 4, 7, 16, 41];
+const BENCH_ROUNDS = 15;
+const BENCH_CACHED = 64;
 const BENCH_FORM = { prompt: "Write a story about a fox and a hare.", max_new_tokens: 64 };
 
 /** Round to three digits. */
@@ -106,10 +110,10 @@ export class Session {
 
   /** Check a form and return its lanes, not yet started: the requested one, then next-token prediction. */
   async makeLanes(form: Form) {
-    const { prompt, promptIds, settings } = await readRequest(this.checkpoint, form);
+    const { prompt, promptIds, settings } = readRequest(this.checkpoint, form);
     const laneOf = (own: Settings) => new Lane(this.checkpoint, prompt, promptIds, own);
     if (settings.strategy === "ntp") return [laneOf(settings)];
-    const others = { solver: { name: PAPER_SOLVER }, pinned: [], max_rows: null, row_costs: null };
+    const others = { solver: { name: PAPER_SOLVER }, pinned: [] };
     const ntp = readSettings({ ...settings, ...others, strategy: "ntp" });
     return [laneOf(settings), laneOf(ntp)];
   }
@@ -181,13 +185,11 @@ export class Session {
       return rounded(lane.answer.length / lane.seconds);
     };
     try {
-      checkpoint.rowCosts = null; // so that they are measured again
-      const costs = await rowCostsOf(checkpoint);
+      const ms = await this.msByRows();
       const verify = await speed("verify");
       // Next-token prediction does not need padded passes, so it is measured without them.
       [model.fewestRows, model.logitRowStep] = [1, 1];
       const ntp = await speed("ntp");
-      const ms = Object.fromEntries(costs.map(([rows, cost]) => [rows, rounded(1000 * cost)]));
       const results = { model: name, engine, fewest_rows: fewestRows, ms_by_rows: ms };
       const text = JSON.stringify({ ...results, tokens_per_second: { ntp, verify } });
       this.say({ about: "bench", text });
@@ -195,6 +197,33 @@ export class Session {
       this.fail("bench", error);
     } finally {
       [model.fewestRows, model.logitRowStep] = [fewestRows, logitRowStep];
+    }
+  }
+
+  /** Measure the median milliseconds of forward passes, by number of rows, all but one of them masks. */
+  async msByRows() {
+    const { model, maskId } = this.checkpoint;
+    const cache = new Cache(model, BENCH_CACHED + Math.max(...BENCH_ROWS));
+    const pass = (numCausal: number, blockIds: number[]) => {
+      const causalIds = new Array(numCausal).fill(0);
+      return model.forward({ cache, causalIds, blockIds, numCausalLogits: 1, predraftBlocks: [] });
+    };
+    try {
+      await pass(BENCH_CACHED, []);
+      const found: Record<number, number> = {};
+      for (const rows of BENCH_ROWS) {
+        const times = [];
+        for (let round = 0; round < BENCH_ROUNDS; round += 1) {
+          cache.truncate(BENCH_CACHED);
+          const began = performance.now();
+          await pass(1, new Array(rows - 1).fill(maskId ?? 0));
+          if (round) times.push(performance.now() - began); // the first one allocates memory
+        }
+        found[rows] = rounded(median(times));
+      }
+      return found;
+    } finally {
+      cache.release();
     }
   }
 
@@ -221,20 +250,19 @@ const DEFAULTS: Form = {
   pinned: [],
   template: "",
   repetition_penalty: 0, // stands for the model’s own
-  max_rows: 0, // stands for the choice by costs of rows
+  max_rows: 0, // stands for the engine’s default
 };
 
 /** Check a form and return its prompt and settings. Raises ArgumentError naming field, rule and value. */
-async function readRequest(
+function readRequest(
   checkpoint: Checkpoint,
   form: Form,
-): Promise<{ prompt: string; promptIds: number[]; settings: Settings }> {
+): { prompt: string; promptIds: number[]; settings: Settings } {
   const fields = { ...DEFAULTS, ...form };
   const { prompt, strategy } = fields;
   if (typeof prompt !== "string" || !prompt.trim())
     throw new ArgumentError("prompt", "must not be empty", "");
   requireAtMost("prompt", prompt.length, promptCharacters, "characters");
-  const needsCosts = strategy === "verify" && !fields.max_rows;
   const settings = readSettings({
     strategy,
     solver: { ...fields, name: fields.solver },
@@ -246,8 +274,7 @@ async function readRequest(
     top_k_recorded: TOP_RECORDED,
     is_raw_prompt: false,
     repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
-    max_rows: fields.max_rows || null,
-    row_costs: needsCosts ? await rowCostsOf(checkpoint) : null,
+    max_rows: fields.max_rows || checkpoint.usualRows,
     pinned: checkedPins(fields.pinned),
   });
   const { max_new_tokens: longest, block_size: blockSize } = settings;

@@ -117,9 +117,6 @@ async function load({ base, engine }: Source) {
   const checkpoint = found || (await openChecked(manifest, files, null));
   await files.finish();
   decodedBy = found ? `WebGPU, ${gpu?.name}` : `WebAssembly, threads: ${numThreads()}`;
-  const costs = `row costs, ${RUNTIME_VERSION}, ${decodedBy}`;
-  checkpoint.rowCosts = await files.readNote(costs);
-  checkpoint.storeCosts = (measured) => void files.writeNote(costs, measured);
   session = new Session(checkpoint, (news) => post({ kind: "news", news }), receiveMessages);
   const { name, numParameters } = checkpoint;
   const { canStore } = files;

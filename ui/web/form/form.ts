@@ -54,8 +54,8 @@ export const FIELDS: Readonly<Record<string, Field>> = {
     first: 0,
     step: 1,
     low: 0,
-    help: "tokens that a forward pass reads; 0 takes as many as pay on this machine",
-    words: (value) => (value ? `at most ${value} rows` : "as many rows as pay here"),
+    help: "tokens that a forward pass reads; 0 takes the default of this machine",
+    words: (value) => `at most ${value} rows`,
   },
   repetition_penalty: {
     first: 0,
@@ -224,7 +224,7 @@ class Form {
     for (const [name, own] of this.settingWords()) {
       const value = settings[name];
       if (value === undefined || value === this.values[name]) continue;
-      found.set(name, [own, `${own} instead of ${value || "as many as pay"}`]);
+      found.set(name, [own, `${own} instead of ${value || "the default"}`]);
     }
     return found;
   }

@@ -35,8 +35,8 @@ const HELP_SIGHTS: [name: string, words: string][] = [
       "prediction would have said is kept. After a token was thrown away there is no draft to " +
       "check, unless a predraft stood ready for that: a branch under that token. It also reads " +
       "other guesses beside the drafted tokens and keeps one that is right. Both save forward " +
-      "passes and make each one larger, so it does as much of it as pays on the machine that " +
-      "decodes, or as “Rows at most” allows.",
+      "passes and make each one larger, which a GPU hardly feels and a processor does: the " +
+      "default is fewer rows there, and “Rows at most” sets another number.",
   ],
   [
     "Hindsight",

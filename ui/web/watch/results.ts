@@ -199,7 +199,7 @@ function showProgress(button: HTMLButtonElement, timing: Timing | null) {
 }
 
 const PASS_DEARER_WORDS = "a pass over several tokens costs more";
-const ONE_ROW_WORDS = "drafts do not pay on this machine, so it wrote one token a pass";
+const OF_COSTS_WORDS = "an earlier version chose its rows; decoded again, it takes the default";
 const DRAWN_WORDS =
   "This run was drawn while it was computed, next-token prediction’s was not: “run it 5 times” in Details " +
   "compares them without drawing.";
@@ -278,9 +278,8 @@ export function makeHeadline() {
     setText(time, shown);
     const slow = isCompared ? whyNotFaster(view.run, numbers, timing) : null;
     const { strategy, config, isRecorded } = view.run;
-    const isAutomaticVerify = isCompared && strategy === "verify" && !config.max_rows;
-    const isOneRow = isAutomaticVerify && numbers.numPasses >= numbers.wholeTokens;
-    const why = isOneRow ? ONE_ROW_WORDS : slow?.isPassDearer ? PASS_DEARER_WORDS : "";
+    const isOfCosts = strategy === "verify" && config.max_rows === null;
+    const why = isOfCosts ? OF_COSTS_WORDS : slow?.isPassDearer ? PASS_DEARER_WORDS : "";
     const drawnWords = isCompared && !isRecorded && !timing ? DRAWN_WORDS : "";
     setText(note, [length, why].filter(Boolean).join("; "));
     setTerm(label, timeLabel, [slow?.words, TIME_WORDS, drawnWords].filter(Boolean).join(" "));

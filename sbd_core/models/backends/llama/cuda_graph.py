@@ -110,7 +110,9 @@ class CudaGraphStep:
         self, fused: FusedLlamaBackend, pool: KVCachePool, width: int, *, adapts: bool = False
     ) -> None:
         device, slots = pool.keys.device, pool.num_slots
-        self._fused, self._pool, self._width = fused, pool, width
+        self._fused, self._width = fused, width
+        # Weak, as CudaGraphBackend keeps a pool's steps until the pool is freed.
+        self._pool = weakref.ref(pool)
         self.capacity = pool.capacity
         # Kept alive here, as the graph reads this very memory.
         self._rotary = fused.rotary_until(pool.capacity)
@@ -155,10 +157,11 @@ class CudaGraphStep:
 
     def _forward(self) -> None:
         """Compute self.logits from self.inputs, with the same shapes and addresses in each call."""
-        fused = self._fused
+        fused, pool = self._fused, self._pool()
+        assert pool is not None, "the caches of a request keep their pool"
         ids, positions, key_places = (rows.flatten() for rows in self.inputs[:3].unbind())
         places = (self._slot, self._offset, key_places)
-        attention = PaddedBatchAttention(self._pool, places, self.inputs[3:6], self.capacity)
+        attention = PaddedBatchAttention(pool, places, self.inputs[3:6], self.capacity)
         of_block = self.inputs[6].flatten()[:, None].bool() if self._adapts else None
         rotary_factors = fused.rotary_factors_at(positions, self._rotary)
         hidden = fused.hidden(ids, rotary_factors, [attention], of_block)

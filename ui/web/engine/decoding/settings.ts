@@ -2,15 +2,15 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.ts";
-import type { RowCosts } from "./verify_rows.ts";
 
-const MAX_BLOCK_SIZE = 1024;
-/** Smallest and largest repetition penalty. */
-export const PENALTIES = [0.1, 100] as const;
-const STRATEGIES = ["sbd", "ntp", "verify"];
 /** The solver that takes a block's first token from the causal row before the block. */
 export const CAUSAL_FIRST = "causal-first";
-export const MEASURES = ["confidence", "entropy", "margin"];
+
+/** Kind, limits and choices of every setting, from sbd_core/config.py. */
+const DECLARED = new Map<string, (typeof constants.settings)[number]>(
+  constants.settings.map((setting) => [setting.name, setting]),
+);
+export const MEASURES: string[] = DECLARED.get("by")?.choices ?? [];
 
 /** The parameters of each solver with their defaults. */
 export const SOLVERS: Readonly<Record<string, Readonly<Record<string, number | string>>>> =
@@ -38,8 +38,7 @@ export interface Settings {
   is_raw_prompt: boolean;
   allows_untrained_block_size: boolean;
   repetition_penalty: number; // 1 for none
-  max_rows: number | null; // largest number of rows of a verify pass; null chooses by row_costs
-  row_costs: RowCosts | null; // needed by verify if max_rows is null
+  max_rows: number; // largest number of rows of a verify pass
 }
 
 /**
@@ -49,12 +48,10 @@ export interface Settings {
 export function readSettings(given: Record<string, unknown>): Settings {
   const solver = readSolver(given.solver as Record<string, unknown>);
   const settings = { ...given, solver } as Settings;
-  requireOneOf("strategy", settings.strategy, STRATEGIES);
-  requireWhole("block_size", settings.block_size, 1, MAX_BLOCK_SIZE);
-  requireWhole("max_new_tokens", settings.max_new_tokens, 1);
-  requireWhole("seed", settings.seed, 0);
-  requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
-  if (settings.max_rows !== null) requireWhole("max_rows", settings.max_rows, 1);
+  for (const { name, solvers } of constants.settings) {
+    const value = settings[name as keyof Settings];
+    if (solvers === null) requireSetting(name, value);
+  }
   return { ...settings, pinned: readPinned(settings) };
 }
 
@@ -64,12 +61,17 @@ function readSolver({ name, ...given }: Record<string, unknown>) {
   const parameters = SOLVERS[String(name)];
   const own = Object.entries(parameters).map(([key, usual]) => [key, given[key] ?? usual]);
   const found = { name, ...Object.fromEntries(own) } as Solver;
-  if ("gamma" in parameters) requireNumber("gamma", found.gamma, 0);
-  if ("tau" in parameters) requireNumber("tau", found.tau, 0, 1);
-  if ("factor" in parameters) requireNumber("factor", found.factor, 0);
-  if ("k" in parameters) requireWhole("k", found.k, 1);
-  if ("by" in parameters) requireOneOf("by", found.by, MEASURES);
+  for (const key of Object.keys(parameters)) requireSetting(key, found[key as keyof Solver]);
   return found;
+}
+
+/** Raise ArgumentError unless a value keeps the limits of a setting. @param argument its name in the error */
+export function requireSetting(name: string, value: unknown, argument = name) {
+  const { kind, low, high, choices } = DECLARED.get(name) ?? {};
+  if (kind === "choice" && name !== "solver") requireOneOf(argument, value, choices ?? []);
+  if (kind !== "whole" && kind !== "number") return;
+  const most = Number.isSafeInteger(high ?? 0.5) ? Number(high) : Infinity; // not 2 ** 63
+  requireNumber(argument, value, low ?? 0, most, kind === "whole" ? "whole" : "finite");
 }
 
 /** Check the pins and return them sorted by offset. */

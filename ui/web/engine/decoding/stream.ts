@@ -36,8 +36,7 @@ export async function* stream(
 }
 
 /** Return how many rows a verify pass may need in the cache beyond the answer. */
-function mostRowsOf({ block_size: size, max_rows: most, row_costs: costs }: Settings) {
-  const allowed = most ?? costs?.at(-1)?.[0] ?? 1;
+function mostRowsOf({ block_size: size, max_rows: most }: Settings) {
   const every = (size + 1) * (size + 1 + NUM_ALTERNATIVES * (size + 1));
-  return 1 + Math.min(allowed, every); // 1: the token after an alternative
+  return 1 + Math.min(most, every); // 1: the token after an alternative
 }

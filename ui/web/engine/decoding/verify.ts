@@ -13,15 +13,7 @@ import {
   type Span,
   type StepEvent,
 } from "./state.ts";
-import {
-  DraftRecord,
-  draftLength,
-  NUM_ALTERNATIVES,
-  numRowsOf,
-  planRows,
-  type RowPlan,
-  secondsOf,
-} from "./verify_rows.ts";
+import { draftLength, NUM_ALTERNATIVES, planRows, type RowPlan } from "./verify_rows.ts";
 
 /** Guesses for the positions after the exact tokens. */
 interface Draft {
@@ -77,14 +69,10 @@ export class DraftAndVerify {
   draft: Draft = EMPTY_DRAFT;
   block: Span;
   branches: Branch[] = [];
-  record: DraftRecord;
-  plan: RowPlan;
 
   constructor(readonly state: DecodingState) {
     this.exactIds = state.promptIds;
     this.block = { start: 0, size: 0 };
-    this.record = new DraftRecord(state.calibration);
-    this.plan = { blockSizes: [0], alternatives: [], price: 0 };
   }
 
   nextRequest() {
@@ -92,8 +80,8 @@ export class DraftAndVerify {
     if (state.isFinished) return null;
     const start = state.answer.length;
     const numDrafted = draft.tokenIds.length;
-    this.plan = this.nextPlan();
-    const spans = this.plan.blockSizes.map((size, end) => ({ start: start + end, size }));
+    const plan = this.nextPlan();
+    const spans = plan.blockSizes.map((size, end) => ({ start: start + end, size }));
     this.block = spans[numDrafted];
     let row = numDrafted + 1 + this.block.size;
     const branchOf = (span: Span, alternative: Branch["alternative"]): Branch => {
@@ -103,7 +91,7 @@ export class DraftAndVerify {
     };
     const behind = spans.slice(0, numDrafted).filter(({ size }) => size);
     this.branches = behind.map((span) => branchOf(span, []));
-    for (const [place, rank, size] of this.plan.alternatives) {
+    for (const [place, rank, size] of plan.alternatives) {
       const [alternative] = draft.alternatives[place][rank];
       this.branches.push(branchOf({ start: start + place + 1, size }, [alternative]));
     }
@@ -119,19 +107,15 @@ export class DraftAndVerify {
 
   /** Plan which rows the next forward pass reads besides the draft. */
   nextPlan(): RowPlan {
-    const { state, draft, exactIds } = this;
-    const { block_size, max_rows, row_costs } = state.settings;
+    const { state, draft } = this;
     const last = draft.tokenIds.at(-1);
-    return planRows(this.record, draft.probabilities, {
-      blockSize: block_size,
+    return planRows(draft.probabilities, state.calibration, {
+      blockSize: state.settings.block_size,
       numLeft: state.numLeft,
+      maxRows: state.settings.max_rows,
       alternatives: draft.alternatives.map((own) => own.map(([, chance]) => chance)),
       numSure: draft.numSure,
       isEnd: last !== undefined && state.endIds.has(last),
-      maxRows: max_rows,
-      costs: row_costs,
-      numCausal: exactIds.length,
-      price: this.plan.price,
     });
   }
 
@@ -148,7 +132,6 @@ export class DraftAndVerify {
     const exact = this.checked(causal);
     const numAccepted = exact.length - 1;
     const used = this.usedPredraft(exact);
-    this.learn(numAccepted, Boolean(used?.alternative.length));
     state.cache.truncate(state.cache.length - numChecked + exact.length);
     this.exactIds = exact.slice(-1);
     const tokens = cutAfterEnd(exact, state.endIds).slice(0, state.numLeft);
@@ -167,36 +150,12 @@ export class DraftAndVerify {
     return state.event(block, { masked, reveals, committed: tokens, draft, hindsight, predrafts });
   }
 
-  /**
-   * Record how the draft fared, except its sure tokens, which counted as right before the check.
-   * @param hasAlternative whether an alternative was right where the draft was wrong
-   */
-  learn(numAccepted: number, hasAlternative: boolean) {
-    const { state, plan, draft } = this;
-    const reached = plan.alternatives.filter(([place]) => place <= numAccepted);
-    // The prompt's forward pass is left out, as every strategy makes it.
-    const costs = state.answer.length ? state.settings.row_costs : null;
-    this.record.addPass({
-      checked: draft.probabilities.slice(draft.numSure, numAccepted + 1),
-      numRight: Math.max(0, numAccepted - draft.numSure),
-      others: reached.map(([place, rank]) => draft.alternatives[place][rank][1]),
-      hasAlternative,
-      numTokens: numAccepted + 1,
-      seconds: costs ? secondsOf(costs, numRowsOf(plan)) : 0,
-    });
-  }
-
   /** Make the next draft from a block's rows. */
-  drafted(rows: Row[], isBehindRejected: boolean = false) {
-    const { state, record, plan } = this;
-    const guesses = rows.slice(1);
-    const own = guesses.map(({ probability }) => probability);
-    const length = draftLength(record.chances(own), plan.price);
-    const inText = cutAfterEnd(idsOf(guesses), state.endIds).length;
-    if (!isBehindRejected)
-      record.addDraft(own.map((chance, index) => (index < inText ? chance : 0)));
-    const most = state.settings.max_rows ?? Infinity;
-    return draftOf(rows, Math.min(length, most - 1), state.endIds);
+  drafted(rows: Row[]) {
+    const { state } = this;
+    const own = rows.slice(1).map(({ probability }) => probability);
+    const length = draftLength(own, state.calibration, state.settings.max_rows);
+    return draftOf(rows, length, state.endIds);
   }
 
   /** Return the predraft made for the tokens that were accepted, preferably one with an alternative that was right. */
@@ -225,7 +184,7 @@ export class DraftAndVerify {
     const sure = idsOf(state.rows(logits, row, firstMask, 0, () => exact));
     if (!span.size || sure.some((id) => state.endIds.has(id))) return precededBy(sure, EMPTY_DRAFT);
     const rows = state.draft(logits, firstMask, stop, [...exact, ...sure], NUM_TOP);
-    return precededBy(sure, this.drafted(rows, !alternative.length));
+    return precededBy(sure, this.drafted(rows));
   }
 
   /** Return the accepted draft tokens and the exact token after them, by the causal rows. */

