@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.conftest import RUN, begin, decode, decode_button, has_begun, state, sync_api
-from tests.ui.doubles import ANSWER, slowed, story_model
+from tests.ui.doubles import ANSWER, slowed, story_model, wait_for
 from tests.workers import free_port
 from ui import server
 
@@ -11,11 +11,20 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 
+SAVED = f"""() => JSON.parse(sessionStorage.getItem("sbd-run") ?? "{{}}").lines
+  === {RUN}.lines.join("\\n")"""
+
+
+def is_saved(page):
+    """Wait until the run on the page is in the tab's storage."""
+    wait_for(lambda: page.evaluate(SAVED))
+
+
 def test_a_reload_shows_the_last_run_again_and_decodes_nothing(story):
     story.get_by_label("Prompt").fill("mine")
     decode(story)
     before = state(story)
-    story.wait_for_function("JSON.parse(sessionStorage.getItem('sbd-run')).lines.length > 1000")
+    is_saved(story)
     story.reload()
     expect(story.get_by_text("its last run was kept in your browser")).to_be_visible()
     after = state(story)

@@ -12,7 +12,7 @@ from scripts.static_site import write_site
 from scripts.time_browser import timed
 from scripts.web_constants import constants
 from tests.browser.conftest import decode_button, on_watch, sync_api, turn_to
-from tests.browser.server.test_saved_runs import is_saved
+from tests.browser.server.test_saved_run import is_saved
 from tests.browser.site.conftest import (
     DECODE,
     HERE,
