@@ -41,6 +41,7 @@ import { restoreRun } from "./saved_run.ts";
 import { askServer, type Functions } from "./server.ts";
 import { formOfAddress, isLink, queryOfAddress } from "./share/permalink.ts";
 import { mountPlayer } from "./watch/player.ts";
+import { askForHeaders } from "./zero_gpu.ts";
 
 /** The data of the page, see page_html in ui/page.py. server: null without one */
 type Data = { models: Model[]; views: Record<string, string>; server: Functions | null };
@@ -111,6 +112,7 @@ function begin() {
   document.body.classList.toggle("sbd-has-server", server !== null);
   setModels(models);
   if (server === null) keepForLater();
+  else askForHeaders();
 
   mountHeader(at("header"), signal);
   mountModelSwitch(signal);

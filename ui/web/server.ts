@@ -4,6 +4,7 @@
 import { pageAddress } from "./dom/page.ts";
 import type { Job } from "./engine/worker.ts";
 import type { News } from "./jobs.ts";
+import { visitorHeaders } from "./zero_gpu.ts";
 
 /** The parameters of the server's functions with their defaults, by the names of the functions. */
 export type Functions = Record<string, Record<string, unknown>>;
@@ -98,8 +99,10 @@ export class ServerEngine {
       ([key, first]) => values[key] ?? first,
     );
     const call = pageAddress(`gradio_api/call/${name}`);
+    const headers = { ...JSON_POST.headers, ...(await visitorHeaders()) };
+    const body = JSON.stringify({ data });
     const { event_id: id } = await asJson(
-      await fetch(call, { ...JSON_POST, body: JSON.stringify({ data }), signal }),
+      await fetch(call, { ...JSON_POST, headers, body, signal }),
     );
     const response = await fetch(`${call}/${id}`, { signal });
     if (!response.ok || !response.body) await asJson(response);
