@@ -50,7 +50,7 @@ MAX_STREAMS = 64
 """Most streams of one address that are open at a time."""
 MAX_UNREAD = 8
 """Most events of one address whose streams nobody has opened yet."""
-SECONDS_UNREAD = 3.0
+SECONDS_UNREAD = 10.0
 """Time in which somebody has to open the stream of an event."""
 MAX_KNOWN = 1000
 """Number of remembered addresses above which idle ones are forgotten."""
